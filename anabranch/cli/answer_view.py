@@ -1,0 +1,80 @@
+"""Print an answer for a person: the text, its sources, and what did not go as it should."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from anabranch.cli.output import say
+from anabranch.corpus.reading.cleaning import clean, squeeze
+
+MARKER = re.compile(r"\[\d+\]")
+MAX_QUOTE = 400
+
+
+def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = True) -> None:
+    """Print the verified answer, then (unless they are shown elsewhere) the sources, then remarks."""
+    say_marked(console, state["answer"])
+    citations = state.get("citations") or []
+    if sources and citations:
+        console.print()
+        for line in source_lines(citations):
+            _print_source(console, line)
+    remarks = list(remarks_on(state))
+    if remarks:
+        console.print()
+    for remark in remarks:
+        say(console, remark, style="yellow" if remark.startswith("degraded") else "dim")
+
+
+def say_marked(console: Console, text: str) -> None:
+    """Print text with its citation markers picked out."""
+    marked = Text(clean(text))
+    marked.highlight_regex(MARKER, "bold cyan")
+    console.print(marked, soft_wrap=not console.is_terminal)
+
+
+def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield, per marker, its place and the quotes taken from it."""
+    ordered = sorted(citations, key=lambda citation: citation["marker"])
+    for marker, group in groupby(ordered, key=lambda citation: citation["marker"]):
+        found = list(group)
+        quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
+        yield f"[{marker}] {place_of(found[0])}", [_shortened(quote) for quote in quotes if quote]
+
+
+def place_of(citation: Mapping[str, Any]) -> str:
+    """Return source, page and heading as a person would say them."""
+    page = f"p. {citation['page']}" if citation["page"] is not None else ""
+    return ", ".join(squeeze(part) for part in (citation["source"], page, citation["heading"]) if part)
+
+
+def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a reader has to know about how the answer came to be."""
+    unsupported = state.get("unsupported") or []
+    if unsupported and not state["abstained"]:
+        yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
+    if state["route"]["name"] == "compose" and not state["abstained"]:
+        yield "No chat model wrote this: the answer is verbatim sentences from the documents."
+    for item in state.get("degraded") or []:
+        yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
+
+
+def _print_source(console: Console, line: tuple[str, list[str]]) -> None:
+    place, quotes = line
+    console.print(Text(place, style="bold"), soft_wrap=not console.is_terminal)
+    for quote in quotes:
+        if console.is_terminal:
+            console.print(Padding(Text(f"“{quote}”", style="italic dim"), (0, 0, 0, 4)))
+        else:
+            console.print(f"    “{quote}”", soft_wrap=True)
+
+
+def _shortened(quote: str) -> str:
+    return quote if len(quote) <= MAX_QUOTE else f"{quote[:MAX_QUOTE].rsplit(' ', 1)[0]} ..."

@@ -1,0 +1,77 @@
+"""The commands and how they are put together."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from anabranch import __version__
+from anabranch.cli.ask import ask
+from anabranch.cli.corpus import corpus
+from anabranch.cli.doctor import doctor
+from anabranch.cli.failures import guarded
+from anabranch.cli.ingest import ingest
+from anabranch.cli.search import search
+
+app = typer.Typer(
+    name="anabranch",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(guarded(ingest))
+app.command()(guarded(ask))
+app.command()(guarded(search))
+app.add_typer(corpus, name="corpus")
+app.command()(guarded(doctor))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"anabranch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _anabranch(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Answer questions over your own documents, and show the work.
+
+    [bold]Examples:[/]
+
+    anabranch ingest docs/
+
+    anabranch ask "How do I add a document?"
+
+    anabranch ask "How do I add a document?" --model openai:gpt-5-mini
+
+    It needs no key and no account: without --model the answer is verbatim sentences with their sources.
+    """
+
+
+def main() -> None:
+    """Run the command line; text leaves as UTF-8 whatever the locale, and a closed pipe ends it quietly."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        app()
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write out what is left; Python would report a reader that has gone (`| head`) on standard error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

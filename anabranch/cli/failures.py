@@ -1,0 +1,89 @@
+"""How a command fails: one readable paragraph on standard error, and an exit code that a script can rely on.
+
+0 is success, 2 the user's mistake, 1 anything else, 130 Ctrl-C. ANABRANCH_DEBUG=1 shows the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import typer
+
+from anabranch.cli.output import notes, say
+from anabranch.errors import AnabranchError, UserError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+INTERRUPTED = 130
+
+
+def guarded(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn whatever a command raises into a paragraph and an exit code."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except KeyboardInterrupt as error:
+            say(notes(), "Interrupted.")
+            raise typer.Exit(INTERRUPTED) from error
+        except Exception as error:  # the one place where every failure is told to a person
+            report(error)
+            raise typer.Exit(exit_code(error)) from error
+
+    return run
+
+
+def report(error: BaseException) -> None:
+    """Print the paragraph; the traceback as well when it was asked for."""
+    console = notes()
+    if os.environ.get("ANABRANCH_DEBUG", "") not in ("", "0"):
+        console.print("".join(traceback.format_exception(error)), soft_wrap=True)
+    say(console, f"error: {paragraph(error)}", style="red")
+
+
+def paragraph(error: BaseException) -> str:
+    """Say what happened and what to do about it, on one line."""
+    cause = innermost(error)
+    if isinstance(cause, AnabranchError):
+        return " ".join(str(cause).split())
+    said = " ".join(str(cause).split()) or "no message"
+    if isinstance(cause, OSError):
+        return f"{said}."
+    if isinstance(cause, ImportError):  # a library that is missing or broken, or another package of one of our names
+        return f"{said.rstrip('.')}. Run `anabranch doctor` to see what is missing or shadowed."
+    return f"{type(cause).__name__}: {said} This should not happen; ANABRANCH_DEBUG=1 shows where it did."
+
+
+def exit_code(error: BaseException) -> int:
+    """Return 2 for a user's mistake, 1 for the rest."""
+    return 2 if isinstance(innermost(error), UserError) else 1
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the error that a person should read: one of ours, wherever a library has wrapped it, else the first."""
+    leaves = list(_leaves(error))
+    return next((leaf for leaf in leaves if isinstance(leaf, AnabranchError)), leaves[0])
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    """List an error, the members of a group, and what they were raised from, nearest first."""
+    found: list[BaseException] = []
+    waiting = [error]
+    while waiting:
+        current = waiting.pop(0)
+        if isinstance(current, BaseExceptionGroup):
+            waiting[:0] = current.exceptions
+            continue
+        if current not in found:
+            found.append(current)
+            if current.__cause__ is not None:
+                waiting.append(current.__cause__)
+    return found

@@ -1,0 +1,46 @@
+"""Options that several commands share, so that they are spelled and explained once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+CorpusOption = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus", "-c", metavar="DIR", help="Folder of the corpus [dim](ANABRANCH_CORPUS, else .anabranch/corpus)[/]."
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="KEY=VALUE",
+        help="Any setting, its value as JSON or plain text; may be repeated: "
+        "--set 'retrievers=\\[\"bm25\"]' --set fusion=rrf.",
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="PROVIDER:NAME",
+        help="Chat model, such as openai:gpt-5-mini; the same as --set model=.",
+    ),
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", metavar="URL", help="OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves --model."
+    ),
+]
+FilterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--filter", metavar="JSON", help='Search only documents that match: \'{"source": {"glob": "notes/*"}}\'.'
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]

@@ -1,0 +1,88 @@
+"""When the graph waits for a person: show what it asks, and take the reply from the terminal or from an option."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.prompt import Prompt
+
+from anabranch.cli.output import say
+from anabranch.errors import SettingsError
+
+
+def can_ask() -> bool:
+    """Say whether there is a person to ask: a terminal to read from and one to write to."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def reply_of(text: str) -> Any:  # noqa: ANN401  # any JSON value
+    """Return a reply given as JSON: true, or a list of texts."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        msg = f"--reply is not JSON: {error}."
+        raise SettingsError(msg, hint="""Give true, or a list: --reply '["a query", "another"]'.""") from error
+
+
+def ask_person(console: Console, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # what the review node takes
+    """Show queries or passages, and return what to go on with: true, or a list of queries or passage ids."""
+    show(console, waiting)
+    if waiting.get("review") == "queries":
+        return _queries(console)
+    return _sources(console, [passage["id"] for passage in waiting.get("passages", [])])
+
+
+def show(console: Console, waiting: Mapping[str, Any]) -> None:
+    """Print what waits for a person's word, numbered."""
+    say(
+        console,
+        f"Before going on: the {waiting.get('review', 'review')} for “{waiting.get('question', '')}”",
+        style="bold",
+    )
+    for number, line in enumerate(_lines(waiting), start=1):
+        say(console, f"  {number}. {line}")
+
+
+def how_to_resume(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:
+    """Return the commands that go on from here."""
+    begin = f"anabranch ask --thread {shlex.quote(thread)} --resume"
+    begin += f" --corpus {shlex.quote(corpus)}" if corpus else ""
+    chosen = list(waiting.get("queries", []))[:2] or [p["id"] for p in waiting.get("passages", [])][:2]
+    return [f"{begin} --reply true", f"{begin} --reply {shlex.quote(json.dumps(chosen, ensure_ascii=False))}"]
+
+
+def _lines(waiting: Mapping[str, Any]) -> list[str]:
+    passages: Sequence[Mapping[str, Any]] = waiting.get("passages", [])
+    if not passages:
+        return list(waiting.get("queries", []))
+    return [f"{_place(passage)}: {passage['preview']} ..." for passage in passages]
+
+
+def _place(passage: Mapping[str, Any]) -> str:
+    return passage["source"] if passage["page"] is None else f"{passage['source']}, p. {passage['page']}"
+
+
+def _queries(console: Console) -> Any:  # noqa: ANN401
+    first = Prompt.ask(
+        "Enter to search for these, or type queries of your own, an empty line at the end", console=console
+    )
+    typed = [first]
+    while typed[-1].strip():
+        typed.append(Prompt.ask("and", console=console))
+    return typed[:-1] or True
+
+
+def _sources(console: Console, ids: Sequence[str]) -> Any:  # noqa: ANN401
+    while True:
+        typed = Prompt.ask("Enter to use all, or the numbers to keep, in order", console=console)
+        numbers = typed.replace(",", " ").split()
+        if not numbers:
+            return True
+        if all(number.isdigit() and 1 <= int(number) <= len(ids) for number in numbers):
+            return [ids[int(number) - 1] for number in numbers]
+        say(console, f"Give numbers from 1 to {len(ids)}.", style="yellow")

@@ -1,0 +1,74 @@
+"""Run one turn of the answer graph: its events to whoever watches, its end state or its question to a person."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from langchain_core.messages import AIMessageChunk
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StreamMode
+
+from graph.context import Context
+from graph.state import InputState
+
+
+class Watcher(Protocol):
+    """Sees a turn as it runs."""
+
+    def token(self, text: str) -> None:
+        """Take a piece of the answer."""
+        ...
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Take one small event of a step."""
+        ...
+
+
+class Unwatched:
+    """Nobody looks."""
+
+    def token(self, text: str) -> None:
+        """Let it go."""
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Let it go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a run left: the state, and what it waits for if a person has to speak first."""
+
+    state: dict[str, Any]
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+
+
+Graph = CompiledStateGraph[Any, Context, Any, Any]
+Given = InputState | Command[Any] | None
+
+
+async def run_turn(graph: Graph, given: Given, context: Context, config: RunnableConfig, watcher: Watcher) -> Turn:
+    """Run until the end or an interrupt; each step is on disk before the next begins, where there is a checkpointer.
+
+    Args:
+        graph: The compiled answer graph.
+        given: Its input; None goes on with an unfinished run, a Command with a person's reply.
+        context: The settings.
+        config: Names the thread, if there is one.
+        watcher: Told of tokens and steps.
+    """
+    state: dict[str, Any] = {}
+    modes: list[StreamMode] = ["messages", "custom", "values"]
+    options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
+    stream: AsyncIterator[Any] = graph.astream(given, config, context=context, stream_mode=modes, **options)
+    async for mode, payload in stream:
+        if mode == "values":
+            state = dict(payload)
+        elif mode == "custom":
+            watcher.event(payload)
+        elif isinstance(payload[0], AIMessageChunk):
+            watcher.token(payload[0].text)
+    interrupts = state.pop("__interrupt__", ())
+    return Turn(state, [interrupt.value for interrupt in interrupts])

@@ -1,0 +1,86 @@
+"""What a reader hands on, and what a corpus keeps: documents, their blocks, and the chunks cut from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Level = Literal[0, 1, 2]
+"""Depth in the chunk tree: 0 is the largest chunk (2048 tokens), 2 the leaf (128)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text that belongs together: a paragraph, a list, a table, a heading.
+
+    Attributes:
+        text: The words, newline-free or not, never empty once stripped.
+        page: 1-based page in the source, None where the format has no pages.
+        heading: Titles from the outermost section to the innermost, empty above the first heading.
+        is_heading: Whether this block is itself the last title of `heading`.
+    """
+
+    text: str
+    page: int | None = None
+    heading: tuple[str, ...] = ()
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source turned into text.
+
+    Attributes:
+        source: What a person calls it: the path relative to what was ingested, or `file.jsonl#id` for a JSONL line.
+        title: From the document itself, else from its name.
+        blocks: In reading order.
+        metadata: JSON-serialisable facts about the document, searchable by filters.
+        access: Access tags; empty means everybody may read it.
+        key: The name evaluation knows it by (`id` of a JSONL line, else the source).
+        notes: What a person should know about the reading (pages without text, hidden text dropped).
+    """
+
+    source: str
+    title: str
+    blocks: tuple[Block, ...]
+    metadata: dict[str, Any] = field(default_factory=dict)
+    access: tuple[str, ...] = ()
+    key: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One node of the chunk tree, as the store gives it back.
+
+    Attributes:
+        chunk_id: Content hash of document, position and text.
+        doc_id: Content hash of the document's source.
+        doc_key: The name evaluation knows the document by.
+        source: See `Document.source`.
+        title: See `Document.title`.
+        heading: Heading path, joined for display with " > ".
+        page: 1-based page where it starts, or None.
+        page_end: 1-based page where it ends, or None.
+        level: 0 root, 1 middle, 2 leaf.
+        parent_id: The chunk one level up, None for a root.
+        start: First character in the document's text.
+        end: One past the last character.
+        text: The characters in [start, end).
+        tokens: Length of `text` in the embedder's tokens.
+    """
+
+    chunk_id: str
+    doc_id: str
+    doc_key: str
+    source: str
+    title: str
+    heading: str
+    page: int | None
+    page_end: int | None
+    level: int
+    parent_id: str | None
+    start: int
+    end: int
+    text: str
+    tokens: int

@@ -1,0 +1,32 @@
+"""Picks the best rows of a search, always the same ones."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ranked(NamedTuple):
+    """Rows of an index, best first.
+
+    Attributes:
+        rows: Shape (n,), no duplicates.
+        scores: Shape (n,), descending; equal scores stand in the order of their rows.
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> Ranked:
+    """Return the `k` best of `rows` (ascending), ties in favour of the smaller row."""
+    if len(rows) > k:
+        threshold = np.partition(scores, len(scores) - k)[len(scores) - k] if k > 0 else np.inf
+        above = np.flatnonzero(scores > threshold)
+        level = np.flatnonzero(scores == threshold)[: max(0, k - len(above))]
+        chosen = np.concatenate([above, level])
+        rows, scores = rows[chosen], scores[chosen]
+    order = np.lexsort((rows, -scores))
+    return Ranked(rows[order].astype(np.int64), scores[order].astype(np.float64))

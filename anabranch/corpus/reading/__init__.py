@@ -1,0 +1,117 @@
+"""Turn files into documents: `read` picks the reader by the file's extension.
+
+A file that cannot become text raises `ReadingError` with a one-word reason; a part of a file that cannot is yielded as
+a `Failure`, and the rest goes on. Nothing is left out without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from anabranch.corpus.document import Document
+from anabranch.corpus.reading.cleaning import squeeze
+from anabranch.corpus.reading.failure import Failure
+from anabranch.errors import ReadingError
+
+__all__ = ["READERS", "SUPPORTED", "Failure", "Reader", "read"]
+
+Reader = Callable[[Path, str], Iterator[Document | Failure]]
+
+_MOST_BYTES = 1 << 30
+_STREAMED = frozenset({".jsonl", ".ndjson"})
+
+
+def _pdf(path: Path, source: str) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.pdf import read_pdf
+
+    return read_pdf(path, source)
+
+
+def _markdown(path: Path, source: str) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.markdown import read_markdown
+
+    return read_markdown(path, source)
+
+
+def _text(path: Path, source: str) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.text import read_text
+
+    return read_text(path, source)
+
+
+def _html(path: Path, source: str) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.html import read_html
+
+    return read_html(path, source)
+
+
+def _docx(path: Path, source: str) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.docx import read_docx
+
+    return read_docx(path, source)
+
+
+def _jsonl(path: Path, source: str) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.jsonl import read_jsonl
+
+    return read_jsonl(path, source)
+
+
+READERS: dict[str, Reader] = {
+    ".pdf": _pdf,
+    ".md": _markdown,
+    ".markdown": _markdown,
+    ".txt": _text,
+    ".text": _text,
+    ".rst": _text,
+    ".log": _text,
+    ".html": _html,
+    ".htm": _html,
+    ".xhtml": _html,
+    ".docx": _docx,
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+}
+"""Reader by extension, lower case. Each imports its library when first used, so that start-up stays quick."""
+
+SUPPORTED: tuple[str, ...] = tuple(sorted(READERS))
+
+
+def read(path: Path, source: str) -> Iterator[Document | Failure]:
+    """Yield the documents of one file, and a `Failure` for each part of it that could not be read.
+
+    Args:
+        path: The file.
+        source: What a person calls it; it becomes `Document.source`.
+
+    Raises:
+        ReadingError: On the first step, or in mid-file when the file turns out to be damaged. Reasons: `unsupported`,
+            `unreadable` (permissions, a folder), `empty`, `too_large`, `encrypted`, `scanned`, `encoding`, `broken`.
+    """
+    if path.is_dir():
+        raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ReadingError(
+            f"{source!r} is not of a kind that can be read.", reason="unsupported", hint=f"Known: {' '.join(SUPPORTED)}"
+        )
+    try:
+        _check_size(path, source)
+        yield from reader(path, source)
+    except ReadingError:
+        raise
+    except OSError as error:
+        what = error.strerror or type(error).__name__
+        raise ReadingError(f"{source!r} cannot be opened: {what}.", reason="unreadable") from error
+    except Exception as error:
+        what = squeeze(str(error))[:200] or type(error).__name__
+        raise ReadingError(f"{source!r} cannot be read: {what}", reason="broken") from error
+
+
+def _check_size(path: Path, source: str) -> None:
+    size = path.stat().st_size
+    if size == 0:
+        raise ReadingError(f"{source!r} has no content.", reason="empty")
+    if size > _MOST_BYTES and path.suffix.lower() not in _STREAMED:
+        raise ReadingError(f"{source!r} has {size} bytes, over {_MOST_BYTES}.", reason="too_large", hint="Split it.")

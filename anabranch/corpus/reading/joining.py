@@ -1,0 +1,54 @@
+"""Undo the line breaks that a page width forced: wrapped lines become one, split words become whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+_BREAK = re.compile(r"([^\W\d_][\w'’]*)[-\u00ad\u2010]$")
+_FIRST = re.compile(r"([^\W\d_][\w'’]*)")
+_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
+_SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y"})  # "pre- and post-war"
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]")
+
+Doubt = Literal["join", "keep"]
+"""What to do with a hyphen at a line end when the document uses neither spelling: drop it, or keep it."""
+
+
+def vocabulary(lines: Iterable[str]) -> frozenset[str]:
+    """Return the words of a text, lower case, compounds whole, without those that a line end cut."""
+    words: set[str] = set()
+    for line in lines:
+        found = _WORD.findall(line.rstrip("-\u00ad\u2010"))
+        words.update(word.lower() for word in (found[:-1] if line.endswith(("-", "\u00ad", "\u2010")) else found))
+    return frozenset(words)
+
+
+def join(left: str, right: str, words: frozenset[str], doubt: Doubt = "join") -> str:
+    """Return two lines of one paragraph as one.
+
+    A hyphen at the end of `left` goes when it only split a word and stays when it belongs to a compound; `words`, the
+    vocabulary of the document, decides, then `doubt`. Chinese and Japanese lines join without a space.
+    """
+    if not left or not right:
+        return left or right
+    if _WIDE.match(left[-1]) and _WIDE.match(right[0]):
+        return left + right
+    before = _BREAK.search(left)
+    if not before:
+        return f"{left} {right}" if not left.endswith(("-", "—")) or left.endswith((" -", " —")) else left + right
+    return _join_word(left, right, before.group(1), words, doubt)
+
+
+def _join_word(left: str, right: str, head: str, words: frozenset[str], doubt: Doubt) -> str:
+    after = _FIRST.match(right)
+    if not after or not after.group(1)[0].islower():
+        return left + right
+    tail = after.group(1).lower()
+    if left[-1] == "\u00ad" or f"{head}{tail}".lower() in words:
+        return left[:-1] + right
+    if tail in _SUSPENDED:
+        return f"{left} {right}"
+    compound = len(head) == 1 or f"{head}-{tail}".lower() in words or {head.lower(), tail} <= words
+    return left + right if compound or doubt == "keep" else left[:-1] + right

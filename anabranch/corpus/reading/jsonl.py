@@ -1,0 +1,115 @@
+"""Read JSON lines: one document a line, streamed, so that the file may be larger than memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from anabranch.corpus.document import Block, Document
+from anabranch.corpus.reading.cleaning import clean, squeeze
+from anabranch.corpus.reading.failure import Failure
+from anabranch.corpus.reading.text import paragraphs
+from anabranch.errors import ReadingError
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+_OWN = frozenset({"id", "_id", "title", "text", "access"})
+
+
+def read_jsonl(path: Path, source: str) -> Iterator[Document | Failure]:
+    """Yield one document per line, and a `Failure` for each line that is none; blank lines are skipped.
+
+    Keys: `id` (or BEIR's `_id`; the line number when absent), `title`, `text`, `access` (a list of tags); every other
+    key is metadata. A line whose `access` is anything but a list of strings fails, because reading it as public could
+    show it to everybody. So does an id that came before.
+    """
+    seen: set[str] = set()
+    found: Document | Failure | None = None
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            found = _read(line, source, number, seen)
+            yield found
+    if found is None:
+        raise ReadingError(f"{source!r} holds no document.", reason="empty")
+
+
+def _read(line: bytes, source: str, number: int, seen: set[str]) -> Document | Failure:
+    where = f"{source}:{number}"
+    try:
+        found = _document(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
+    except UnicodeDecodeError:
+        return Failure(where, "encoding", "the line is not UTF-8")
+    except (ValueError, RecursionError) as error:
+        return Failure(where, "broken", squeeze(str(error)))
+    if found.key in seen:
+        return Failure(where, "duplicate", f"the id {found.key!r} stands on an earlier line")
+    seen.add(found.key)
+    return found
+
+
+def _document(line: str, source: str, number: int) -> Document:
+    record = _cleaned(json.loads(line, parse_constant=_refuse, object_pairs_hook=_once))
+    if not isinstance(record, dict):
+        raise ValueError(f"expected an object with a text, not {type(record).__name__}")  # noqa: TRY004
+    key = _key(record, number)
+    parts = paragraphs(_string(record, "text"))
+    if not parts:
+        raise ValueError("the text is empty")
+    return Document(
+        source=f"{source}#{key}",
+        title=squeeze(_string(record, "title")) or key,
+        blocks=tuple(Block(part) for part in parts),
+        metadata={name: value for name, value in record.items() if name not in _OWN},
+        access=_access(record),
+        key=key,
+    )
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Clean the names of keys and refuse one given twice: of two `access` lists, nobody can say which was meant."""
+    named = {clean(name): value for name, value in pairs}
+    if len(named) < len(pairs):
+        raise ValueError("a key stands twice in the same object")
+    return named
+
+
+def _key(record: dict[str, Any], number: int) -> str:
+    key = record.get("id", record.get("_id", number))
+    if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
+        raise ValueError(f"the id has to be a string or a whole number, not {key!r}")
+    return str(key).strip()
+
+
+def _string(record: dict[str, Any], name: str) -> str:
+    value = record.get(name)
+    if value is None:
+        value = ""
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} has to be a string, not {type(value).__name__}")  # noqa: TRY004
+    return value
+
+
+def _access(record: dict[str, Any]) -> tuple[str, ...]:
+    tags = record.get("access", [])
+    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag.strip() for tag in tags):
+        raise ValueError(f"'access' has to be a list of tags, not {tags!r}")
+    return tuple(dict.fromkeys(tag.strip() for tag in tags))
+
+
+def _cleaned(value: Json) -> Json:
+    """Return a JSON value with every string in it cleaned; `_once` has cleaned the names of keys."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _cleaned(item) for name, item in value.items()}
+    return value

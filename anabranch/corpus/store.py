@@ -1,0 +1,101 @@
+"""The contract between the graph and wherever the passages live.
+
+The embedded store (SQLite, FAISS, BM25 in one folder) is the first implementation; a server store has to pass the
+same conformance suite (tests/corpus/test_conformance.py). Every method is async: blocking work is the store's own
+business and crosses to a thread inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypedDict
+
+from anabranch.corpus.document import Chunk
+from anabranch.models.embedding import Embedder
+
+Arm = Literal["bm25", "dense"]
+
+Filters = Mapping[str, Any]
+"""A filter expression, see `anabranch.corpus.filters`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a search may see.
+
+    Attributes:
+        access: The caller's access tags. A document without tags is public; one with tags needs one of them here.
+        filters: What the caller asked for on top; narrows, never widens.
+    """
+
+    access: tuple[str, ...] = ()
+    filters: Filters | None = None
+
+
+class RankedList(TypedDict):
+    """One retriever's answer to one query, best first; JSON primitives only, because it lives in checkpoints.
+
+    Attributes:
+        ids: Chunk ids, no duplicates.
+        scores: Raw scores of the arm (BM25, cosine), same length as `ids`, descending, python floats.
+    """
+
+    ids: list[str]
+    scores: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusInfo:
+    """What `corpus stats` shows and what `begin` checks."""
+
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    leaves: int
+    tokens: int
+    embedder: str
+    dimension: int
+    bytes: int
+
+
+class CorpusStore(Protocol):
+    """Read side of a corpus, one immutable generation of it."""
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder that its vectors were made with."""
+        ...
+
+    @property
+    def generation(self) -> int:
+        """The index generation that this handle searches, from its opening to its end."""
+        ...
+
+    async def info(self) -> CorpusInfo:
+        """Count what is in it."""
+        ...
+
+    async def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
+        """Return one ranked list of leaf chunks per query, at most `k` long, filtered before ranking.
+
+        BM25 lists hold no chunk that shares no term with the query.
+        """
+        ...
+
+    async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
+        """Fetch chunks with their text; ids that are gone or out of scope are absent from the answer."""
+        ...
+
+    async def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
+        """Return, for each chunk id, the ids one level down in document order; a parent out of scope is absent."""
+        ...
+
+    async def idf(self, words: Sequence[str]) -> dict[str, float]:
+        """Return the BM25 inverse document frequency of each analysed term of `words` (absent: not in the corpus)."""
+        ...
+
+    async def analyse(self, text: str) -> list[str]:
+        """Return the terms that BM25 sees in `text`: folded, stemmed, stop words removed, duplicates kept."""
+        ...

@@ -1,0 +1,127 @@
+"""Every error Anabranch raises on purpose.
+
+::
+
+    AnabranchError(Exception)              code, hint, retryable
+    ├── UserError(ValueError)              what the user gave or configured is wrong: exit code 2
+    │   ├── QuestionError                  empty, too long, not text
+    │   ├── SettingsError                  unknown key, value out of bounds, unusable prompt
+    │   ├── MissingExtraError              an optional dependency is not installed
+    │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
+    │   ├── CorpusNotFoundError            no corpus at that path
+    │   ├── CorpusEmptyError               a corpus with nothing in it
+    │   ├── EmbedderMismatchError          the corpus was made with another embedder
+    │   └── ReadingError                   a file that cannot become text (ingest reports it and goes on)
+    └── OperationError(RuntimeError)       something outside failed: exit code 1
+        ├── CorpusLockedError              another process is writing
+        ├── CorpusDamagedError             a file of the corpus is not what its manifest says
+        └── ModelError                     a model server is down, slow, refuses or talks nonsense
+
+They derive from ValueError and RuntimeError because a LangGraph server masks the text of any other exception.
+"""
+
+from __future__ import annotations
+
+
+class AnabranchError(Exception):
+    """Base of the tree: a message for people, a stable code for programs, and what to do next."""
+
+    code = "anabranch"
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        """Keep the message and the hint apart, so that each way in can show them its own way."""
+        super().__init__(f"{message} {hint}".strip())
+        self.message = message
+        self.hint = hint
+
+
+class UserError(AnabranchError, ValueError):
+    """What the user gave or configured cannot be used as it is."""
+
+    code = "user"
+
+
+class QuestionError(UserError):
+    """The question is empty, too long, or not text."""
+
+    code = "question"
+
+
+class SettingsError(UserError):
+    """A setting is unknown, out of bounds, or contradicts another."""
+
+    code = "settings"
+
+
+class MissingExtraError(UserError):
+    """A feature was asked for whose optional dependency is not installed."""
+
+    code = "missing_extra"
+
+    def __init__(self, feature: str, extra: str) -> None:
+        """Name the feature and the extra that brings it."""
+        super().__init__(
+            f"{feature} needs an optional dependency.", hint=f"Install it: pip install 'anabranch[{extra}]'"
+        )
+
+
+class MissingKeyError(UserError):
+    """A hosted provider needs a key, or refused the one it was given."""
+
+    code = "missing_key"
+
+
+class CorpusNotFoundError(UserError):
+    """There is no corpus at that path."""
+
+    code = "corpus_not_found"
+
+
+class CorpusEmptyError(UserError):
+    """The corpus exists and holds no passage."""
+
+    code = "corpus_empty"
+
+
+class EmbedderMismatchError(UserError):
+    """The corpus was made with another embedder, so its vectors mean something else."""
+
+    code = "embedder_mismatch"
+
+
+class ReadingError(UserError):
+    """A file cannot become text; `reason` is one word for tables and scripts."""
+
+    code = "reading"
+
+    def __init__(self, message: str, *, reason: str, hint: str = "") -> None:
+        """Keep the one-word reason (`encrypted`, `scanned`, `empty`, `broken`, `unsupported`, ...)."""
+        super().__init__(message, hint=hint)
+        self.reason = reason
+
+
+class OperationError(AnabranchError, RuntimeError):
+    """Something outside the user's request failed."""
+
+    code = "operation"
+
+
+class CorpusLockedError(OperationError):
+    """Another process is writing to the corpus."""
+
+    code = "corpus_locked"
+    retryable = True
+
+
+class CorpusDamagedError(OperationError):
+    """A file of the corpus is missing or is not what its manifest says."""
+
+    code = "corpus_damaged"
+
+
+class ModelError(OperationError):
+    """A model server is down, too slow, overloaded, or answered nonsense."""
+
+    code = "model"
+    retryable = True

@@ -1,0 +1,108 @@
+"""Score normalisation: puts the raw scores of different retrievers on one scale.
+
+Every normaliser obeys the same laws, which is what lets fusion add their results up: scores are >= 0, 0 stands for
+"as good as not retrieved", the order of the list is kept, and a list whose scores are all equal maps to 1.0
+(it was retrieved, so it has to stay above what was not). Missing and non-finite scores never spread.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+
+Normaliser = Callable[[Sequence[float | None]], list[float]]
+"""Raw scores of one ranked list, in any unit, to as many scores >= 0."""
+
+_SIGMAS = 3.0
+
+
+def finite(scores: Sequence[float | None]) -> list[float]:
+    """Replace what is no number: +inf by the largest finite score, None, NaN and -inf by the smallest.
+
+    Args:
+        scores: Raw scores, any length.
+
+    Returns:
+        As many finite python floats; all 0.0 where none of the scores is finite.
+    """
+    known = [float(score) for score in scores if score is not None and math.isfinite(score)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    return [_finite(score, low, high) for score in scores]
+
+
+def _finite(score: float | None, low: float, high: float) -> float:
+    if score is None or math.isnan(score):
+        return low
+    return min(max(float(score), low), high)
+
+
+def _scaled(scores: Sequence[float | None]) -> list[float]:
+    """Return finite scores in (-1, 1): a power of two is exact, and keeps 1e308 from overflowing a difference."""
+    values = finite(scores)
+    exponent = max((math.frexp(value)[1] for value in values), default=0)
+    return [math.ldexp(value, -exponent) for value in values]
+
+
+def min_max(scores: Sequence[float | None]) -> list[float]:
+    """Map the list's minimum to 0 and its maximum to 1 (Bruch et al. 2023, TOIS 42(1), eq. 5).
+
+    Args:
+        scores: Raw scores of one ranked list.
+
+    Returns:
+        Scores in [0, 1]; all 1.0 where the list has one distinct score.
+    """
+    values = _scaled(scores)
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    if high == low:
+        return [1.0] * len(values)
+    return [(value - low) / (high - low) for value in values]
+
+
+def z_score(scores: Sequence[float | None]) -> list[float]:
+    """Count standard deviations above the worst score of the list.
+
+    The usual z-score minus its minimum: fusion gives ids that are not in the list the list's minimum, so the shift is
+    the same for every id and changes no order, while 0 keeps its meaning.
+
+    Args:
+        scores: Raw scores of one ranked list.
+
+    Returns:
+        Scores >= 0, the worst of them 0; all 1.0 where the list has one distinct score.
+    """
+    values = _scaled(scores)
+    low = min(values, default=0.0)
+    spread = _deviation(values)
+    if spread == 0.0:
+        return [1.0] * len(values)
+    return [(value - low) / spread for value in values]
+
+
+def dbsf(scores: Sequence[float | None]) -> list[float]:
+    """Map mean - 3 sigma to 0 and mean + 3 sigma to 1, clipped (distribution-based score fusion, Mazzecchi 2023).
+
+    Args:
+        scores: Raw scores of one ranked list.
+
+    Returns:
+        Scores in [0, 1]; all 1.0 where the list has one distinct score.
+    """
+    values = _scaled(scores)
+    spread = _deviation(values)
+    if spread == 0.0:
+        return [1.0] * len(values)
+    low = statistics.fmean(values) - _SIGMAS * spread
+    return [min(max((value - low) / (2 * _SIGMAS * spread), 0.0), 1.0) for value in values]
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """Return the population standard deviation, exactly 0.0 for equal values (a rounded mean would leave dust)."""
+    if not values or min(values) == max(values):
+        return 0.0
+    mean = statistics.fmean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+
+
+NORMALISERS: dict[str, Normaliser] = {"min_max": min_max, "z_score": z_score, "dbsf": dbsf}

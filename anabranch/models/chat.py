@@ -1,0 +1,205 @@
+"""One way to talk to any chat model: a system message, a user message, text back, in bounded time.
+
+The provider's own client retries (429, 5xx, lost connections); a deadline bounds the whole call. What can go wrong is
+sorted into two kinds: what the user configured is wrong (key, model name) and must be said at once, and what a provider
+broke, which a step may survive by doing without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.runnables import RunnableConfig
+
+from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
+from anabranch.models.metering import count_call
+
+# LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
+# may see of an answer is pushed there by the node, after checking.
+_UNSEEN: RunnableConfig = {"tags": ["nostream"]}
+
+_PROVIDERS_WITH_BASE_URL = frozenset({"openai", "ollama", "anthropic", "groq", "deepseek", "mistralai"})
+
+MAX_REPLY_CHARS = 200_000
+"""A reply is cut here: a model that never stops must not fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """What decides how a model is reached; hashable, because clients are kept per distinct settings."""
+
+    model: str
+    base_url: str | None = None
+    temperature: float = 0.0
+    timeout: float = 60.0
+    retries: int = 2
+
+
+# One client per event loop: an HTTP connection pool belongs to the loop that opened it, and a program may run several
+# loops one after the other (two asyncio.run calls, or a notebook beside a server).
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ChatSettings, BaseChatModel]] = WeakKeyDictionary()
+
+
+def _new_client(settings: ChatSettings) -> BaseChatModel:
+    import openai
+    from langchain.chat_models import init_chat_model
+
+    options: dict[str, Any] = {
+        "temperature": settings.temperature,
+        "timeout": settings.timeout,
+        "max_retries": settings.retries,
+    }
+    provider, colon, _ = settings.model.partition(":")
+    if settings.base_url:
+        options |= {"base_url": settings.base_url, "api_key": _key_for_own_server()}
+        if not colon or provider not in _PROVIDERS_WITH_BASE_URL:
+            options["model_provider"] = provider = "openai"
+    if provider == "openai":
+        # langchain-openai's default is one pool for the whole process, whichever loop opened it.
+        options["http_async_client"] = openai.DefaultAsyncHttpxClient(timeout=settings.timeout)
+    return init_chat_model(settings.model, **options)
+
+
+def _key_for_own_server() -> str:
+    """Return the key for an OpenAI-compatible server: its own if there is one, else a word, since most ask for none.
+
+    OPENAI_API_KEY is left out on purpose: `base_url` may come from a caller, and the key must not follow it there.
+    """
+    from anabranch.settings import Secrets
+
+    key = Secrets().base_url_key
+    return key.get_secret_value() if key is not None else "not-needed"
+
+
+class Chat:
+    """A chat model ready for use; create it through `load_chat`."""
+
+    def __init__(self, client: BaseChatModel, settings: ChatSettings) -> None:
+        """Keep the client and the settings that its errors will name."""
+        self._client = client
+        self.settings = settings
+
+    async def ask(self, system: str, user: str, *, max_tokens: int) -> str:
+        """Return the whole reply as text.
+
+        Args:
+            system: Instructions; never holds passage text.
+            user: Question, passages, drafts.
+            max_tokens: Length the reply may have.
+
+        Raises:
+            MissingKeyError: The provider refused the key.
+            SettingsError: The provider does not know the model, or refuses the request as it is.
+            ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
+        """
+        return "".join([piece async for piece in self.stream(system, user, max_tokens=max_tokens, live=False)])
+
+    async def stream(self, system: str, user: str, *, max_tokens: int, live: bool = True) -> AsyncIterator[str]:
+        """Yield the reply as it comes; same errors as `ask`, also in the middle.
+
+        With `live=False` the reply comes in one piece, which spares servers the streaming.
+        """
+        messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
+        reply = _Reply(messages)
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                if live:
+                    async for chunk in self._client.astream(messages, config=_UNSEEN, max_tokens=max_tokens):
+                        yield reply.take(chunk)
+                        if reply.full:
+                            break
+                else:
+                    yield reply.take(await self._client.ainvoke(messages, config=_UNSEEN, max_tokens=max_tokens))
+        except Exception as error:  # providers raise types of their own; each is sorted below
+            raise _sorted_error(error, self.settings) from error
+        finally:
+            reply.count()
+
+
+class _Reply:
+    """Text so far and what it cost."""
+
+    def __init__(self, messages: list[BaseMessage]) -> None:
+        self._messages = messages
+        self._chars = 0
+        self._prompt = 0
+        self._output = 0
+
+    @property
+    def full(self) -> bool:
+        return self._chars >= MAX_REPLY_CHARS
+
+    def take(self, chunk: BaseMessage) -> str:
+        usage = getattr(chunk, "usage_metadata", None) or {}
+        self._prompt = max(self._prompt, usage.get("input_tokens", 0))
+        self._output = max(self._output, usage.get("output_tokens", 0))
+        text = chunk.text[: MAX_REPLY_CHARS - self._chars]
+        self._chars += len(text)
+        return text
+
+    def count(self) -> None:
+        prompt = self._prompt or count_tokens_approximately(self._messages)
+        count_call(prompt, self._output or count_tokens_approximately([AIMessageChunk("x" * self._chars)]))
+
+
+def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:
+    """Tell a wrong configuration from a provider's failure, whatever the provider's client raised."""
+    if isinstance(error, AnabranchError):
+        return error
+    status = getattr(error, "status_code", None)
+    where = settings.base_url or "the provider"
+    said = " ".join(str(error).split())[:300]
+    if status in (401, 403):
+        return MissingKeyError(
+            f"{where} refused the key for {settings.model!r} ({status}).",
+            hint="Check the key in the provider's environment variable (OPENAI_API_KEY, or ANABRANCH_BASE_URL_KEY "
+            "for a server of your own).",
+        )
+    if status in (400, 404, 422):
+        return SettingsError(
+            f"{where} refused the request for model {settings.model!r} ({status}): {said}",
+            hint="Check `model` and `base_url`; `window_tokens` and `answer_tokens` must fit the model's context.",
+        )
+    if isinstance(error, TimeoutError):
+        return ModelError(
+            f"{settings.model!r} did not answer within {settings.timeout:g} s.",
+            hint="Raise model_timeout, or try again.",
+        )
+    return ModelError(
+        f"{settings.model!r} failed: {type(error).__name__}: {said or 'no message'}", hint="Try again later."
+    )
+
+
+async def load_chat(settings: ChatSettings) -> Chat:
+    """Return a chat model; clients are kept, and made in a thread because providers' imports block.
+
+    Raises:
+        MissingKeyError: The provider wants a key and its environment variable is empty.
+        SettingsError: The spelling of the model, or the provider, is unknown.
+    """
+    clients = _clients.setdefault(asyncio.get_running_loop(), {})
+    try:
+        if settings not in clients:
+            clients[settings] = await asyncio.to_thread(_new_client, settings)
+        return Chat(clients[settings], settings)
+    except ImportError as error:
+        msg = f"The provider of {settings.model!r} is not installed: {error}"
+        raise SettingsError(msg, hint="Install the package that the message names.") from error
+    except Exception as error:  # each provider's client says in its own way that it cannot start
+        said = " ".join(str(error).split())[:300]
+        if "key" in said.lower() or "credential" in said.lower():
+            msg = f"The model {settings.model!r} needs a key: {said}"
+            raise MissingKeyError(
+                msg, hint="Set the provider's environment variable, such as OPENAI_API_KEY."
+            ) from error
+        msg = f"The model {settings.model!r} cannot be used: {said}"
+        raise SettingsError(
+            msg, hint="Spell it 'provider:name' (openai:gpt-5-mini), or give base_url as well."
+        ) from error

@@ -1,0 +1,66 @@
+"""From the spelling in a setting to an embedder ready for use."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from anabranch.errors import SettingsError
+from anabranch.models.embedding import Embedder
+
+DEFAULT_EMBEDDER = "minilm"
+
+_lock = threading.Lock()
+_loaded: dict[tuple[str, str | None, int], Embedder] = {}
+
+
+def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
+    """Return the embedder of that spelling, made once and kept; blocks, so call it from a thread.
+
+    Args:
+        spec: `minilm`, `openai:<model>`, or the path of a folder with model.onnx and tokenizer.json.
+        base_url: OpenAI-compatible server, for `openai:` alone.
+
+    Raises:
+        SettingsError: The spelling is none of these.
+        MissingKeyError: A hosted embedder without its key.
+    """
+    spec = settled_spec(spec)
+    # A folder whose model was replaced is another embedder.
+    version = (Path(spec) / "model.onnx").stat().st_mtime_ns if Path(spec).is_absolute() else 0
+    with _lock:
+        key = (spec, base_url, version)
+        if key not in _loaded:
+            _loaded[key] = _new_embedder(spec, base_url)
+        return _loaded[key]
+
+
+def settled_spec(spec: str) -> str:
+    """Return the spelling that means the same from anywhere: a folder becomes absolute.
+
+    Raises:
+        SettingsError: Neither `minilm`, nor `openai:<model>`, nor a folder with a model.
+    """
+    spec = spec.strip()
+    provider, _, model = spec.partition(":")
+    if spec == DEFAULT_EMBEDDER or (provider == "openai" and model):
+        return spec
+    if spec and (Path(spec) / "model.onnx").is_file():
+        return str(Path(spec).resolve())
+    msg = f"Unknown embedder {spec!r}."
+    hint = "Use 'minilm', 'openai:text-embedding-3-small', or the path of a folder with model.onnx and tokenizer.json."
+    raise SettingsError(msg, hint=hint)
+
+
+def _new_embedder(spec: str, base_url: str | None) -> Embedder:
+    if spec == DEFAULT_EMBEDDER:
+        from anabranch.models.onnx import OnnxEmbedder
+
+        return OnnxEmbedder()
+    if spec.startswith("openai:"):
+        from anabranch.models.openai_embedding import OpenAIEmbedder
+
+        return OpenAIEmbedder(spec.removeprefix("openai:"), base_url)
+    from anabranch.models.onnx import OnnxEmbedder
+
+    return OnnxEmbedder(Path(spec))

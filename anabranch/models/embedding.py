@@ -1,0 +1,38 @@
+"""What turns text into vectors: the contract that local and hosted embedders share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""Shape (n, dimension), rows of unit length."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors; sync, because its callers already sit in a worker thread."""
+
+    @property
+    def name(self) -> str:
+        """Stable name kept in a corpus manifest: provider, model, revision."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per text, in order. The same text always gives the same row."""
+        ...
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the length of each text in this embedder's tokens, without special tokens."""
+        ...
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span of each token of `text`, in order."""
+        ...

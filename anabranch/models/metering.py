@@ -1,0 +1,43 @@
+"""Counts model calls and tokens for whoever is running: one meter per step of the graph.
+
+A context variable carries the meter, so that tasks started inside a step count on that step's meter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Meter:
+    """Model calls and their tokens, as reported by the provider or estimated where it reports none."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+
+_meter: ContextVar[Meter | None] = ContextVar("anabranch_meter", default=None)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Count every model call made inside."""
+    meter = Meter()
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+def count_call(prompt_tokens: int = 0, output_tokens: int = 0) -> None:
+    """Add one finished or failed call to the meter in force."""
+    meter = _meter.get()
+    if meter is not None:
+        meter.calls += 1
+        meter.prompt_tokens += prompt_tokens
+        meter.output_tokens += output_tokens

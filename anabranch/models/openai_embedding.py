@@ -1,0 +1,122 @@
+"""Hosted embeddings: OpenAI, or any server that speaks its protocol."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import SecretStr
+
+from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
+from anabranch.models.embedding import Vectors
+from anabranch.models.unit import unit_rows
+from anabranch.models.wordpieces import WordPieces
+
+_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+
+# The protocol takes 2048 inputs and 300,000 tokens in one request; chunks of 128 tokens stay far below.
+_BATCH = 256
+
+
+class OpenAIEmbedder:
+    """Embeds over HTTP; the client retries, and each fault is told apart by who can mend it."""
+
+    def __init__(self, model: str, base_url: str | None = None, *, timeout: float = 60.0) -> None:
+        """Prepare the client; nothing is sent yet.
+
+        Args:
+            model: As the provider spells it: `text-embedding-3-small`.
+            base_url: An OpenAI-compatible server; OPENAI_API_KEY is never sent there.
+            timeout: Seconds that one request may take.
+
+        Raises:
+            MissingKeyError: No OPENAI_API_KEY and no `base_url`.
+        """
+        self.model = model
+        self._base_url = base_url
+        self._client = _new_client(model, base_url, timeout)
+        self._pieces = WordPieces()
+        self._lock = threading.Lock()
+        self._dimension = _DIMENSIONS.get(model) if base_url is None else None
+
+    @property
+    def name(self) -> str:
+        """The provider and the model."""
+        return f"openai:{self.model}"
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector; asked of the server once where it is not known."""
+        with self._lock:
+            if self._dimension is None:
+                self._dimension = int(self._request(["dimension"]).shape[1])
+            return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per text, in order.
+
+        Raises:
+            MissingKeyError: The key was refused.
+            SettingsError: The server does not know the model, or refuses the request as it is.
+            ModelError: The server is down, slow, or answers nonsense.
+        """
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+        return np.concatenate([self._request(batch) for batch in batches])
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return each text's length in MiniLM's tokens, close to the provider's own, whose vocabulary is a download."""
+        return self._pieces.count(texts)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span of each of MiniLM's tokens in `text`; the same approximation as `count`."""
+        return self._pieces.offsets(text)
+
+    def _request(self, texts: Sequence[str]) -> Vectors:
+        try:
+            # The protocol refuses an empty input.
+            rows: Any = self._client.embed_documents([text if text.strip() else "." for text in texts])
+        except Exception as error:  # the client's own types are sorted below
+            raise _sorted_error(error, self.name, self._base_url) from error
+        return unit_rows(rows, count=len(texts), embedder=self.name)
+
+
+def _new_client(model: str, base_url: str | None, timeout: float) -> Any:  # noqa: ANN401  (one of langchain's)
+    from langchain_openai import OpenAIEmbeddings
+
+    from anabranch.settings import Secrets
+
+    key = Secrets().base_url_key or SecretStr("not-needed")
+    if base_url is None:
+        if not os.environ.get("OPENAI_API_KEY"):
+            msg = f"The embedder 'openai:{model}' needs OPENAI_API_KEY."
+            raise MissingKeyError(msg, hint="Set it, or use embedder='minilm', which needs none.")
+        key = SecretStr(os.environ["OPENAI_API_KEY"])
+    options: dict[str, Any] = {
+        "model": model,
+        "base_url": base_url,
+        "api_key": key,
+        "timeout": timeout,
+        "max_retries": 3,
+        # Its own check would cut texts with a tokenizer that has to be downloaded.
+        "check_embedding_ctx_length": False,
+    }
+    return OpenAIEmbeddings(**options)
+
+
+def _sorted_error(error: Exception, name: str, base_url: str | None) -> AnabranchError:
+    status = getattr(error, "status_code", None)
+    where = base_url or "the provider"
+    said = " ".join(str(error).split())[:300]
+    if status in (401, 403):
+        hint = "Check ANABRANCH_BASE_URL_KEY." if base_url else "Check OPENAI_API_KEY."
+        return MissingKeyError(f"{where} refused the key for the embedder {name!r} ({status}).", hint=hint)
+    if status in (400, 404, 422):
+        msg = f"{where} refused the request for the embedder {name!r} ({status}): {said}"
+        return SettingsError(msg, hint="Check the model's name and base_url.")
+    msg = f"The embedder {name!r} failed: {type(error).__name__}: {said or 'no message'}"
+    return ModelError(msg, hint="Try again later, or check that the server is up.")

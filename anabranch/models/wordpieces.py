@@ -1,0 +1,65 @@
+"""Counts and locates tokens with a `tokenizer.json`, and cuts texts to what a model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Encoding, Tokenizer
+
+from anabranch.errors import SettingsError
+
+MINILM_TOKENIZER = Path(__file__).parent / "minilm" / "tokenizer.json"
+"""WordPiece vocabulary of all-MiniLM-L6-v2, 30,522 pieces, uncased (Apache-2.0)."""
+
+
+def _load(file: Path) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the Rust side raises bare Exception for every kind of fault
+        msg = f"The tokenizer {str(file)!r} cannot be read: {error}"
+        raise SettingsError(msg, hint="Point to a folder with a tokenizer.json of the tokenizers library.") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+class WordPieces:
+    """One tokenizer in two roles: whole texts for counting, cut texts for a model; safe to share between threads."""
+
+    def __init__(self, file: Path = MINILM_TOKENIZER, *, limit: int = 256) -> None:
+        """Load the file; `limit` is the most tokens, special ones included, that the model gets to see."""
+        # A tokenizer keeps its truncation inside, so each role needs a copy of its own.
+        self._whole = _load(file)
+        self._cut = _load(file)
+        self._cut.enable_truncation(max_length=limit)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return what the model gets for each text: special tokens added, cut, not padded."""
+        return self._cut.encode_batch_fast([_encodable(text) for text in texts])
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text, without special tokens, uncut."""
+        encodings = self._whole.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
+        return [len(encoding) for encoding in encodings]
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span [start, end) of each token of `text`, in order."""
+        offsets: Any = self._whole.encode(_encodable(text), add_special_tokens=False).offsets
+        return list(offsets)
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which have no UTF-8 form, one for one so that offsets stay true."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,76 @@
+"""Finds the JSON that a model was asked for in what it wrote instead: fences, prose, single quotes, a missing end."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic_core import from_json
+
+MAX_REPLY = 100_000
+"""Characters of a reply that parsers look at."""
+
+_MAX_STARTS = 20
+_LONGEST_LITERAL = 20_000
+_OBJECT = re.compile(r"\{")
+_OBJECT_OR_LIST = re.compile(r"[\[{]")
+_OPENING = {"{": "}", "[": "]"}
+_STRAY_ESCAPE = re.compile(r"\\(?![\\'\"abfnrtvxuUN0-7\n])")
+_CONTROL = re.compile(r"[\x00-\x1f]")
+
+
+def find_object(reply: str, *, cut_off: bool = True) -> dict[str, Any] | None:
+    """Return the first JSON object that is not empty, see `find_json`."""
+    value = _find(reply[:MAX_REPLY], _OBJECT, cut_off)
+    return value if isinstance(value, dict) else None
+
+
+def find_json(reply: str, *, cut_off: bool = True) -> dict[str, Any] | list[Any] | None:
+    """Return the first JSON object or list in a reply that is not empty, the outer one where they nest.
+
+    Args:
+        reply: Anything a model wrote; no more than `MAX_REPLY` characters are read.
+        cut_off: Whether a value without its end will do: all that is complete of it, half a string left out.
+
+    Returns:
+        The value, or None where there is none. Never raises.
+    """
+    return _find(reply[:MAX_REPLY], _OBJECT_OR_LIST, cut_off)
+
+
+def _find(text: str, opening: re.Pattern[str], cut_off: bool) -> dict[str, Any] | list[Any] | None:
+    starts = [match.start() for match, _ in zip(opening.finditer(text), range(_MAX_STARTS), strict=False)]
+    for start in starts:
+        for value in _readings(text, start):
+            if isinstance(value, dict | list) and value:
+                return value
+    return _partial(text[starts[0] :]) if cut_off and starts else None
+
+
+def _readings(text: str, start: int) -> Iterator[object]:
+    """Yield what a complete value at `start` may mean: as JSON, then as the Python literal that models slip into."""
+    try:
+        yield json.JSONDecoder(strict=False).raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        end = text.rfind(_OPENING[text[start]], start, start + _LONGEST_LITERAL)
+        if end > start:
+            yield _literal(text[start : end + 1])
+
+
+def _literal(text: str) -> object:
+    try:
+        # A stray backslash would make the compiler print a warning.
+        return ast.literal_eval(_STRAY_ESCAPE.sub(r"\\\\", text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def _partial(text: str) -> dict[str, Any] | list[Any] | None:
+    try:
+        value = from_json(_CONTROL.sub(" ", text), allow_partial=True)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict | list) and value else None

@@ -1,0 +1,219 @@
+"""How one question is to be answered: every setting a caller may choose, its bounds and the step it belongs to.
+
+Precedence: explicit value, then the environment (`ANABRANCH_` and the field's name), then the default here. On a
+LangGraph server the same model is the typed form that Studio shows on each node. Secrets are never settings: providers'
+keys are read from their own environment variables by their own clients.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+import prompts
+from anabranch.errors import SettingsError
+from anabranch.settings import Operator
+
+PRIVATE = frozenset({"access"})
+"""Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
+
+
+def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
+    """Tell Studio which nodes a field belongs to, and that it is a prompt."""
+    return {"langgraph_nodes": list(nodes), **({"langgraph_type": kind} if kind else {})}
+
+
+def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Field itself returns
+    return Field(
+        default=text,
+        min_length=1,
+        max_length=20_000,
+        description=f"Instructions to the model in the step {node!r}; the program adds passages in the user role.",
+        json_schema_extra=_on(node, kind="prompt"),
+    )
+
+
+class Context(BaseSettings):
+    """One frozen set of choices for one run; an unknown key is an error."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="ANABRANCH_", protected_namespaces=())
+
+    corpus: str = Field(
+        ".anabranch/corpus",
+        min_length=1,
+        description="Folder of the corpus to search.",
+        json_schema_extra=_on("begin", "retrieve"),
+    )
+    access: tuple[str, ...] = Field(
+        (),
+        max_length=100,
+        description="Access tags of the caller; documents with tags are visible only to callers who hold one of them.",
+        json_schema_extra=_on("retrieve", "merge"),
+    )
+    model: str | None = Field(
+        None,
+        description="Chat model, 'provider:name' as in init_chat_model; without one, answers are verbatim sentences.",
+        json_schema_extra=_on("condense", "rewrite", "rerank", "grade", "create", "refine", "map", "reduce"),
+    )
+    base_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
+        json_schema_extra=_on("create"),
+    )
+    temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature of every model call.")
+    model_timeout: float = Field(60.0, gt=0, le=3600, description="Seconds one model call may take, retries included.")
+    model_retries: int = Field(2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors.")
+    max_concurrency: int = Field(8, ge=1, le=64, description="Model calls at once within one step.")
+
+    strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
+        "multi",
+        description="How further search queries are made; without a chat model the corpus itself expands the question.",
+        json_schema_extra=_on("rewrite"),
+    )
+    n_queries: int = Field(
+        4,
+        ge=1,
+        le=16,
+        description="Search queries in all, the question itself among them.",
+        json_schema_extra=_on("rewrite"),
+    )
+    retrievers: tuple[str, ...] = Field(
+        ("bm25", "dense"),
+        min_length=1,
+        max_length=8,
+        description="Retrievers to fan out to: 'bm25', 'dense', and the names of any given to build(retrievers=...).",
+        json_schema_extra=_on("retrieve"),
+    )
+    depth: int = Field(50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve"))
+    fusion: Literal["convex", "rrf", "z_score", "dbsf"] = Field(
+        "convex",
+        description="How lists are fused: min-max convex combination, reciprocal ranks, z-scores, distributions.",
+        json_schema_extra=_on("fuse"),
+    )
+    alpha: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone.",
+        json_schema_extra=_on("fuse"),
+    )
+    rrf_k: float = Field(
+        60.0, gt=0, le=10_000, description="The constant of reciprocal rank fusion.", json_schema_extra=_on("fuse")
+    )
+    rerank: Literal["none", "llm", "cohere", "cross_encoder"] = Field(
+        "none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
+    )
+    rerank_model: str | None = Field(
+        None,
+        description="Cohere model name (default 'rerank-v4.0-fast'), or the folder of an ONNX cross-encoder.",
+        json_schema_extra=_on("rerank"),
+    )
+    rerank_depth: int = Field(
+        30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
+    )
+    rerank_batch: int = Field(
+        5, ge=1, le=50, description="Passages in one call of the LLM reranker.", json_schema_extra=_on("rerank")
+    )
+    top_k: int = Field(
+        10, ge=1, le=200, description="Leaf passages kept after reranking.", json_schema_extra=_on("rerank", "merge")
+    )
+    merge_threshold: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="A parent replaces its children when more than this share of them was kept; 1 switches merging off.",
+        json_schema_extra=_on("merge"),
+    )
+    grade: Literal["scores", "llm", "none"] = Field(
+        "scores", description="Who judges whether there is evidence.", json_schema_extra=_on("grade")
+    )
+    max_rounds: int = Field(
+        2,
+        ge=1,
+        le=5,
+        description="Rounds of retrieval at most; a further round is told what was missing.",
+        json_schema_extra=_on("grade"),
+    )
+    synthesis: Literal["auto", "stuff", "refine", "map_reduce"] = Field(
+        "auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
+    )
+    window_tokens: int = Field(
+        3000, ge=64, le=1_000_000, description="Tokens of passages in one model call.", json_schema_extra=_on("pack")
+    )
+    answer_tokens: int = Field(
+        800,
+        ge=16,
+        le=32_000,
+        description="Tokens one model reply may have.",
+        json_schema_extra=_on("create", "refine", "map", "reduce"),
+    )
+    fan_in: int = Field(
+        4, ge=2, le=20, description="Partial answers joined by one reduce call.", json_schema_extra=_on("reduce")
+    )
+    review: Literal["none", "queries", "sources"] = Field(
+        "none",
+        description="Pause for a person: to edit the queries before the search, or the passages before the answer.",
+        json_schema_extra=_on("review_queries", "review_sources"),
+    )
+
+    condense_prompt: str = _prompt("condense", prompts.CONDENSE)
+    rewrite_prompt: str | None = Field(
+        None,
+        min_length=1,
+        max_length=20_000,
+        description="Instructions to the model in the step 'rewrite', in place of those of the chosen strategy.",
+        json_schema_extra=_on("rewrite", kind="prompt"),
+    )
+    rerank_prompt: str = _prompt("rerank", prompts.RERANK)
+    grade_prompt: str = _prompt("grade", prompts.GRADE)
+    create_prompt: str = _prompt("create", prompts.CREATE)
+    refine_prompt: str = _prompt("refine", prompts.REFINE)
+    map_prompt: str = _prompt("map", prompts.MAP)
+    reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
+
+    @field_validator("retrievers")
+    @classmethod
+    def _distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) != len(names):
+            raise ValueError(f"retrievers are named twice in {names!r}")
+        return names
+
+    def remembered(self) -> dict[str, Any]:
+        """Return what a thread keeps of it: the values that were set, without the private ones."""
+        return self.model_dump(mode="json", include=self.model_fields_set - PRIVATE)
+
+
+def settle(settings: dict[str, Any] | None, runtime: Runtime[Context]) -> Context:
+    """Return the choices in force: what this call gives, over what the turn began with, over the environment.
+
+    A resumed or forked run often comes without a context; it must go on with the corpus and the model it began with.
+
+    Raises:
+        SettingsError: A field that the operator locked was given, or what the thread remembers is no longer valid.
+    """
+    given = runtime.context
+    explicit = given.model_dump(include=given.model_fields_set) if given is not None else {}
+    remembered = {name: value for name, value in (settings or {}).items() if name not in PRIVATE}
+    try:
+        merged = Context(**{**remembered, **explicit})
+    except ValueError as error:
+        msg = f"The settings kept in this thread cannot be used: {error}"
+        raise SettingsError(msg, hint="Start a new thread.") from error
+    _refuse_locked(merged)
+    return merged
+
+
+def _refuse_locked(context: Context) -> None:
+    """Hold the caller to what the operator fixed (ANABRANCH_LOCK), also against a thread's edited state."""
+    lock = Operator().lock
+    if not lock:
+        return
+    fixed = Context()
+    for name in lock:
+        if getattr(context, name, None) != getattr(fixed, name, None):
+            msg = f"The setting {name!r} is fixed by the operator of this server."
+            raise SettingsError(msg, hint="Leave it out.")

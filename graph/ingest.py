@@ -1,0 +1,40 @@
+"""The ingest graph: fill a corpus from a LangGraph server or Studio, as `anabranch ingest` does from a shell.
+
+Only the operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT (default: the folder the
+process started in) are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+
+from graph.bridge import both_ways
+from graph.context import Context
+from nodes.ingest import ingest
+
+
+class IngestInput(TypedDict):
+    """Files and folders to take in, relative to the ingest root."""
+
+    paths: list[str]
+
+
+class IngestState(IngestInput, total=False):
+    """The paths and, afterwards, what became of each file."""
+
+    files: list[dict[str, Any]]
+    totals: dict[str, Any]
+
+
+def build() -> StateGraph[IngestState, Context, IngestInput, IngestState]:
+    """Wire the ingest graph."""
+    builder = StateGraph(IngestState, context_schema=Context, input_schema=IngestInput)
+    builder.add_node("ingest", both_ways(ingest), input_schema=IngestInput)
+    builder.add_edge(START, "ingest")
+    builder.add_edge("ingest", END)
+    return builder
+
+
+graph = build().compile(name="ingest")

@@ -1,0 +1,222 @@
+"""What flows through the answer graph: ids, scores and short records, never passage text.
+
+Everything is a JSON primitive, so any checkpointer can keep it and a person can read it. Channels that several branches
+write, or that grow within a turn, have a reducer and are reset by `begin`; the others hold their last value.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+
+from anabranch.corpus.store import RankedList
+
+
+class Query(TypedDict):
+    """One search query; `kind` says where it came from (asked, condensed, variant, expansion, ...)."""
+
+    text: str
+    weight: float
+    kind: str
+
+
+class Retrieved(TypedDict):
+    """One retriever's lists, aligned with the queries; `error` says why it has none."""
+
+    arm: str
+    lists: list[RankedList]
+    error: str | None
+
+
+class Candidate(TypedDict):
+    """A leaf passage that is still in the race.
+
+    Attributes:
+        id: Chunk id.
+        score: Fused score, or the reranker's relevance once there is one.
+        ranks: Best rank from 1 in each retriever over all queries.
+        fused: Rank from 1 after fusion.
+    """
+
+    id: str
+    score: float
+    ranks: dict[str, int]
+    fused: int
+
+
+class Passage(TypedDict):
+    """A passage that goes into the answer: a leaf, or a parent that stands for several.
+
+    Attributes:
+        id: Chunk id.
+        score: The best score of the leaves it stands for.
+        leaves: Ids of the retrieved leaves it stands for.
+        source: Where it comes from, for people who read the state.
+        page: 1-based page, or None.
+        preview: Its first words.
+    """
+
+    id: str
+    score: float
+    leaves: list[str]
+    source: str
+    page: int | None
+    preview: str
+
+
+class Excerpt(TypedDict):
+    """A numbered piece of a passage in a window: characters [start, end) of the chunk's text."""
+
+    number: int
+    id: str
+    start: int
+    end: int
+
+
+class Evidence(TypedDict):
+    """Whether the passages can answer the question.
+
+    Attributes:
+        verdict: 'enough', 'thin' or 'nothing'.
+        reasons: For people.
+        missing: What the next round should look for.
+        digest: Names the set of passages that was judged.
+        unchanged: Whether this round brought the same passages as the one before.
+    """
+
+    verdict: str
+    reasons: list[str]
+    missing: str
+    digest: str
+    unchanged: bool
+
+
+class Route(TypedDict):
+    """How the answer is written ('compose', 'create', 'refine', 'map_reduce') and why."""
+
+    name: str
+    reasons: list[str]
+
+
+class Draft(TypedDict):
+    """An answer in the making, with the quotes its writer gave for each passage number.
+
+    Attributes:
+        answer: Text with [n] markers.
+        quotes: Passage number (as text, JSON has no other keys) to quotes.
+        window: Windows read so far.
+        keeps: Refine rounds in a row that kept it.
+        found: False when the writer said that the passages do not hold the answer.
+        missing: What the writer said is missing.
+    """
+
+    answer: str
+    quotes: dict[str, list[str]]
+    window: int
+    keeps: int
+    found: bool
+    missing: str
+
+
+class Partial(TypedDict):
+    """One answer of the map step, or of a reduce level; `index` keeps document order."""
+
+    level: int
+    index: int
+    draft: Draft
+
+
+class Citation(TypedDict):
+    """One claim and the verbatim words that support it."""
+
+    marker: int
+    source: str
+    title: str
+    page: int | None
+    heading: str
+    chunk_id: str
+    claim: str
+    quote: str
+    start: int
+    end: int
+    verified: bool
+    repaired: bool
+
+
+class Degraded(TypedDict):
+    """A step that could not do its best, and why."""
+
+    step: str
+    reason: str
+
+
+class Step(TypedDict):
+    """One node's line in the trace; `round` groups model calls that ran at the same time."""
+
+    node: str
+    round: int
+    ms: float
+    calls: int
+    prompt_tokens: int
+    output_tokens: int
+    counts: dict[str, Any]
+
+
+class InputState(TypedDict, total=False):
+    """What a caller gives: a question, or messages that end with one; and filters on the documents."""
+
+    question: str
+    messages: Annotated[list[AnyMessage], add_messages]
+    filters: dict[str, Any] | None
+
+
+class State(InputState, total=False):
+    """Everything a turn knows."""
+
+    settings: dict[str, Any]
+    asked: str
+    narrowed: dict[str, Any] | None
+    standalone: str
+    round: int
+    queries: list[Query]
+    retrieved: Annotated[list[Retrieved], operator.add]
+    guests: Annotated[dict[str, dict[str, Any]], operator.or_]
+    signals: dict[str, float]
+    candidates: list[Candidate]
+    passages: list[Passage]
+    evidence: Evidence
+    windows: list[list[Excerpt]]
+    route: Route
+    draft: Draft
+    partials: Annotated[list[Partial], operator.add]
+    answer: str
+    message_id: str
+    citations: list[Citation]
+    unsupported: list[str]
+    abstained: bool
+    degraded: Annotated[list[Degraded], operator.add]
+    trace: Annotated[list[Step], operator.add]
+    usage: dict[str, Any]
+
+
+class RetrieveTask(TypedDict):
+    """What one retrieval branch is sent."""
+
+    arm: str
+    texts: list[str]
+    settings: dict[str, Any]
+    narrowed: dict[str, Any] | None
+
+
+class MapTask(TypedDict):
+    """What one map branch is sent."""
+
+    index: int
+    excerpts: list[Excerpt]
+    standalone: str
+    settings: dict[str, Any]
+    narrowed: dict[str, Any] | None
+    guests: dict[str, dict[str, Any]]

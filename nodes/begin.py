@@ -1,0 +1,83 @@
+"""Start a turn: check what the caller gave, and empty every channel that belongs to one turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from anabranch.corpus.filters import check_filters
+from anabranch.errors import QuestionError
+from graph.context import Context, settle
+from graph.state import Draft, Evidence, InputState, Route
+from nodes.resources import corpus_of, model_of
+from nodes.traced import Update, traced
+
+MAX_QUESTION_CHARS = 10_000
+
+
+@traced("begin", first=True)
+async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
+    """Take the question from `question` or the last human message; fail at once on what cannot work."""
+    context = settle(None, runtime)
+    given = state.get("question")
+    asked = _checked(given or _last_human(state.get("messages") or []))
+    narrowed = check_filters(state.get("filters"))
+    await model_of(context)
+    corpus = await corpus_of(context)
+    return {
+        # Inputs are taken in and emptied, so that the next turn on this thread cannot find this one's.
+        "question": "",
+        "filters": None,
+        # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
+        "messages": [{"type": "human", "content": asked}] if given else [],
+        "settings": context.remembered(),
+        "asked": asked,
+        "narrowed": narrowed,
+        "standalone": asked,
+        "round": 0,
+        "queries": [],
+        "retrieved": Overwrite([]),
+        "guests": Overwrite({}),
+        "signals": {},
+        "candidates": [],
+        "passages": [],
+        "evidence": Evidence(verdict="", reasons=[], missing="", digest="", unchanged=False),
+        "windows": [],
+        "route": Route(name="", reasons=[]),
+        "draft": Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing=""),
+        "partials": Overwrite([]),
+        "answer": "",
+        "message_id": "",
+        "citations": [],
+        "unsupported": [],
+        "abstained": False,
+        "degraded": Overwrite([]),
+        "usage": {},
+        "counts": {"generation": corpus.generation},
+    }
+
+
+def _last_human(messages: list[AnyMessage]) -> str:
+    if messages and isinstance(messages[-1], HumanMessage):
+        return messages[-1].text
+    return ""
+
+
+def _checked(question: Any) -> str:  # noqa: ANN401  # a caller may send anything
+    if not isinstance(question, str):
+        msg = f"The question is {type(question).__name__}, not text."
+        raise QuestionError(msg, hint="Give `question` as a string.")
+    asked = question.strip()
+    if not asked:
+        msg = "The question is empty."
+        raise QuestionError(msg, hint="Give `question`, or `messages` that end with a human message.")
+    if len(asked) > MAX_QUESTION_CHARS:
+        msg = f"The question has {len(asked):,} characters; {MAX_QUESTION_CHARS:,} is the most."
+        raise QuestionError(msg, hint="Ask a shorter question; put long material into the corpus instead.")
+    if not any(character.isalnum() for character in asked):
+        msg = f"The question {asked[:40]!r} has no letter and no digit."
+        raise QuestionError(msg, hint="Ask in words.")
+    return asked

@@ -1,0 +1,55 @@
+"""End a turn: the answer becomes a message with its sources, and the trace is added up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
+
+from graph.context import Context
+from graph.state import Citation, State, Step
+from nodes.traced import Update, traced
+
+
+@traced("finish")
+async def finish(state: State, _runtime: Runtime[Context]) -> Update:
+    """Append the answer to the conversation; its sources travel with the message."""
+    message = AIMessage(
+        content=state["answer"],
+        id=state["message_id"],
+        response_metadata={
+            "abstained": state["abstained"],
+            "sources": _sources(state["citations"]),
+            "degraded": list(state["degraded"]),
+        },
+    )
+    return {"messages": [message], "usage": usage_of(state["trace"]), "draft": {**state["draft"], "quotes": {}}}
+
+
+def _sources(citations: list[Citation]) -> list[dict[str, Any]]:
+    """Return one entry per marker: what a reader needs to look it up."""
+    sources: dict[int, dict[str, Any]] = {}
+    for citation in citations:
+        keep = ("marker", "source", "title", "page", "heading", "chunk_id", "quote")
+        sources.setdefault(citation["marker"], {name: citation[name] for name in keep})
+    return [sources[marker] for marker in sorted(sources)]
+
+
+def usage_of(trace: list[Step]) -> dict[str, Any]:
+    """Add up a trace.
+
+    Returns:
+        `calls`, `rounds` (sequential round trips: steps that called a model), `prompt_tokens`, `output_tokens`, and
+        `ms` per node, repeated nodes added up.
+    """
+    ms: dict[str, float] = {}
+    for step in trace:
+        ms[step["node"]] = round(ms.get(step["node"], 0.0) + step["ms"], 1)
+    return {
+        "calls": sum(step["calls"] for step in trace),
+        "rounds": len({step["round"] for step in trace if step["calls"]}),
+        "prompt_tokens": sum(step["prompt_tokens"] for step in trace),
+        "output_tokens": sum(step["output_tokens"] for step in trace),
+        "ms": ms,
+    }

@@ -1,0 +1,88 @@
+"""Join the ranked lists of all retrievers and queries into one list of candidates."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from anabranch.corpus.store import RankedList
+from anabranch.errors import OperationError
+from anabranch.fusion import fuse as fuse_lists
+from graph.context import Context, settle
+from graph.state import Candidate, Degraded, Retrieved, State
+from nodes.traced import Update, traced
+
+
+@traced("fuse")
+async def fuse(state: State, runtime: Runtime[Context]) -> Update:
+    """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks, not the lists.
+
+    Raises:
+        OperationError: Every retriever failed.
+    """
+    context = settle(state.get("settings"), runtime)
+    good = [record for record in state["retrieved"] if record["error"] is None]
+    degraded = [
+        Degraded(step=f"retrieve:{record['arm']}", reason=record["error"])
+        for record in state["retrieved"]
+        if record["error"] is not None
+    ]
+    if not good:
+        reasons = "; ".join(f"{item['step']}: {item['reason']}" for item in degraded) or "no retriever ran"
+        msg = f"Every retriever failed: {reasons}."
+        raise OperationError(msg, hint="Run `anabranch doctor`.")
+    queries = state["queries"]
+    by_query = [[record["lists"][index] for record in good] for index in range(len(queries))]
+    fused = fuse_lists(
+        by_query,
+        query_weights=[query["weight"] for query in queries],
+        arm_weights=[_arm_weight(record["arm"], context.alpha) for record in good],
+        method=context.fusion,
+        k=context.rrf_k,
+    )
+    keep = max(context.rerank_depth if context.rerank != "none" else 0, context.top_k)
+    best = _best_ranks(good)
+    candidates = [
+        Candidate(id=chunk_id, score=round(score, 6), ranks=best.get(chunk_id, {}), fused=rank)
+        for rank, (chunk_id, score) in enumerate(zip(fused["ids"][:keep], fused["scores"][:keep], strict=True), start=1)
+    ]
+    kept = {candidate["id"] for candidate in candidates}
+    return {
+        "candidates": candidates,
+        "signals": _signals(good),
+        "retrieved": Overwrite([]),
+        # The text of guests that fell out is let go, or a thread would keep every passage they ever brought.
+        "guests": Overwrite({key: value for key, value in (state.get("guests") or {}).items() if key in kept}),
+        "degraded": degraded,
+        "counts": {"lists": len(good) * len(queries), "fused": len(fused["ids"]), "kept": len(candidates)},
+    }
+
+
+def _arm_weight(arm: str, alpha: float) -> float:
+    """Weigh the two arms of the corpus by alpha; a guest counts like an arm at alpha one half."""
+    return {"dense": 2 * alpha, "bm25": 2 * (1 - alpha)}.get(arm, 1.0)
+
+
+def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:
+    best: dict[str, dict[str, int]] = {}
+    for record in records:
+        for ranked in record["lists"]:
+            for rank, chunk_id in enumerate(ranked["ids"], start=1):
+                ranks = best.setdefault(chunk_id, {})
+                ranks[record["arm"]] = min(rank, ranks.get(record["arm"], rank))
+    return best
+
+
+def _signals(records: list[Retrieved]) -> dict[str, float]:
+    """Keep what `grade` needs of the lists: each arm's best score for the question, and how far the arms agree."""
+    first = {record["arm"]: record["lists"][0] for record in records if record["lists"]}
+    signals = {arm: round(_top(ranked), 4) for arm, ranked in first.items()}
+    if len(first) > 1:
+        tops = [set(ranked["ids"][:10]) for ranked in first.values()]
+        shared, every = set.intersection(*tops), set.union(*tops)
+        signals["agreement"] = round(len(shared) / len(every), 3) if every else 0.0
+    return signals
+
+
+def _top(ranked: RankedList) -> float:
+    return ranked["scores"][0] if ranked["scores"] else 0.0

@@ -1,0 +1,62 @@
+"""Read one more window, and keep or revise the answer."""
+
+from __future__ import annotations
+
+import re
+
+from langgraph.runtime import Runtime
+
+from anabranch.errors import ModelError
+from anabranch.replies import parse_revision
+from graph.context import Context, settle
+from graph.state import Degraded, Draft, State
+from nodes.resources import model_of
+from nodes.traced import Update, traced
+from nodes.writing import draft_of, window_text
+
+
+@traced("refine")
+async def refine(state: State, runtime: Runtime[Context]) -> Update:
+    """Show the model the answer so far and the next window; 'keep' leaves the answer byte for byte."""
+    context = settle(state.get("settings"), runtime)
+    draft = state["draft"]
+    number = draft["window"]
+    chat = await model_of(context)
+    if chat is None:  # the model was taken away between a pause and its resumption
+        return {"draft": {**draft, "window": len(state["windows"])}}
+    passages = await window_text(context, state, state["windows"][number])
+    so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
+    user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"
+    try:
+        reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens)
+    except ModelError as error:
+        return {
+            "draft": {**draft, "window": number + 1},
+            "degraded": [Degraded(step=f"refine:{number + 1}", reason=error.message)],
+            "counts": {"window": number + 1, "action": "failed"},
+        }
+    revised = _revised(reply, draft, number + 1)
+    action = "keep" if revised["answer"] == draft["answer"] else "revise"
+    runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": revised["answer"]})
+    return {"draft": revised, "counts": {"window": number + 1, "action": action}}
+
+
+def _revised(reply: str, draft: Draft, window: int) -> Draft:
+    """Apply the model's decision; quotes of both versions are kept, because kept sentences keep their markers."""
+    if not draft["found"]:
+        fresh = draft_of(_answer_in(reply), window=window)
+        return fresh if fresh["found"] else {**draft, "window": window, "missing": fresh["missing"] or draft["missing"]}
+    revision = parse_revision(reply, draft["answer"])
+    if revision.action == "keep":
+        return {**draft, "window": window, "keeps": draft["keeps"] + 1}
+    new = {str(number): list(quotes) for number, quotes in revision.quotes.items()}
+    quotes = {number: [*draft["quotes"].get(number, []), *new.get(number, [])] for number in {*draft["quotes"], *new}}
+    return {**draft, "answer": revision.answer, "quotes": quotes, "window": window, "keeps": 0}
+
+
+def _answer_in(reply: str) -> str:
+    """Return the answer of a reply in either form: as text, or inside {"action": "revise", "answer": ...}."""
+    if not re.search(r'"action"\s*:', reply):
+        return reply
+    revision = parse_revision(reply, "")
+    return revision.answer if revision.action == "revise" else "NOT FOUND:"

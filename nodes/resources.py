@@ -1,0 +1,48 @@
+"""What a node works with, made from the settings in force: the corpus, its scope, the chat model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anabranch.corpus.document import Chunk
+from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.store import CorpusStore, Scope
+from anabranch.models.chat import Chat, ChatSettings, load_chat
+from graph.context import Context
+
+
+async def corpus_of(context: Context) -> CorpusStore:
+    """Open the corpus, or get the handle that is open already."""
+    return await open_corpus(context.corpus)
+
+
+def scope_of(context: Context, narrowed: Mapping[str, Any] | None) -> Scope:
+    """Return what this caller may see: their access tags, narrowed by the question's filters."""
+    return Scope(access=tuple(context.access), filters=narrowed)
+
+
+async def model_of(context: Context) -> Chat | None:
+    """Return the chat model, or None where none is configured."""
+    if context.model is None:
+        return None
+    return await load_chat(
+        ChatSettings(
+            model=context.model,
+            base_url=context.base_url,
+            temperature=context.temperature,
+            timeout=context.model_timeout,
+            retries=context.model_retries,
+        )
+    )
+
+
+async def chunks_of(
+    context: Context, state: Mapping[str, Any], ids: Sequence[str], *, corpus: CorpusStore | None = None
+) -> dict[str, Chunk]:
+    """Fetch passages with their text, from the corpus and from what guest retrievers brought."""
+    guests: Mapping[str, Mapping[str, Any]] = state.get("guests") or {}
+    corpus = corpus or await corpus_of(context)
+    own = [chunk_id for chunk_id in ids if chunk_id not in guests]
+    found = await corpus.chunks(own, scope_of(context, state.get("narrowed"))) if own else {}
+    return {**found, **{chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests}}

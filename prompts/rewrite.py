@@ -1,0 +1,15 @@
+"""Make further search queries, by strategy."""
+
+_RULES = """
+Write one per line, without numbers, quotes or comments. Do not answer the question. Keep names and numbers as they are.
+"""
+
+REWRITE = {
+    "multi": "You write search queries for a document search engine. Given a question, write different queries that "
+    "together find every passage needed to answer it: other words for the same thing, and other sides of it." + _RULES,
+    "decompose": "You split a question into the simpler questions whose answers together answer it. If it asks for "
+    "only one thing, repeat it." + _RULES,
+    "hyde": "You write short passages, one sentence each, as they could stand in a document that answers the question. "
+    "Invent no numbers." + _RULES,
+    "step_back": "You write more general questions whose answers give the background needed for the question." + _RULES,
+}

@@ -1,0 +1,80 @@
+"""Write the generated parts of README.md and docs/ from the code, or check that they are what the code says.
+
+A generated part stands between `<!-- NAME -->` and `<!-- /NAME -->`. With `--check` nothing is written; a part that
+differs, or a link to a file that is not there, makes the exit status 1.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def picture() -> str:
+    """Return the answer graph as a Mermaid drawing."""
+    from graph.answer import graph
+
+    drawing = graph.get_graph().draw_mermaid()
+    # The front matter and the inline HTML are for Mermaid's own site; GitHub draws the plain form.
+    drawing = re.sub(r"^---.*?---\n", "", drawing, flags=re.DOTALL)
+    return "```mermaid\n" + re.sub(r"</?p>", "", drawing).strip() + "\n```"
+
+
+def settings() -> str:
+    """Return the table of Context fields."""
+    from graph.context import Context
+
+    rows = ["| setting | default | what it does |", "|---|---|---|"]
+    for name, field in Context.model_fields.items():
+        default = "the prompt in `prompts/`" if name.endswith("_prompt") else f"`{field.default!r}`"
+        choices = [repr(choice) for choice in get_args(field.annotation) if isinstance(choice, str)]
+        said = " / ".join(choices)
+        rows.append(f"| `{name}` | {default} | {field.description}{f' One of {said}.' if said else ''} |")
+    return "\n".join(rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {"graph": picture, "settings": settings}
+
+
+def pages() -> list[Path]:
+    """Return every page a person reads."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def regenerated(text: str) -> str:
+    """Return the page with its generated parts as the code says."""
+    for name, make in PARTS.items():
+        if f"<!-- {name} -->" in text:
+            pattern = rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)"
+            text = re.sub(pattern, lambda found, make=make: found[1] + make() + found[2], text, flags=re.DOTALL)
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    """Write, or check."""
+    problems: list[str] = []
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        fresh = regenerated(text)
+        if fresh != text:
+            if "--check" in arguments:
+                problems.append(f"{page.relative_to(ROOT)}: a generated part is out of date; run `make docs`")
+            else:
+                page.write_text(fresh, encoding="utf-8")
+        problems += [
+            f"{page.relative_to(ROOT)}: there is no {link}"
+            for link in LINK.findall(text)
+            if not (page.parent / link).exists()
+        ]
+    sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

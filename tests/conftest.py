@@ -1,0 +1,21 @@
+"""What all tests share: where the development data lies, and the offline embedder loaded once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["tests.servers.fixtures"]
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real documents and question sets that development and CI have beside the checkout."""
+    folder = Path(os.environ.get("ANABRANCH_SHARED", REPOSITORY.parent / "shared"))
+    if not (folder / "data").is_dir():
+        pytest.skip(f"the development data is not here ({folder}); set ANABRANCH_SHARED to its folder")
+    return folder

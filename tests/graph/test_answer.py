@@ -1,0 +1,204 @@
+"""The answer graph without a chat model, on a real corpus."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph.answer import build, graph
+from graph.context import Context
+
+
+async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:
+    return await graph.ainvoke({"question": question}, context=Context(corpus=river, **settings))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "source"),
+    [
+        ("Who built the Halden weir?", "Ida Marrow", "weir.md"),
+        ("How many salmon were counted in the best year?", "1,412", "weir.md"),
+        ("What is the diameter of the water wheel?", "5.5 metres", "mill.md"),
+        ("At which level does the gauge at Brannock give an alarm?", "2.8 metres", "flood.md"),
+        ("How long did the movable barrier take to close in the test?", "eleven minutes", "notes.jsonl#n2"),
+    ],
+)
+async def test_answers_are_verbatim_cited_and_verified(question: str, answer: str, source: str, river: str) -> None:
+    state = await _ask(question, river)
+    assert answer in state["answer"]
+    assert not state["abstained"]
+    assert state["route"]["name"] == "compose"
+    assert source in {citation["source"] for citation in state["citations"]}
+    assert all(citation["verified"] for citation in state["citations"])
+    assert state["usage"]["calls"] == 0
+    assert state["degraded"] == []
+
+
+async def test_every_citation_is_words_of_its_passage(river: str) -> None:
+    from anabranch.corpus.opening import open_corpus
+    from anabranch.corpus.store import Scope
+
+    state = await _ask("What measures protect the town from floods?", river)
+    corpus = await open_corpus(river)
+    chunks = await corpus.chunks([citation["chunk_id"] for citation in state["citations"]], Scope())
+    for citation in state["citations"]:
+        chunk = chunks[citation["chunk_id"]]
+        assert citation["quote"] in chunk.text
+        assert chunk.text[citation["start"] - chunk.start : citation["end"] - chunk.start] == citation["quote"]
+        assert f"[{citation['marker']}]" in state["answer"]
+
+
+async def test_an_off_topic_question_is_not_answered(river: str) -> None:
+    state = await _ask("What is the capital gains tax rate in Portugal for cryptocurrency?", river)
+    assert state["abstained"]
+    assert state["citations"] == []
+    assert "did not find" in state["answer"]
+    assert "Looked for" in state["answer"]
+
+
+async def test_the_trace_names_every_step_once_and_in_order(river: str) -> None:
+    state = await _ask("Who built the Halden weir?", river)
+    nodes = [step["node"] for step in state["trace"]]
+    assert nodes == [
+        "begin", "condense", "rewrite", "retrieve", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create",
+        "cite", "finish",
+    ]  # fmt: skip
+    assert set(state["usage"]["ms"]) == set(nodes) - {"finish"}
+
+
+async def test_state_is_json_but_for_the_messages(river: str) -> None:
+    state = await _ask("Who built the Halden weir?", river)
+    state.pop("messages")
+    assert json.loads(json.dumps(state, allow_nan=False)) == state
+
+
+async def test_without_a_context_the_environment_decides(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_CORPUS", river)
+    state = await graph.ainvoke({"question": "Who built the Halden weir?"})
+    assert "Ida Marrow" in state["answer"]
+
+
+def test_sync_invoke_gives_the_same_answer(river: str) -> None:
+    state = graph.invoke({"question": "Who built the Halden weir?"}, context=Context(corpus=river))
+    assert "Ida Marrow" in state["answer"]
+    again = graph.invoke({"question": "Who built the Halden weir?"}, context=Context(corpus=river))
+    assert again["answer"] == state["answer"]
+
+
+async def test_messages_in_and_out(river: str) -> None:
+    state = await graph.ainvoke(
+        {"messages": [HumanMessage("Who built the Halden weir?")]}, context=Context(corpus=river)
+    )
+    assert [message.type for message in state["messages"]] == ["human", "ai"]
+    assert "Ida Marrow" in state["messages"][-1].text
+    assert state["messages"][-1].response_metadata["sources"][0]["source"].endswith("weir.md")
+
+
+async def test_two_turns_never_mix_their_lists(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "two"}}
+    context = Context(corpus=river)
+    first = await compiled.ainvoke({"question": "Who built the Halden weir?"}, config, context=context)
+    second = await compiled.ainvoke({"question": "What is the diameter of the water wheel?"}, config, context=context)
+    fresh = await graph.ainvoke({"question": "What is the diameter of the water wheel?"}, context=context)
+    assert len(second["trace"]) == len(first["trace"])
+    assert [c["id"] for c in second["candidates"]] == [c["id"] for c in fresh["candidates"]]
+    assert "5.5" in second["answer"]
+    assert [message.type for message in second["messages"]] == ["human", "ai", "human", "ai"]
+
+
+async def test_a_follow_up_is_understood_and_searched_as_asked_too(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "follow"}}
+    context = Context(corpus=river)
+    await compiled.ainvoke({"question": "Who built the Halden weir?"}, config, context=context)
+    state = await compiled.ainvoke({"question": "When did she rebuild the abutment?"}, config, context=context)
+    assert "1899" in state["answer"]
+    kinds = [query["kind"] for query in state["queries"]]
+    assert kinds[:2] == ["condensed", "asked"]
+    assert state["queries"][1]["text"] == "When did she rebuild the abutment?"
+
+
+async def test_a_messages_turn_after_a_question_turn_takes_the_new_question(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "mixed"}}
+    context = Context(corpus=river)
+    await compiled.ainvoke({"question": "Who built the Halden weir?"}, config, context=context)
+    state = await compiled.ainvoke(
+        {"messages": [HumanMessage("What is the diameter of the water wheel?")]}, config, context=context
+    )
+    assert state["asked"] == "What is the diameter of the water wheel?"
+
+
+async def test_a_turn_checkpoints_under_64_kb(river: str, tmp_path: Any) -> None:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+        compiled = build().compile(checkpointer=saver)
+        config: Any = {"configurable": {"thread_id": "size"}}
+        await compiled.ainvoke(
+            {"question": "What measures protect the town from floods?"}, config, context=Context(corpus=river)
+        )
+        rows = await saver.conn.execute_fetchall(
+            "SELECT (SELECT coalesce(sum(length(checkpoint)), 0) FROM checkpoints), "
+            "(SELECT coalesce(sum(length(value)), 0) FROM writes)"
+        )
+    (checkpoints, writes) = next(iter(rows))
+    assert checkpoints + writes < 64_000, (checkpoints, writes)
+
+
+async def test_filters_narrow_and_do_not_stay_for_the_next_turn(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "filter"}}
+    context = Context(corpus=river)
+    narrow = await compiled.ainvoke(
+        {"question": "What happened to the oak piles?", "filters": {"year": 2011}}, config, context=context
+    )
+    assert {passage["source"] for passage in narrow["passages"]} == {"notes.jsonl#n1"}
+    wide = await compiled.ainvoke({"question": "Who built the Halden weir?"}, config, context=context)
+    assert len({passage["source"] for passage in wide["passages"]}) > 1
+
+
+async def test_access_tags_keep_a_document_from_those_without_them(river: str) -> None:
+    question = "What did Ida Marrow bury under the eastern abutment?"
+    stranger = await _ask(question, river)
+    family = await _ask(question, river, access=("family",))
+    assert "time capsule" not in json.dumps({k: v for k, v in stranger.items() if k != "messages"})
+    assert "time capsule" in family["answer"]
+
+
+async def test_the_answer_is_streamed_and_nothing_else_is(river: str) -> None:
+    pieces: list[str] = []
+    final: list[str] = []
+    steps: list[str] = []
+    async for mode, item in graph.astream(
+        {"question": "Who built the Halden weir?"},
+        context=Context(corpus=river),
+        stream_mode=["messages", "custom", "values"],
+    ):
+        if mode == "messages":
+            assert item[0].type in ("ai", "AIMessageChunk")
+            pieces.append(item[0].text)
+        elif mode == "custom":
+            steps.append(item["step"])
+        elif item.get("messages") and isinstance(item["messages"][-1], AIMessage):
+            final.append(item["messages"][-1].text)
+    assert "".join(pieces) == final[-1]
+    assert steps[0] == "begin"
+    assert steps[-1] == "finish"
+
+
+async def test_one_retriever_alone(river: str) -> None:
+    for arm in ("bm25", "dense"):
+        state = await _ask("Who built the Halden weir?", river, retrievers=(arm,))
+        assert "Ida Marrow" in state["answer"]
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "convex", "z_score", "dbsf"])
+async def test_every_fusion(fusion: str, river: str) -> None:
+    state = await _ask("Who built the Halden weir?", river, fusion=fusion)
+    assert "Ida Marrow" in state["answer"]

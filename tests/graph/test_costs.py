@@ -1,0 +1,171 @@
+"""Model calls and sequential round trips of every route, counted by the server that answers them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, step_of
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+pytestmark = pytest.mark.loopback
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 6}
+
+
+async def _ask(stub: OpenAIStub, river: str, question: str = QUESTION, **settings: Any) -> dict[str, Any]:
+    context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0, **settings)
+    return await graph.ainvoke({"question": question}, context=context)
+
+
+def _by_step(stub: OpenAIStub) -> Counter[str]:
+    return Counter(step_of(call.request) for call in stub.calls)
+
+
+async def test_one_window_is_one_call(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, strategy="none")
+        assert _by_step(stub) == {"create": 1}
+        assert state["usage"]["calls"] == 1
+        assert state["usage"]["rounds"] == stub.rounds() == 1
+        assert state["usage"]["prompt_tokens"] > 50
+        assert state["route"]["name"] == "create"
+        assert state["citations"][0]["verified"]
+
+
+async def test_queries_cost_one_call_more(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river)
+        assert _by_step(stub) == {"rewrite": 1, "create": 1}
+        assert state["usage"]["rounds"] == stub.rounds() == 2
+        assert [query["kind"] for query in state["queries"]] == ["asked", "multi", "multi", "multi"]
+        assert sum(query["weight"] for query in state["queries"][1:]) <= state["queries"][0]["weight"]
+
+
+async def test_refine_is_one_call_and_one_round_a_window(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+        windows = len(state["windows"])
+        assert windows >= 3
+        assert _by_step(stub) == {"create": 1, "refine": windows - 1}
+        assert state["usage"]["calls"] == state["usage"]["rounds"] == stub.rounds() == windows
+        assert len({citation["chunk_id"] for citation in state["citations"]}) == windows
+
+
+async def test_two_keeps_end_the_chain_and_leave_the_answer_byte_for_byte(river: str) -> None:
+    with OpenAIStub(model(refine=Reply('{"action": "keep"}'))) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+        assert len(state["windows"]) > 3
+        assert _by_step(stub) == {"create": 1, "refine": 2}
+    with OpenAIStub(model()) as stub:
+        first = await _ask(stub, river, synthesis="stuff", **SMALL)
+    assert state["answer"] == first["answer"]
+
+
+@pytest.mark.parametrize(
+    "reply", ["The original answer remains.", "I don't know.", "", "The context does not contain the answer."]
+)
+async def test_a_good_answer_is_never_overwritten(reply: str, river: str) -> None:
+    with OpenAIStub(model(refine=Reply(reply))) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+    with OpenAIStub(model()) as stub:
+        first = await _ask(stub, river, synthesis="stuff", **SMALL)
+    assert state["answer"] == first["answer"]
+
+
+@pytest.mark.parametrize("fan_in", [2, 4, 20])
+async def test_map_reduce_is_a_tree(fan_in: int, river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **SMALL)
+        windows = len(state["windows"])
+        assert windows >= 5
+        calls, levels, parts = 0, 0, windows
+        while parts > 1:
+            groups = math.ceil(parts / fan_in)
+            calls += groups - (1 if parts % fan_in == 1 else 0)  # a group of one is taken as it is
+            levels += 1
+            parts = groups
+        assert _by_step(stub) == {"map": windows, "reduce": calls}
+        assert state["usage"]["calls"] == windows + calls
+        assert state["usage"]["rounds"] == stub.rounds() == 1 + levels
+        assert len({citation["chunk_id"] for citation in state["citations"]}) >= 3
+
+
+async def test_windows_with_nothing_are_dropped_before_reduce(river: str) -> None:
+    def some(request: Any) -> Reply:
+        from tests.graph.replies import passages_in, written
+
+        return written(request) if 1 in passages_in(request) else Reply("NOT FOUND: nothing here")
+
+    with OpenAIStub(model(map=some)) as stub:
+        state = await _ask(stub, river, synthesis="map_reduce", **SMALL)
+        assert "reduce" not in _by_step(stub)
+        assert not state["abstained"]
+
+
+async def test_when_no_window_helps_the_answer_is_an_abstention(river: str) -> None:
+    with OpenAIStub(model(map=Reply("NOT FOUND: the name of the mayor"))) as stub:
+        state = await _ask(stub, river, synthesis="map_reduce", **SMALL)
+    assert state["abstained"]
+    assert "the name of the mayor" in state["answer"]
+
+
+async def test_the_llm_reranker_is_one_round(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, strategy="none", rerank="llm", rerank_depth=12, rerank_batch=4)
+        fused = next(step for step in state["trace"] if step["node"] == "fuse")["counts"]["kept"]
+        assert _by_step(stub) == {"rerank": math.ceil(fused / 4), "create": 1}
+        assert stub.rounds() == state["usage"]["rounds"] == 2
+        assert state["degraded"] == []
+        assert state["candidates"][0]["fused"] > 1
+
+
+async def test_grading_by_the_model_is_one_small_call(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        await _ask(stub, river, strategy="none", grade="llm")
+        assert _by_step(stub) == {"grade": 1, "create": 1}
+
+
+async def test_insufficient_evidence_leads_to_one_more_round_and_then_an_abstention(river: str) -> None:
+    with OpenAIStub(model(grade=Reply('{"sufficient": false, "missing": "the name of the mayor"}'))) as stub:
+        state = await _ask(stub, river, grade="llm")
+        assert _by_step(stub)["create"] == 0
+        assert state["abstained"]
+        assert state["round"] <= 2
+        again = [call.request.user for call in stub.calls if step_of(call.request) == "rewrite"]
+        assert len(again) == 2
+        assert "the name of the mayor" in again[1]
+
+
+async def test_a_first_turn_is_not_condensed_and_a_second_is(river: str) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from graph.answer import build
+
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    with OpenAIStub(model()) as stub:
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none")
+        await compiled.ainvoke({"question": QUESTION}, config, context=context)
+        assert _by_step(stub) == {"create": 1}
+        state = await compiled.ainvoke({"question": "And when was it rebuilt?"}, config, context=context)
+        assert _by_step(stub) == {"create": 2, "condense": 1}
+        assert state["standalone"] == "When was the Halden weir rebuilt?"
+        assert [query["kind"] for query in state["queries"]] == ["condensed", "asked"]
+
+
+async def test_planning_calls_never_see_a_passage(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        await _ask(stub, river)
+        for call in stub.calls:
+            if step_of(call.request) in ("rewrite", "condense"):
+                assert "passage" not in call.request.user
+                assert "relief channel" not in call.request.user
+            assert "relief channel" not in call.request.system

@@ -1,0 +1,73 @@
+"""A process killed at any step: the thread goes on there, and no finished model call is made again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.answer import build, graph
+from graph.context import Context
+from tests.graph import turn
+from tests.graph.replies import model, without_nonce
+from tests.servers.openai_stub import OpenAIStub
+
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+CONFIG: Any = {"configurable": {"thread_id": "turn"}}
+SMALL = {"window_tokens": 160, "merge_threshold": 1.0, "top_k": 6, "rerank": "llm", "rerank_batch": 10}
+
+
+def _killed(database: Path, settings: dict[str, Any], kill_at: int) -> bool:
+    """Run a turn in a child that dies at a step; return False when the turn ended before that step."""
+    children = multiprocessing.get_context("forkserver")
+    children.set_forkserver_preload(["graph.answer", "langgraph.checkpoint.sqlite.aio"])
+    child = children.Process(target=turn.run, args=(str(database), settings, QUESTION, kill_at))
+    child.start()
+    child.join(60)
+    assert child.exitcode in (0, -signal.SIGKILL), child.exitcode
+    return child.exitcode != 0
+
+
+async def _resumed(database: Path) -> dict[str, Any]:
+    """Go on without input and without a context: the thread remembers both."""
+    async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
+        compiled = build().compile(checkpointer=saver)
+        return await compiled.ainvoke(None, CONFIG)
+
+
+@pytest.mark.parametrize("synthesis", ["refine", "map_reduce"])
+async def test_killed_at_every_step_in_turn(synthesis: str, river: str, tmp_path: Path) -> None:
+    with OpenAIStub(model()) as stub:
+        whole = await graph.ainvoke(
+            {"question": QUESTION},
+            context=Context(corpus=river, model="openai:stub", base_url=stub.base_url, synthesis=synthesis, **SMALL),
+        )
+        calls = len(stub.calls)
+    assert len(whole["windows"]) >= 3
+    for kill_at in range(2, 60):
+        database = tmp_path / f"{kill_at}.db"
+        with OpenAIStub(model()) as stub:
+            settings = {
+                "corpus": river,
+                "model": "openai:stub",
+                "base_url": stub.base_url,
+                "synthesis": synthesis,
+                **SMALL,
+            }
+            if not _killed(database, settings, kill_at):
+                break
+            state = await _resumed(database)
+            assert stub.repeated(without_nonce) == [], f"killed at step {kill_at}"
+            assert sum(call.succeeded for call in stub.calls) == calls
+        assert state["answer"] == whole["answer"], f"killed at step {kill_at}"
+        assert state["citations"] == whole["citations"]
+        assert [step["node"] for step in state["trace"]] == [step["node"] for step in whole["trace"]]
+    else:
+        pytest.fail("the turn never ended")
+    assert kill_at > 14

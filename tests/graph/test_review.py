@@ -1,0 +1,82 @@
+"""A person between the steps: pause, edit, go on, and fork from any step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from anabranch.errors import SettingsError
+from graph.answer import build
+from graph.context import Context
+
+QUESTION = "Who built the Halden weir?"
+
+
+def _thread(name: str) -> Any:
+    return {"configurable": {"thread_id": name}}
+
+
+async def test_queries_are_shown_and_can_be_replaced(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("queries")
+    paused = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river, review="queries"))
+    asked = paused["__interrupt__"][0].value
+    assert asked["queries"][0] == QUESTION
+    # Resumed without a context, as Studio does: the corpus must be the one the turn began with.
+    state = await compiled.ainvoke(Command(resume=["diameter of the water wheel"]), config)
+    assert [query["text"] for query in state["queries"]] == ["diameter of the water wheel"]
+    assert state["passages"][0]["source"].endswith("mill.md")
+
+
+async def test_queries_can_be_accepted(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("accept")
+    await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river, review="queries"))
+    state = await compiled.ainvoke(Command(resume=True), config)
+    assert "Ida Marrow" in state["answer"]
+
+
+async def test_sources_are_shown_and_can_be_chosen(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("sources")
+    paused = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river, review="sources"))
+    offered = paused["__interrupt__"][0].value["passages"]
+    assert len(offered) > 1
+    state = await compiled.ainvoke(Command(resume=[offered[1]["id"]]), config)
+    assert [passage["id"] for passage in state["passages"]] == [offered[1]["id"]]
+    assert {c["chunk_id"] for c in state["citations"]} <= {offered[1]["id"]}
+
+
+@pytest.mark.parametrize("reply", [{"sources": 3}, 5, [], ["no such id"]])
+async def test_a_reply_that_makes_no_sense_is_refused_and_can_be_given_again(reply: Any, river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("wrong")
+    await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river, review="sources"))
+    with pytest.raises(SettingsError):
+        await compiled.ainvoke(Command(resume=reply), config)
+    state = await compiled.ainvoke(Command(resume=True), config)
+    assert "Ida Marrow" in state["answer"]
+
+
+async def test_a_turn_can_be_forked_from_any_step_with_other_settings(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("fork")
+    await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
+    before = [snapshot async for snapshot in compiled.aget_state_history(config) if snapshot.next == ("rerank",)]
+    assert before
+    state = await compiled.ainvoke(None, before[0].config, context=Context(corpus=river, top_k=1))
+    assert len(state["candidates"]) == 1
+    assert [step["node"] for step in state["trace"]].count("retrieve") == 2
+
+
+async def test_every_arrow_is_a_checkpoint(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("history")
+    state = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
+    history = [snapshot.next async for snapshot in compiled.aget_state_history(config)]
+    steps = [next_[0] for next_ in reversed(history) if next_ and next_[0] != "__start__"]
+    ran = [step["node"] for step in state["trace"]]
+    assert steps == list(dict.fromkeys(ran))

@@ -1,0 +1,196 @@
+"""`langgraph dev`, offline, without a key and without --allow-blocking, driven through langgraph-sdk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
+
+QUESTION = {"question": "Who built the Halden weir?"}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A development server over a copy of the checkout's code, so that its files stay out of the checkout."""
+    home = tmp_path_factory.mktemp("server")
+    for name in ("anabranch", "graph", "nodes", "prompts", "langgraph.json", "pyproject.toml", "README.md"):
+        source = REPOSITORY / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, home / name)
+    shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
+    port = _free_port()
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
+    environment |= {"PYTHONPATH": str(home), "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false"}
+    command = [
+        str(Path(sys.executable).parent / "langgraph"), "dev", "--no-browser", "--no-reload", "--port", str(port),
+        "--n-jobs-per-worker", "4",
+    ]  # fmt: skip
+    log = home / "server.log"
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait(url, process, log)
+            yield url
+        finally:
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+    text = log.read_text(errors="replace")
+    assert "Blocking call" not in text
+    assert "Traceback" not in text, text[text.index("Traceback") :][:3000]
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(240):
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/ok", timeout=2) as reply:
+                if reply.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+@pytest.fixture
+async def client(server: str) -> Any:
+    from langgraph_sdk import get_client
+
+    async with get_client(url=server) as found:
+        yield found
+
+
+@pytest.fixture
+async def filled(client: Any) -> Any:
+    """The corpus, filled through the ingest graph itself."""
+    result = await client.runs.wait(None, "ingest", input={"paths": ["samples"]})
+    assert {row["status"] for row in result["files"]} <= {"added", "unchanged"}
+    return client
+
+
+async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
+    thread = await filled.threads.create()
+    state = await filled.runs.wait(thread["thread_id"], "answer", input=QUESTION)
+    assert "Ida Marrow" in state["answer"]
+    assert state["citations"][0]["verified"]
+    history = await filled.threads.get_history(thread["thread_id"], limit=50)
+    steps = {step for snapshot in history for step in snapshot["next"]}
+    assert {"condense", "rewrite", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite"} <= steps
+
+
+async def test_ingest_stays_inside_its_root(filled: Any) -> None:
+    result = await filled.runs.wait(None, "ingest", input={"paths": ["/etc"]}, raise_error=False)
+    assert "outside the folder" in str(result)
+
+
+async def test_the_context_is_a_typed_form(filled: Any) -> None:
+    (assistant,) = [a for a in await filled.assistants.search(limit=10) if a["graph_id"] == "answer"]
+    schemas = await filled.assistants.get_schemas(assistant["assistant_id"])
+    fields = schemas["context_schema"]["properties"]
+    assert fields["top_k"]["maximum"] == 200
+    assert fields["top_k"]["langgraph_nodes"] == ["rerank", "merge"]
+    assert fields["fusion"]["enum"] == ["convex", "rrf", "z_score", "dbsf"]
+    assert fields["create_prompt"]["langgraph_type"] == "prompt"
+    assert set(schemas["input_schema"]["properties"]) == {"question", "messages", "filters"}
+
+
+async def test_streams(filled: Any) -> None:
+    thread = await filled.threads.create()
+    modes: dict[str, list[Any]] = {}
+    async for part in filled.runs.stream(
+        thread["thread_id"], "answer", input=QUESTION, stream_mode=["updates", "messages-tuple", "custom"]
+    ):
+        modes.setdefault(part.event, []).append(part.data)
+    assert "error" not in modes, modes["error"]
+    assert next(iter(modes["updates"][0])) == "begin"
+    assert modes["updates"][-1]["finish"]["messages"]
+    assert "Ida Marrow" in "".join(data[0]["content"] for data in modes["messages"])
+    assert {data[0]["type"] for data in modes["messages"]} <= {"ai", "AIMessageChunk"}
+    assert modes["custom"][0]["step"] == "begin"
+
+
+async def test_a_conversation(filled: Any) -> None:
+    thread = await filled.threads.create()
+    message = {"messages": [{"role": "user", "content": "Who built the Halden weir?"}]}
+    await filled.runs.wait(thread["thread_id"], "answer", input=message)
+    more = {"messages": [{"role": "user", "content": "When did she rebuild the abutment?"}]}
+    state = await filled.runs.wait(thread["thread_id"], "answer", input=more)
+    assert "1899" in state["answer"]
+    assert len(state["messages"]) == 4
+
+
+async def test_pause_and_resume_without_the_context(filled: Any) -> None:
+    thread = await filled.threads.create()
+    paused = await filled.runs.wait(
+        thread["thread_id"], "answer", input=QUESTION, context={"review": "sources", "top_k": 5}
+    )
+    offered = paused["__interrupt__"][0]["value"]["passages"]
+    state = await filled.runs.wait(thread["thread_id"], "answer", command={"resume": [offered[0]["id"]]})
+    assert [passage["id"] for passage in state["passages"]] == [offered[0]["id"]]
+    assert state["answer"]
+
+
+async def test_fork_from_a_step(filled: Any) -> None:
+    thread = await filled.threads.create()
+    await filled.runs.wait(thread["thread_id"], "answer", input=QUESTION)
+    history = await filled.threads.get_history(thread["thread_id"], limit=50)
+    before = next(snapshot for snapshot in history if snapshot["next"] == ["rerank"])
+    state = await filled.runs.wait(
+        thread["thread_id"],
+        "answer",
+        input=None,
+        checkpoint_id=before["checkpoint"]["checkpoint_id"],
+        context={"top_k": 1},
+    )
+    assert len(state["candidates"]) == 1
+
+
+async def test_errors_say_what_to_do(filled: Any) -> None:
+    thread = await filled.threads.create()
+    empty = await filled.runs.wait(thread["thread_id"], "answer", input={"question": " "}, raise_error=False)
+    assert "The question is empty" in str(empty)
+    wrong = await filled.runs.wait(
+        thread["thread_id"], "answer", input=QUESTION, context={"topk": 3}, raise_error=False
+    )
+    assert "topk" in str(wrong)
+    absent = await filled.runs.wait(
+        thread["thread_id"], "answer", input=QUESTION, context={"corpus": "/nowhere/at/all"}, raise_error=False
+    )
+    assert "There is no corpus at /nowhere/at/all" in str(absent)
+
+
+def test_a_dockerfile_is_made(tmp_path: Path) -> None:
+    shutil.copy(REPOSITORY / "langgraph.json", tmp_path)
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    shutil.copytree(REPOSITORY / "graph", tmp_path / "graph")
+    langgraph = str(Path(sys.executable).parent / "langgraph")
+    done = subprocess.run([langgraph, "dockerfile", "Dockerfile"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "langgraph-api" in (tmp_path / "Dockerfile").read_text()
+    ignored = (REPOSITORY / ".dockerignore").read_text().split()
+    assert {".env", ".anabranch", "**/corpus.db"} <= set(ignored)

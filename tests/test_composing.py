@@ -1,0 +1,56 @@
+"""Answers made of verbatim sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.composing import Sentence, pick
+
+
+def _sentences(texts: list[str]) -> list[Sentence]:
+    return [Sentence(n + 1, text, tuple(text.lower().split()), n, n) for n, text in enumerate(texts)]
+
+
+def _bag(texts: list[str], words: list[str]) -> np.ndarray:
+    rows = np.array([[text.lower().split().count(word) for word in words] for text in texts], np.float32) + 1e-3
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+TEXTS = [
+    "the models were trained on two trillion tokens",
+    "the weather in paris was fine that year",
+    "training used a cluster of many machines",
+    "the models were trained on two trillion tokens",
+]
+
+
+def _pick(question: str, texts: list[str] = TEXTS, limit: int = 4) -> list[Sentence]:
+    words = sorted({word for text in [*texts, question] for word in text.lower().split()})
+    vectors = _bag(texts, words)
+    return pick(_sentences(texts), question.split(), _bag([question], words)[0], vectors, limit=limit)
+
+
+def test_the_sentence_that_answers_comes_first_and_is_not_repeated() -> None:
+    chosen = _pick("how many tokens were the models trained on")
+    assert chosen[0].text == TEXTS[0]
+    assert [sentence.text for sentence in chosen].count(TEXTS[0]) == 1
+
+
+def test_what_has_nothing_to_do_with_the_question_stays_out() -> None:
+    assert TEXTS[1] not in [sentence.text for sentence in _pick("how many tokens were the models trained on")]
+
+
+def test_no_sentence_gives_no_answer() -> None:
+    assert pick([], ["x"], np.ones(3, np.float32), np.zeros((0, 3), np.float32)) == []
+
+
+@given(st.lists(st.text("abc ", min_size=1, max_size=20), min_size=1, max_size=12), st.integers(1, 5))
+def test_the_choice_is_bounded_verbatim_and_in_reading_order(texts: list[str], limit: int) -> None:
+    texts = [f"{text.strip()} x" for text in texts]
+    chosen = _pick("a b", texts, limit)
+    assert 1 <= len(chosen) <= limit
+    assert all(sentence.text in texts for sentence in chosen)
+    assert [s.order for s in chosen] == sorted(s.order for s in chosen)
+    assert len({s.order for s in chosen}) == len(chosen)

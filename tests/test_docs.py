@@ -1,0 +1,63 @@
+"""The guide says what the code says."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+from anabranch import errors
+from graph.context import Context
+from tests.conftest import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+
+
+def test_the_generated_parts_and_the_links_are_current() -> None:
+    command = [sys.executable, str(REPOSITORY / "scripts" / "docs.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_setting_is_in_the_table_of_settings() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (DOCS / "settings.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert [name for name in Context.model_fields if name not in rows] == []
+
+
+def _error_types() -> list[type[errors.AnabranchError]]:
+    found = [value for _, value in inspect.getmembers(errors, inspect.isclass)]
+    return [value for value in found if issubclass(value, errors.AnabranchError)]
+
+
+@pytest.mark.parametrize("error", _error_types(), ids=lambda error: error.__name__)
+def test_every_error_is_in_the_table_of_errors(error: type[errors.AnabranchError]) -> None:
+    table = [line for line in (DOCS / "troubleshooting.md").read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+    assert any(f"`{error.code}`" in line and f"`{error.__name__}`" in line for line in table)
+
+
+def test_every_setting_that_the_guide_names_exists() -> None:
+    """Settings are written in the guide as `name=value`."""
+    named = {
+        name
+        for page in DOCS.glob("*.md")
+        for name in re.findall(r"(?:`|--set )'?([a-z_]+)=[^`\s]", page.read_text(encoding="utf-8"))
+    }
+    assert named - {"context", "retrievers", "command", "input", "key", "name"} - set(Context.model_fields) == set()
+    assert len(named & set(Context.model_fields)) > 5
+
+
+def test_the_tests_that_the_threat_model_names_exist() -> None:
+    named = re.findall(r"`(tests/[\w/.]+)`", (DOCS / "threat-model.md").read_text(encoding="utf-8"))
+    assert named
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
+def test_every_code_block_is_closed_and_has_a_language(page: object) -> None:
+    fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)  # type: ignore[attr-defined]
+    assert all(fences[0::2])
+    assert not any(fences[1::2])
+    assert len(fences) % 2 == 0

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from anabranch.links import REMOVED, LinkFilter, strip_links
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("See [the report](https://evil.example/?q=secret).", "See the report."),
+        ("See [the report](https://evil.example 'title') now", "See the report now"),
+        ("A ![chart](https://evil.example/x.png?d=secret) here", "A  here"),
+        ("![](https://evil.example)", ""),
+        ("[![logo](https://evil.example/l.png)](https://evil.example)", ""),
+        ("[Foo](https://en.wikipedia.org/wiki/Foo_(bar))", "Foo"),
+        ("[rel](/path) and [js](javascript:alert(1))", "rel and js"),
+        ("At https://evil.example/a?b=c, they say", f"At {REMOVED}, they say"),
+        ("(http://evil.example)", f"({REMOVED})"),
+        ("WWW.evil.example/x", REMOVED),
+        ("<https://evil.example>", REMOVED),
+        ("<mailto:a@evil.example>", REMOVED),
+        ("请看https://evil.example/x。谢谢", f"请看{REMOVED}。谢谢"),
+        ("<img src='https://evil.example'>", ""),
+        ('see <a href="https://evil.example">this</a>.', "see this."),
+        ("<script>x</script>", "x"),
+        ("<b onclick=go()>bold</b>", "bold</b>"),
+        ("[1]: https://evil.example", f"[1]: {REMOVED}"),
+        ("cut off [here](https://evil.exa", "cut off here"),
+        ("cut off <img src=https://evil.exa", "cut off "),
+    ],
+)
+def test_links_go(text: str, left: str):
+    assert strip_links(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Revenue rose [1]. Costs fell [2][3], see [1, 2].",
+        "- **Lyft** [1]\n- a * b\n\n| a | b |\n|---|---|",
+        "if a < b and c > d then List<String> and std::map<std::string, int>",
+        "at 10:30, ratio 3:1, e.g. this; and/or that; C:\\temp; note: x",
+        "[a] (b) and f(x)[i]",
+        "日本語の文です[1]。",
+        "",
+    ],
+)
+def test_the_rest_stays(text: str):
+    assert strip_links(text) == text
+
+
+def test_a_marker_that_was_made_a_link_is_a_marker_again():
+    assert strip_links("Up [1](https://a.example) and [[2]](#p2).") == "Up [1] and [2]."
+    assert strip_links("Up [1](2020) and [2](see below)") == "Up [1] (2020) and [2] (see below)"
+
+
+def test_addresses_of_the_corpus_may_stay():
+    kept = "[Guide](https://docs.example/a) https://docs.example/a. <https://docs.example/a>"
+    assert strip_links(kept, {"https://docs.example/a"}) == kept
+    assert strip_links(kept, {"https://docs.example/b"}) == f"Guide {REMOVED}. {REMOVED}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http:[/](y)/evil.example",
+        "ww[w](y).evil.example",
+        "h[t](y)tp://evil.example",
+        "[http](y)://evil.example",
+        "http:![](y)//evil.example",
+        "<[img](y) src=x>",
+        "<<img>img src=x>",
+        "<scr<script>ipt>",
+        "[x][(](y)https://evil.example)",
+        "[a[b[c](d)](e)](https://evil.example)",
+        "[" + "x" * 300 + "](https://evil.example)",
+        "[x](https://evil.example/" + "y" * 900 + ")",
+        "<img src='" + "x" * 900 + "'>",
+        "!http://a](https://evil.example)",
+        "[x]<img>(https://evil.example)",
+    ],
+)
+def test_no_link_grows_from_the_remains_of_others(text: str):
+    left = strip_links(text)
+    assert "](" not in left
+    assert not re.search(r"[a-z]://", left)
+    assert "www." not in left
+    assert "<img" not in left
+    assert "<script" not in left
+    assert strip_links(left) == left
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "[",
+            "]",
+            "(",
+            ")",
+            "!",
+            "<",
+            ">",
+            "/",
+            ":",
+            "://",
+            "http",
+            "www.",
+            "img",
+            "a",
+            "script",
+            " ",
+            ".",
+            "1",
+            "\n",
+            "x=",
+            "src=",
+            '"',
+            "é",
+            "文",
+            "[1]",
+            "](",
+            "y" * 90,
+        ]
+    ),
+    max_size=25,
+).map("".join)
+
+
+@settings(max_examples=400)
+@given(st.one_of(PIECES, st.text()))
+@example("[[a](b)](c)")
+def test_stripping_twice_changes_nothing_and_leaves_no_link(text: str):
+    left = strip_links(text)
+    assert strip_links(left) == left
+    assert "](" not in left
+    assert not re.search(r"[a-z]://", left)
+
+
+@settings(max_examples=400)
+@given(st.one_of(PIECES, st.text()), st.data())
+def test_pieces_add_up_to_the_whole(text: str, data: st.DataObject):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    stream = LinkFilter()
+    assert "".join(map(stream.feed, pieces)) + stream.finish() == strip_links(text)
+
+
+@settings(max_examples=200)
+@given(st.one_of(PIECES, st.text()))
+def test_single_characters_add_up_to_the_whole(text: str):
+    stream = LinkFilter()
+    assert "".join(map(stream.feed, text)) + stream.finish() == strip_links(text)
+
+
+def test_little_is_held_back():
+    stream = LinkFilter()
+    assert stream.feed("Revenue rose by five percent [1]. And ") == "Revenue rose by five percent [1]. And "
+    assert stream.feed("then [") == "then "
+    assert stream.feed("2]") == ""
+    assert stream.feed(" it fell") == "[2] it "
+    assert len(stream.feed("[" + "x" * 2000)) >= 1600
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "](", "[a](", "<img ", "http://", "www.", "<a", "![", "[a](b)", "(", "a.", "[a[b]", "<", "!"]
+)
+def test_work_is_bounded(piece: str):
+    started = time.process_time()
+    strip_links(piece * (100_000 // len(piece)))
+    assert time.process_time() - started < 2.0
