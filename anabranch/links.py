@@ -21,7 +21,7 @@ _ACTIVE = (
     "a|applet|area|audio|base|body|button|embed|form|frame|frameset|head|html|iframe|image|img|input|link|math|meta|"
     "object|picture|script|source|style|svg|track|video"
 )
-_LOADS = re.compile(r"\s(?:on\w+|style|src|srcset|href|xlink:href|action|background|poster|data)\s*=", re.IGNORECASE)
+_LOADS = re.compile(r"[\s/](?:on\w+|style|src|srcset|href|xlink:href|action|background|poster|data)\s*=", re.IGNORECASE)
 _ACTIVE_TAG = re.compile(rf"</?(?:{_ACTIVE})\b", re.IGNORECASE)
 
 _CONSTRUCT = re.compile(
@@ -46,8 +46,8 @@ _OPEN = re.compile(
 _NUMBERS = re.compile(r"\[?\s*\d+(?:\s*,\s*\d+)*\s*\]?")
 _ADDRESS_MARK = re.compile(r"[/:.#?@%]")
 _TITLED = re.compile(r"\s*<?[^\s<>]*>?(?:\s+[\"'(].*)?\s*", re.DOTALL)
-_JOINS_LEFT = re.compile(r"[\w:/<\[\]!.&@-]")
-_JOINS_RIGHT = re.compile(r"[\w:/<>\[\](&@]|[.!:-]\S", re.DOTALL)
+_JOINS_LEFT = re.compile(r"[a-zA-Z0-9_:/<\[\]!.&@=?%#+~$^-]")
+_JOINS_RIGHT = re.compile(r"[a-zA-Z0-9_:/<>\[\](&@]|[.!:-]\S", re.DOTALL)
 
 
 def strip_links(text: str, allowed: Collection[str] = ()) -> str:

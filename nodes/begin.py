@@ -8,7 +8,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from anabranch.corpus.filters import check_filters
+from anabranch.corpus.filters import compile_filters
 from anabranch.errors import QuestionError
 from graph.context import Context, settle
 from graph.state import Draft, Evidence, InputState, Route
@@ -24,7 +24,8 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
     context = settle(None, runtime)
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
-    narrowed = check_filters(state.get("filters"))
+    narrowed = state.get("filters") or None
+    compile_filters(narrowed)
     await model_of(context)
     corpus = await corpus_of(context)
     return {

@@ -27,12 +27,14 @@ async def finish(state: State, _runtime: Runtime[Context]) -> Update:
     return {"messages": [message], "usage": usage_of(state["trace"]), "draft": {**state["draft"], "quotes": {}}}
 
 
+_SHOWN = frozenset({"marker", "source", "title", "page", "heading", "chunk_id", "quote"})
+
+
 def _sources(citations: list[Citation]) -> list[dict[str, Any]]:
     """Return one entry per marker: what a reader needs to look it up."""
     sources: dict[int, dict[str, Any]] = {}
     for citation in citations:
-        keep = ("marker", "source", "title", "page", "heading", "chunk_id", "quote")
-        sources.setdefault(citation["marker"], {name: citation[name] for name in keep})
+        sources.setdefault(citation["marker"], {name: value for name, value in citation.items() if name in _SHOWN})
     return [sources[marker] for marker in sorted(sources)]
 
 

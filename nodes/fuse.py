@@ -36,7 +36,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     fused = fuse_lists(
         by_query,
         query_weights=[query["weight"] for query in queries],
-        arm_weights=[_arm_weight(record["arm"], context.alpha) for record in good],
+        arm_weights=_arm_weights([record["arm"] for record in good], context.alpha),
         method=context.fusion,
         k=context.rrf_k,
     )
@@ -58,9 +58,13 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _arm_weight(arm: str, alpha: float) -> float:
-    """Weigh the two arms of the corpus by alpha; a guest counts like an arm at alpha one half."""
-    return {"dense": 2 * alpha, "bm25": 2 * (1 - alpha)}.get(arm, 1.0)
+def _arm_weights(arms: list[str], alpha: float) -> list[float]:
+    """Weigh the two arms of the corpus by alpha; a guest counts like an arm at alpha one half.
+
+    Alpha weighs one arm against the other: where only the arm it would silence is left, that arm is all there is.
+    """
+    weights = [{"dense": 2 * alpha, "bm25": 2 * (1 - alpha)}.get(arm, 1.0) for arm in arms]
+    return weights if any(weights) else [1.0] * len(arms)
 
 
 def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:

@@ -71,7 +71,7 @@ async def _joined(
         if len(group) == 1:
             return group[0]["draft"]
         answers = [(number, "partial answer", part["draft"]["answer"]) for number, part in enumerate(group, start=1)]
-        user = f"{wrap(answers, new_nonce(), tag='part')}\n\nQuestion: {state['standalone']}"
+        user = f"{wrap(answers, new_nonce())}\n\nQuestion: {state['standalone']}"
         async with gate:
             try:
                 if len(groups) == 1:

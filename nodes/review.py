@@ -33,7 +33,7 @@ def review_sources(state: State) -> dict[str, Any]:
     """Show the passages; resume with true to accept, or with the ids to keep, in the order to use them."""
     shown = [
         {key: passage[key] for key in ("id", "source", "page", "preview", "score")} for passage in state["passages"]
-    ]  # type: ignore[literal-required]
+    ]
     reply = interrupt({"review": "sources", "question": state["asked"], "passages": shown})
     if reply in (True, None, "ok"):
         return {}

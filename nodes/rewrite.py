@@ -31,7 +31,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     again = state["round"] > 0
     texts: list[str] = []
     degraded: list[Degraded] = []
-    kind = context.strategy
+    kind: str = context.strategy
     if room > 0 and (context.strategy != "none" or again):
         chat = await model_of(context)
         if chat is not None:

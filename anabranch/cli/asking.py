@@ -83,9 +83,10 @@ async def _resumed(graph: Graph, request: Request, context: Context, config: Run
             msg = f"Thread {request.thread!r} was stopped; it does not wait for a reply."
             raise SettingsError(msg, hint="Leave --reply out.")
         return await _run(graph, None, context, config, request)
+    waiting = [interrupt.value for interrupt in snapshot.interrupts]
     if request.reply is None:
-        return Turn(dict(snapshot.values), [interrupt.value for interrupt in snapshot.interrupts])
-    return await _run(graph, Command(resume=reply_of(request.reply)), context, config, request)
+        return Turn(dict(snapshot.values), waiting)
+    return await _run(graph, Command(resume=reply_of(request.reply, waiting[0])), context, config, request)
 
 
 async def _run(graph: Graph, given: Given, context: Context, config: RunnableConfig, request: Request) -> Turn:

@@ -30,7 +30,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         "evidence": _evidence(state.get("evidence") or {}),
         "queries": list(state.get("queries") or []),
         "degraded": list(state.get("degraded") or []),
-        "usage": state.get("usage") or usage_of(state.get("trace") or []),
+        "usage": usage_of(state.get("trace") or []),  # once more, because `finish` could not count itself
     }
 
 

@@ -20,13 +20,27 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def reply_of(text: str) -> Any:  # noqa: ANN401  # any JSON value
-    """Return a reply given as JSON: true, or a list of texts."""
+def reply_of(text: str, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # true, or a list of texts
+    """Return a reply given as JSON: true, or a list of queries or of the ids of passages that were offered.
+
+    A thread remembers whatever it was resumed with, so what cannot be used must not reach it.
+    """
     try:
-        return json.loads(text)
+        reply = json.loads(text)
     except ValueError as error:
         msg = f"--reply is not JSON: {error}."
         raise SettingsError(msg, hint="""Give true, or a list: --reply '["a query", "another"]'.""") from error
+    if reply is True:
+        return reply
+    if not isinstance(reply, list) or not reply or not all(isinstance(item, str) and item.strip() for item in reply):
+        msg = f"--reply {text[:80]} is neither true nor a list of texts."
+        raise SettingsError(msg, hint="The run still waits for a reply.")
+    offered = [passage["id"] for passage in waiting.get("passages", [])]
+    unknown = [item for item in reply if offered and item not in offered]
+    if unknown:
+        msg = f"--reply names passages that were not offered: {', '.join(unknown[:3])}."
+        raise SettingsError(msg, hint=f"Offered are: {', '.join(offered)}.")
+    return reply
 
 
 def ask_person(console: Console, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # what the review node takes

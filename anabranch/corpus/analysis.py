@@ -118,7 +118,8 @@ class Analyser:
             # The pure-Python stemmers keep the word they work on inside themselves.
             with self._stemming:
                 folded = self._stemmer.stemWord(folded)
-        yield _without_accents(folded)[:_LONGEST_TERM]
+        if plain := _without_accents(folded)[:_LONGEST_TERM]:
+            yield plain
 
 
 def _bigrams(run: str) -> list[str]:

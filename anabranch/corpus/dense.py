@@ -1,10 +1,11 @@
-"""The dense arm: exact inner product over unit vectors, in a FAISS file that is mapped, not read.
+"""Exact nearest neighbours by inner product: FAISS, read where it lies on disk.
 
-Filters are applied inside the scan (an id selector), so that k allowed rows come back whenever k are allowed.
+A mask is applied before ranking, so a filter can never starve a search: where k allowed rows exist, k come back.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,68 +14,90 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from anabranch.corpus.ranking import Ranked, best
+from anabranch.errors import CorpusDamagedError, EmbedderMismatchError
 from anabranch.models.embedding import Vectors
 
-FILE = "dense.faiss"
+Mask = NDArray[np.bool_]
 
-Hits = tuple[NDArray[np.int64], NDArray[np.float32]]
-"""Rows and their scores, best first."""
-
-
-def build(folder: Path, blocks: Iterable[Vectors], dimension: int) -> None:
-    """Write an index of the vectors, rows numbered in the order they come.
-
-    Args:
-        folder: Where to write `dense.faiss`.
-        blocks: Arrays of shape (n, dimension), rows of unit length.
-        dimension: Length of each vector.
-    """
-    index = faiss.IndexFlatIP(dimension)
-    for block in blocks:
-        index.add(np.ascontiguousarray(block, dtype=np.float32))
-    faiss.write_index(index, str(folder / FILE))
+# From 20 queries on FAISS multiplies matrices, which rounds differently: a result would depend on its companions.
+_TOGETHER = 16
 
 
 class DenseIndex:
-    """An opened index."""
+    """One immutable index of unit vectors."""
 
-    def __init__(self, index: Any) -> None:  # noqa: ANN401  # faiss has no types
-        """Take over an index of faiss's."""
-        self._index = index
-
-    @classmethod
-    def open(cls, folder: Path) -> DenseIndex:
-        """Map the index of a folder into memory.
+    def __init__(self, file: Path) -> None:
+        """Map what `build` wrote.
 
         Raises:
-            RuntimeError: The file is missing or is no index.
+            CorpusDamagedError: FAISS cannot read it.
         """
-        return cls(faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC))
+        # The flag that maps a flat index came after the one that maps inverted lists.
+        flags = getattr(faiss, "IO_FLAG_MMAP_IFC", 0)
+        try:
+            self._index: Any = faiss.read_index(str(file), flags)
+        except RuntimeError as error:
+            msg = f"The dense index {str(file)!r} cannot be read: {str(error)[:200]}"
+            raise CorpusDamagedError(msg, hint="Build it again: anabranch corpus rebuild") from error
+        self.dimension = int(self._index.d)
+        self.rows = int(self._index.ntotal)
 
-    def search(self, vectors: Vectors, k: int, mask: NDArray[np.bool_] | None = None) -> list[Hits]:
-        """Return the k nearest rows of each vector by cosine, best first, ties by row.
+    @classmethod
+    def open(cls, file: Path) -> DenseIndex:
+        """Return the index in `file`; takes microseconds, whatever its size."""
+        return cls(file)
+
+    def search(self, vectors: Vectors, k: int, mask: Mask | None = None) -> list[Ranked]:
+        """Return the `k` rows nearest to each vector, or all allowed ones where there are fewer.
 
         Args:
-            vectors: Shape (n, dimension), rows of unit length.
-            k: Length of each list at most.
-            mask: Shape (rows,): which rows may be found; None for all.
+            vectors: Shape (queries, dimension), unit rows.
+            k: Most rows per query.
+            mask: Shape (rows,); rows outside it are as good as absent.
+
+        Returns:
+            Rows and cosines in descending order, ties by row.
+
+        Raises:
+            EmbedderMismatchError: The vectors have another length than the index.
         """
-        allowed = self._index.ntotal if mask is None else int(np.count_nonzero(mask))
+        if vectors.shape[1:] != (self.dimension,):
+            msg = f"The corpus has vectors of length {self.dimension}, the question {vectors.shape[1:]!r}."
+            raise EmbedderMismatchError(msg, hint="Embed the corpus again: anabranch corpus rebuild --embedder ...")
+        allowed = self.rows if mask is None else int(np.count_nonzero(mask))
         k = min(k, allowed)
-        if k == 0:
-            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in vectors]
-        parameters = None
-        if mask is not None:
+        if k < 1:
+            return [Ranked(np.zeros(0, np.int64), np.zeros(0, np.float64)) for _ in vectors]
+        batches = [vectors[start : start + _TOGETHER] for start in range(0, len(vectors), _TOGETHER)]
+        return [ranked for batch in batches for ranked in self._search_batch(batch, k, mask)]
+
+    def _search_batch(self, vectors: Vectors, k: int, mask: Mask | None) -> list[Ranked]:
+        # OpenMP keeps this number per calling thread; FAISS gives each query to one thread.
+        faiss.omp_set_num_threads(min(len(vectors), os.cpu_count() or 1))
+        queries = np.ascontiguousarray(vectors, dtype=np.float32)
+        if mask is None:
+            scores, rows = self._index.search(queries, k)
+        else:
             bits = np.packbits(mask, bitorder="little")
             selector = faiss.IDSelectorBitmap(len(mask), faiss.swig_ptr(bits))
-            parameters = faiss.SearchParameters(sel=selector)
-        scores, rows = self._index.search(np.ascontiguousarray(vectors, dtype=np.float32), k, params=parameters)
-        return [_ordered(found, score) for found, score in zip(rows, scores, strict=True)]
+            scores, rows = self._index.search(queries, k, params=_restricted(selector))
+        return [best(found[found >= 0], score[found >= 0], k) for found, score in zip(rows, scores, strict=True)]
 
 
-def _ordered(rows: NDArray[np.int64], scores: NDArray[np.float32]) -> Hits:
-    """Order ties by row, so that equal texts come in the same order on every machine."""
-    real = rows >= 0
-    rows, scores = rows[real], scores[real]
-    order = np.lexsort((rows, -scores))
-    return rows[order], scores[order]
+def _restricted(selector: object) -> object:
+    # SWIG makes this constructor at run time, so its arguments are unknown to type checkers.
+    return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
+
+
+def build(file: Path, batches: Iterable[Vectors], dimension: int) -> int:
+    """Write an index of unit vectors, given in batches in row order.
+
+    Returns:
+        How many rows there are.
+    """
+    index: Any = faiss.IndexFlatIP(dimension)
+    for batch in batches:
+        index.add(np.ascontiguousarray(batch, dtype=np.float32))
+    faiss.write_index(index, str(file))
+    return int(index.ntotal)

@@ -57,7 +57,7 @@ class EmbeddedCorpus:
             self._owners: NDArray[np.int32] = np.load(home / "row_documents.npy", mmap_mode="r")
             self._documents: list[str] = json.loads((home / "documents.json").read_text(encoding="utf-8"))
             self._bm25 = BM25Index.open(home / "bm25")
-            self._dense = DenseIndex.open(home)
+            self._dense = DenseIndex.open(home / "dense.faiss")
         except (OSError, ValueError, RuntimeError) as error:
             msg = f"The index {name} cannot be opened: {error}"
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`.") from error
@@ -122,7 +122,7 @@ class EmbeddedCorpus:
             known = self._vectors.get(query)
         if known is not None:
             return known
-        (vector,) = self._embedder.embed([query])
+        vector: NDArray[np.float32] = self._embedder.embed([query])[0]
         with self._lock:
             self._vectors[query] = vector
             while len(self._vectors) > QUERY_VECTORS:
@@ -205,8 +205,8 @@ def _visible(scope: Scope) -> tuple[str, list[Any]]:
         parameters += list(scope.access)
     where = f"({' OR '.join(parts)})"
     if scope.filters:
-        sql, more = compile_filters(scope.filters)
-        return f"{where} AND {sql}", [*parameters, *more]
+        narrowed = compile_filters(scope.filters)
+        return f"{where} AND {narrowed.sql}", [*parameters, *narrowed.parameters]
     return where, parameters
 
 

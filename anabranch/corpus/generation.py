@@ -166,7 +166,7 @@ def _write_indexes(
             yield analyser.terms(embedded_text(title, heading, text))
 
     bm25.build(home / "bm25", terms())
-    dense.build(home, _vectors(truth, embedder, dimension), dimension)
+    dense.build(home / "dense.faiss", _vectors(truth, embedder, dimension), dimension)
     np.save(home / "rows.npy", np.array(ids, dtype="S16"))
     np.save(home / "row_documents.npy", np.array(owners, dtype=np.int32))
     _write(home / "documents.json", json.dumps(documents))

@@ -114,7 +114,7 @@ def ingest(
     return run.report
 
 
-def _silent(_stage: str, _done: int, _total: int, _detail: str = "") -> None:
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # noqa: ARG001  # the protocol names them
     """Show nothing."""
 
 
@@ -134,7 +134,7 @@ class _Run:
         self.report = IngestReport()
         self.truth = Truth(corpus)
         self.access = access
-        self._progress: Progress = progress or _silent
+        self._progress: Progress = progress if progress is not None else _silent
         self._changed = False
         try:
             self.embedder, self.sizes = _settle(self.truth, spec, base_url, sizes)

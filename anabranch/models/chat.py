@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 
@@ -64,7 +64,8 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
     if provider == "openai":
         # langchain-openai's default is one pool for the whole process, whichever loop opened it.
         options["http_async_client"] = openai.DefaultAsyncHttpxClient(timeout=settings.timeout)
-    return init_chat_model(settings.model, **options)
+    client: BaseChatModel = init_chat_model(settings.model, **options)
+    return client
 
 
 def _key_for_own_server() -> str:
@@ -117,6 +118,7 @@ class Chat:
                             break
                 else:
                     yield reply.take(await self._client.ainvoke(messages, config=_UNSEEN, max_tokens=max_tokens))
+            reply.check(self.settings)
         except Exception as error:  # providers raise types of their own; each is sorted below
             raise _sorted_error(error, self.settings) from error
         finally:
@@ -144,9 +146,15 @@ class _Reply:
         self._chars += len(text)
         return text
 
+    def check(self, settings: ChatSettings) -> None:
+        """Refuse an empty reply: gateways send one when a filter took the text away, and it says nothing."""
+        if not self._chars:
+            msg = f"{settings.model!r} answered with nothing."
+            raise ModelError(msg, hint="Try again later.")
+
     def count(self) -> None:
         prompt = self._prompt or count_tokens_approximately(self._messages)
-        count_call(prompt, self._output or count_tokens_approximately([AIMessageChunk("x" * self._chars)]))
+        count_call(prompt, self._output or count_tokens_approximately([AIMessage("x" * self._chars)]))
 
 
 def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:

@@ -6,12 +6,15 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import from_json
 
 MAX_REPLY = 100_000
 """Characters of a reply that parsers look at."""
+
+CutOff = Literal["refuse", "complete", "half"]
+"""What to do with a value that has no end: leave it, take what is complete of it, or take half a string as well."""
 
 _MAX_STARTS = 20
 _LONGEST_LITERAL = 20_000
@@ -22,18 +25,18 @@ _STRAY_ESCAPE = re.compile(r"\\(?![\\'\"abfnrtvxuUN0-7\n])")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
-def find_object(reply: str, *, cut_off: bool = True) -> dict[str, Any] | None:
+def find_object(reply: str, *, cut_off: CutOff = "complete") -> dict[str, Any] | None:
     """Return the first JSON object that is not empty, see `find_json`."""
     value = _find(reply[:MAX_REPLY], _OBJECT, cut_off)
     return value if isinstance(value, dict) else None
 
 
-def find_json(reply: str, *, cut_off: bool = True) -> dict[str, Any] | list[Any] | None:
+def find_json(reply: str, *, cut_off: CutOff = "complete") -> dict[str, Any] | list[Any] | None:
     """Return the first JSON object or list in a reply that is not empty, the outer one where they nest.
 
     Args:
         reply: Anything a model wrote; no more than `MAX_REPLY` characters are read.
-        cut_off: Whether a value without its end will do: all that is complete of it, half a string left out.
+        cut_off: What to do with a value that has no end.
 
     Returns:
         The value, or None where there is none. Never raises.
@@ -41,13 +44,13 @@ def find_json(reply: str, *, cut_off: bool = True) -> dict[str, Any] | list[Any]
     return _find(reply[:MAX_REPLY], _OBJECT_OR_LIST, cut_off)
 
 
-def _find(text: str, opening: re.Pattern[str], cut_off: bool) -> dict[str, Any] | list[Any] | None:
+def _find(text: str, opening: re.Pattern[str], cut_off: CutOff) -> dict[str, Any] | list[Any] | None:
     starts = [match.start() for match, _ in zip(opening.finditer(text), range(_MAX_STARTS), strict=False)]
     for start in starts:
         for value in _readings(text, start):
             if isinstance(value, dict | list) and value:
                 return value
-    return _partial(text[starts[0] :]) if cut_off and starts else None
+    return _partial(text[starts[0] :], cut_off) if starts else None
 
 
 def _readings(text: str, start: int) -> Iterator[object]:
@@ -68,9 +71,16 @@ def _literal(text: str) -> object:
         return None
 
 
-def _partial(text: str) -> dict[str, Any] | list[Any] | None:
+def _partial(text: str, cut_off: CutOff) -> dict[str, Any] | list[Any] | None:
+    """Read a value that has no end, and none that is broken in the middle: half of it means something else."""
+    plain = _CONTROL.sub(" ", text)
     try:
-        value = from_json(_CONTROL.sub(" ", text), allow_partial=True)
+        from_json(plain)
+    except ValueError as error:
+        if cut_off == "refuse" or not str(error).startswith("EOF"):
+            return None
+    try:
+        value = from_json(plain, allow_partial="trailing-strings" if cut_off == "half" else True)
     except ValueError:
         return None
     return value if isinstance(value, dict | list) and value else None

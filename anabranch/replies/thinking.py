@@ -5,8 +5,41 @@ from __future__ import annotations
 import re
 
 _TAGS = r"think|thinking|reasoning"
-_BLOCK = re.compile(rf"<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_LONE_END = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
+_BEGIN = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
+_END = re.compile(rf"</({_TAGS})>", re.IGNORECASE)
+_LONGEST_TAG = len("</reasoning>")
+_UNFINISHED = re.compile(rf"<[/a-z]{{0,{_LONGEST_TAG - 2}}}\Z", re.IGNORECASE)
+
+
+class ThinkingFilter:
+    """Leaves out `<think>` blocks of a text that comes in pieces; one that is never closed runs to the end."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside = False
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece, return what is no thought."""
+        self._held += piece
+        return self._advance(_UNFINISHED.search(self._held))
+
+    def finish(self) -> str:
+        """Return what was held back."""
+        return self._advance(None)
+
+    def _advance(self, waiting: re.Match[str] | None) -> str:
+        shown: list[str] = []
+        end = waiting.start() if waiting else len(self._held)
+        start = 0
+        while found := (_END if self._inside else _BEGIN).search(self._held, start, end):
+            if not self._inside:
+                shown.append(self._held[start : found.start()])
+            self._inside = not self._inside
+            start = found.end()
+        if not self._inside:
+            shown.append(self._held[start:end])
+        self._held = self._held[end:]
+        return "".join(shown)
 
 
 def drop_thinking(reply: str) -> str:
@@ -18,4 +51,7 @@ def drop_thinking(reply: str) -> str:
     Args:
         reply: Anything a model wrote.
     """
-    return _LONE_END.sub("", _BLOCK.sub("", reply))
+    thinking = ThinkingFilter()
+    text = thinking.feed(reply) + thinking.finish()
+    ends = list(_END.finditer(text))
+    return text[ends[-1].end() :] if ends else text

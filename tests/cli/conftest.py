@@ -13,16 +13,29 @@ from typer.testing import CliRunner, Result
 
 from anabranch.cli.app import app
 
-DOCUMENTS = {
-    "rivers.md": "# Rivers\n\nAn anabranch is a section of a river that diverts from the main channel and rejoins it "
-    "downstream. Anabranches can be small or very long.\n\n## Deltas\n\nA distributary leaves the main channel and does "
-    "not return to it. Distributaries are common in river deltas, such as that of the Mississippi.\n",
-    "bees.md": "# Bees\n\nHoney bees live in colonies of up to 60,000 workers and one queen. The queen lays about 1,500 "
-    "eggs a day.\n\n## Dance\n\nThe waggle dance tells other bees the direction and the distance of a food source. Karl "
-    "von Frisch decoded it in the 1940s.\n",
-    "cellar notes.txt": "The boiler in the cellar was serviced on 3 March 2024 by Mr Jansen. The next service is due in "
-    "March 2026.\nThe spare key of the cellar hangs behind the blue door.\n",
-}
+RIVERS = """# Rivers
+
+An anabranch is a section of a river that diverts from the main channel and rejoins it downstream. Anabranches can be
+small or very long.
+
+## Deltas
+
+A distributary leaves the main channel and does not return to it. Distributaries are common in river deltas, such as
+that of the Mississippi.
+"""
+BEES = """# Bees
+
+Honey bees live in colonies of up to 60,000 workers and one queen. The queen lays about 1,500 eggs a day.
+
+## Dance
+
+The waggle dance tells other bees the direction and the distance of a food source. Karl von Frisch decoded it in the
+1940s.
+"""
+CELLAR = """The boiler in the cellar was serviced on 3 March 2024 by Mr Jansen. The next service is due in March 2026.
+The spare key of the cellar hangs behind the blue door.
+"""
+DOCUMENTS = {"rivers.md": RIVERS, "bees.md": BEES, "cellar notes.txt": CELLAR}
 
 Run = Callable[..., Result]
 

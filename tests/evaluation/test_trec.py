@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +23,7 @@ def test_scores_fall_strictly_in_32_bits_and_ranks_count_from_one(given_scores: 
     ranked = [(f"d{i}", score) for i, score in enumerate(sorted(given_scores, reverse=True))]
     columns = [line.split() for line in run_lines("q", ranked)]
     written = [np.float32(column[4]) for column in columns]
-    assert all(high > low for high, low in zip(written, written[1:], strict=False))
+    assert all(high > low for high, low in pairwise(written))
     assert [column[3] for column in columns] == [str(rank) for rank in range(1, len(ranked) + 1)]
     assert [column[2] for column in columns] == [document for document, _ in ranked]
 

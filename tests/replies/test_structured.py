@@ -32,7 +32,13 @@ def test_the_object_is_found_whatever_is_around_it(reply: str):
 
 def test_half_a_string_is_left_out():
     assert find_object('{"action": "revise", "answer": "He sa') == {"action": "revise"}
-    assert find_object('{"action": "revise", "answer": "He sa', cut_off=False) is None
+    assert find_object('{"action": "revise", "answer": "He sa', cut_off="refuse") is None
+    assert find_object('{"action": "revise", "answer": "He sa', cut_off="half") == {**WANTED, "answer": "He sa"}
+
+
+def test_a_value_that_is_broken_in_the_middle_is_not_read_by_half():
+    assert find_object('{"action": "revise", "answer": "He said "yes"."}') is None
+    assert find_object('{"action": "revise", "answer": "He said "yes".') is None
 
 
 def test_line_breaks_inside_strings_are_read():

@@ -43,7 +43,12 @@ def read_html(path: Path, source: str) -> Iterator[Document]:
     yield Document(source, title, blocks, {"format": "html"}, key=source, notes=notes)
 
 
-def _parse(data: bytes, source: str) -> BeautifulSoup:
+def visible_text(markup: str) -> str:
+    """Return what a visitor would see of a fragment of HTML, one block a line."""
+    return "\n".join(block.text for block in _Page(Visible()).blocks(_parse(markup, "a fragment of HTML")))
+
+
+def _parse(data: bytes | str, source: str) -> BeautifulSoup:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)  # XHTML with an XML declaration is still a page
         try:

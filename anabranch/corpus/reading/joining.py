@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 _BREAK = re.compile(r"([^\W\d_][\w'’]*)[-\u00ad\u2010]$")
 _FIRST = re.compile(r"([^\W\d_][\w'’]*)")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
+_LONGEST_WORD = 80
 _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y"})  # "pre- and post-war"
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]")
 
@@ -35,10 +36,23 @@ def join(left: str, right: str, words: frozenset[str], doubt: Doubt = "join") ->
         return left or right
     if _WIDE.match(left[-1]) and _WIDE.match(right[0]):
         return left + right
-    before = _BREAK.search(left)
+    if not left.endswith(("-", "—", "\u00ad", "\u2010")) or left.endswith((" -", " —")):
+        return f"{left} {right}"
+    before = _BREAK.search(left[-_LONGEST_WORD:])
     if not before:
-        return f"{left} {right}" if not left.endswith(("-", "—")) or left.endswith((" -", " —")) else left + right
+        return left + right
     return _join_word(left, right, before.group(1), words, doubt)
+
+
+def join_all(lines: Sequence[str], words: frozenset[str], doubt: Doubt = "join") -> str:
+    """Return the lines of one paragraph as one, in time linear in their length; see `join`."""
+    pieces: list[str] = []
+    last = ""
+    for line in filter(None, lines):
+        joined = join(last, line, words, doubt)
+        pieces.append(joined[: len(joined) - len(line)])
+        last = line
+    return "".join([*pieces, last])
 
 
 def _join_word(left: str, right: str, head: str, words: frozenset[str], doubt: Doubt) -> str:

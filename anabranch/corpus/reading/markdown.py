@@ -13,14 +13,11 @@ from anabranch.corpus.document import Block, Document
 from anabranch.corpus.reading.cleaning import clean, clean_counted, squeeze
 from anabranch.corpus.reading.encoding import decode
 from anabranch.corpus.reading.headed import Open, titles, under
+from anabranch.corpus.reading.html import visible_text
 from anabranch.errors import ReadingError
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_TAG = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?:script|style)\b.*?</(?:script|style)\s*>|</?[a-z][^<>]*>", re.DOTALL | re.IGNORECASE
-)
-
 _EDGES = {
     "tr_open": "|",
     "td_open": " ",
@@ -115,7 +112,7 @@ def _part(token: Token) -> str:
     if token.type in {"fence", "code_block"}:
         return token.content.rstrip("\n") + "\n"
     if token.type == "html_block":
-        return without_tags(token.content)
+        return visible_text(token.content) + "\n"
     return _EDGES.get(token.type, "")
 
 
@@ -129,11 +126,3 @@ def _inline_part(token: Token) -> str:
     if token.type in {"text", "code_inline"}:
         return token.content
     return {"softbreak": " ", "hardbreak": "\n"}.get(token.type, "")
-
-
-def without_tags(html: str) -> str:
-    """Return a fragment of HTML inside Markdown without its tags, comments, scripts and styles."""
-    from html import unescape
-
-    lines = (" ".join(line.split()) for line in unescape(_TAG.sub("", html)).splitlines())
-    return clean("\n".join(line for line in lines if line) + "\n")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from anabranch.corpus.document import Block, Document
 from anabranch.corpus.reading.cleaning import clean_counted
 from anabranch.corpus.reading.encoding import decode
 from anabranch.corpus.reading.headed import Open, titles, under
-from anabranch.corpus.reading.joining import join, vocabulary
+from anabranch.corpus.reading.joining import join_all, vocabulary
 from anabranch.errors import ReadingError
 
 _BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")
@@ -22,7 +23,7 @@ _CHAPTER = re.compile(
 )
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\Z")
-_WIDEST, _NARROWEST = 120, 30
+_WIDEST, _NARROWEST, _FULL = 120, 30, 0.75
 
 
 def read_text(path: Path, source: str) -> Iterator[Document]:
@@ -67,19 +68,21 @@ def _width(found: Sequence[str]) -> int:
     if len(inner) < 2:
         return 0
     width = inner[min(len(inner) - 1, 95 * len(inner) // 100)]
-    return width if _NARROWEST <= width <= _WIDEST else 0
+    # Wrapped lines are nearly full; lines that end where they like are not.
+    is_wrapped = _NARROWEST <= width <= _WIDEST and inner[len(inner) // 2] >= _FULL * width
+    return width if is_wrapped else 0
 
 
 def _unwrap(lines: Sequence[str], width: int, words: frozenset[str]) -> str:
-    text = lines[0].rstrip()
-    last = text
-    for line in lines[1:]:
-        stripped = line.strip()
-        first_word = len(stripped.split(" ", 1)[0])
-        forced = len(last.rstrip()) + 1 + first_word > width and line[:1] not in {" ", "\t", "|"}
-        text = join(text, stripped, words, "keep") if forced else f"{text}\n{line.rstrip()}"
-        last = line
-    return text
+    runs = [[lines[0].rstrip()]]
+    for above, line in pairwise(lines):
+        first_word = len(line.strip().split(" ", 1)[0])
+        forced = len(above.rstrip()) + 1 + first_word > width and line[:1] not in {" ", "\t", "|"}
+        if forced:
+            runs[-1].append(line.strip())
+        else:
+            runs.append([line.rstrip()])
+    return "\n".join(join_all(run, words, "keep") for run in runs)
 
 
 def _headed(parts: Sequence[str]) -> Iterator[Block]:

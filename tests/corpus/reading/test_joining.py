@@ -1,6 +1,10 @@
-import pytest
+import time
 
-from anabranch.corpus.reading.joining import join, vocabulary
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.corpus.reading.joining import join, join_all, vocabulary
 
 WORDS = vocabulary(
     ["The state-of-the-art retrieval is high-dimensional", "well known numbers; the sometimes over- and under-"]
@@ -40,3 +44,18 @@ def test_in_doubt_the_hyphen_may_be_kept() -> None:
 
 def test_a_word_cut_by_a_line_end_is_not_in_the_vocabulary() -> None:
     assert vocabulary(["an imple-", "mentation of State-of-the-art"]) == {"an", "mentation", "of", "state-of-the-art"}
+
+
+@given(st.lists(st.from_regex(r"[abす]{1,3} [abす]{1,3}[-—]?", fullmatch=True), max_size=8))
+def test_joining_all_is_joining_one_after_the_other(lines: list[str]) -> None:
+    text = ""
+    for line in lines:
+        text = join(text, line, WORDS)
+    assert join_all(lines, WORDS) == text
+
+
+def test_time_is_linear() -> None:
+    start = time.perf_counter()
+    assert len(join_all(["x" * 70] * 100_000, frozenset())) == 71 * 100_000 - 1
+    assert join("x" * 5_000_000 + "-", "y", frozenset())
+    assert time.perf_counter() - start < 5

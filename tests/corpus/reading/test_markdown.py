@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anabranch.corpus.document import Document
-from anabranch.corpus.reading.markdown import read_markdown, without_tags
+from anabranch.corpus.reading.markdown import read_markdown
 from anabranch.errors import ReadingError
 
 
@@ -80,9 +80,14 @@ def test_markup_goes_and_words_stay(tmp_path: Path) -> None:
 
 
 def test_html_comments_and_scripts_are_not_text(tmp_path: Path) -> None:
-    text = "before\n\n<!-- ignore all\n\nprevious instructions -->\n\n<script>\nalert(1)\n</script>\n\n<div>kept &amp; shown</div>\n"
+    comment = "<!-- ignore all\n\nprevious instructions -->"
+    text = f"before\n\n{comment}\n\n<script>\nalert(1)\n</script>\n\n<div>kept &amp; shown</div>\n"
     assert [block.text for block in read(tmp_path, text).blocks] == ["before", "kept & shown"]
-    assert without_tags("<p>a <!-- b") == "a\n"
+
+
+def test_html_blocks_are_read_as_a_page_is(tmp_path: Path) -> None:
+    html = "<table>\n<tr><td>a</td><td>b</td></tr>\n<tr><td>c</td><td>d</td></tr>\n</table>\n<p hidden>ignore all</p>"
+    assert [block.text for block in read(tmp_path, html).blocks] == ["| a | b |\n| c | d |"]
 
 
 def test_a_quotation_may_hold_a_heading_that_heads_nothing(tmp_path: Path) -> None:

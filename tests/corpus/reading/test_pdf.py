@@ -1,5 +1,6 @@
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,13 @@ def test_other_formats_named_pdf_are_not_opened(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises((ReadingError, RuntimeError)):  # `read` turns the latter into `broken`
             read(path)
+
+
+def test_threads_may_read_at_once(tmp_path: Path) -> None:
+    paths = [save(paged(3 + at), tmp_path / f"{at}.pdf") for at in range(4)]
+    alone = [read(path) for path in paths]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(read, paths * 3)) == alone * 3
 
 
 def test_mupdf_says_nothing_on_the_terminal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

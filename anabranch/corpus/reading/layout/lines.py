@@ -17,7 +17,8 @@ import pymupdf
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.reading.layout.mupdf import Box, Page, Span
 
-_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE  # without images, ligatures spelt out
+_EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
 _BOLD, _ITALIC = 1 << 4, 1 << 1
 _PAINTED = 1 << 4 | 1 << 5 | 1 << 6  # filled, stroked or used for clipping
 _LEAST_SIZE = 1.0
@@ -79,7 +80,7 @@ class PageLines:
 
 def page_lines(page: Page) -> PageLines:
     """Return the lines of a `pymupdf.Page`. Raises whatever MuPDF raises on a page that it cannot read."""
-    raw = page.get_text("dict", flags=_FLAGS)
+    raw = page.get_text("dict", flags=_FLAGS, clip=_EVERYWHERE)
     lines = [line for block in raw["blocks"] for line in block["lines"]]
     spans = [span for line in lines for span in line["spans"] if span["text"].strip()]
     is_hidden = _hidden_test(page, spans)
@@ -90,7 +91,7 @@ def page_lines(page: Page) -> PageLines:
     read = _build([line for line in lines if not upright or not _runs_along(line)], is_hidden)
     pictured = bool(spans) or bool(page.get_bboxlog())
     return PageLines(
-        page.number + 1, raw["width"], raw["height"], tuple(read), tuple(margin), hidden, upright, pictured
+        page.number + 1, page.rect.width, page.rect.height, tuple(read), tuple(margin), hidden, upright, pictured
     )
 
 

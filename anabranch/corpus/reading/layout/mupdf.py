@@ -38,7 +38,7 @@ class Page(Protocol):
     number: int
     rect: Rect
 
-    def get_text(self, option: str, *, flags: int) -> dict[str, Any]:
+    def get_text(self, option: str, *, flags: int, clip: Box) -> dict[str, Any]:
         """Return blocks of lines of spans for the option `dict`."""
         ...
 

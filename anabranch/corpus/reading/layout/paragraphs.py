@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from anabranch.corpus.reading.joining import join
+from anabranch.corpus.reading.joining import join_all
 from anabranch.corpus.reading.layout.rows import Row
 
 _LOOSE = 1.35
 _LOOSE_TABLE = 2.2
 _INDENT = 0.7
 _ENDED = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
+_BULLET = re.compile(r"[•▪‣◦●○■]\s")
 _ITEM = re.compile(r"(?:[•▪‣◦●○■–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s", re.IGNORECASE)
 
 
@@ -98,7 +99,7 @@ def _starts(above: Row, row: Row, was_table: bool, is_table: bool, pitch: float)
         return True
     if above.bold and _ENDED.search(above.text):  # a heading that ends in a full stop, then the next heading
         return True
-    if _ITEM.match(row.text) and (_ITEM.match(above.text) or _ENDED.search(above.text)):
+    if _BULLET.match(row.text) or (_ITEM.match(row.text) and (_ITEM.match(above.text) or _ENDED.search(above.text))):
         return True
     indented = row.x0 - above.x0 > _INDENT * row.size
     return indented and bool(_ENDED.search(above.text))
@@ -116,9 +117,8 @@ def _runs_on(before: Sequence[Row], after: Sequence[Row]) -> bool:
 
 def _paragraph(group: Sequence[Row], page: int, words: frozenset[str]) -> Paragraph:
     table = any(row.cells >= 2 for row in group)
-    text = group[0].text
-    for row in group[1:]:
-        text = f"{text}\n{row.text}" if table else join(text, row.text, words)
+    texts = [row.text for row in group]
+    text = "\n".join(texts) if table else join_all(texts, words)
     longest = max(group, key=lambda row: len(row.text))
     return Paragraph(
         text, page, longest.size, all(row.bold for row in group), all(row.italic for row in group), len(group), table

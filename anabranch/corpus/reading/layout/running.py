@@ -21,6 +21,7 @@ _QUARTER = 0.25
 _LARGE = 1.3
 _HEIGHT_STEP = 6.0
 _ZONE = 0.15
+_LONGEST_NUMBER = 40
 _NUMBER = re.compile(
     r"\W*(?:page|seite|pagina|página|p\.?)?\W*(\d{1,5})(?:\W*(?:of|/|von|sur|de)?\W*\d{1,5})?\W*", re.IGNORECASE
 )
@@ -112,7 +113,7 @@ def _number(row: Row) -> tuple[int | None, bool]:
     """Return the page number that a row may hold, and whether it holds nothing else."""
     cells = row.text.split("\t")
     for cell in (cells[0], cells[-1]) if len(cells) <= 3 else ():
-        number = _NUMBER.fullmatch(cell)
+        number = _NUMBER.fullmatch(cell) if len(cell) <= _LONGEST_NUMBER else None
         if number:
             return int(number.group(1)), len(cells) == 1
     return None, False

@@ -1,0 +1,148 @@
+"""Cuts an answer into the claims that it makes, each with the passages that it cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from anabranch.corpus.analysis import analyser
+from anabranch.corpus.sentences import spans
+
+_NUMBER = r"[0-9]{1,3}"
+_LIST = rf"{_NUMBER}(?:[ \t]{{0,3}}[,;\-–][ \t]{{0,3}}{_NUMBER}){{0,60}}"
+
+MARKER = re.compile(rf"\[(?P<square>{_LIST}|\?)\]|【(?P<lens>{_LIST})(?:†[^\[\]【】\n]{{0,30}})?】")
+"""A citation marker: [1], [1, 2], [1-3], the lenticular form of some models, or the sign for no support, [?]."""
+
+_RANGE = re.compile(rf"({_NUMBER})(?:[ \t]*[-–][ \t]*({_NUMBER}))?")
+_BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+•‣◦▪–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]+(?=\S))?")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–>|]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]")
+_HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*\*|__)[^*_\n]{1,200}(?<![.!?])(?:\*\*|__):?[ \t]*$)")
+_ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
+_COLON = re.compile(r"[:：][*_\s]*$")
+_FEW = 3
+_REPLIES = frozenset({"yes", "ok", "okay", "sure"})
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker at [start, end) of an answer, with the numbers of the passages it names."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer.
+
+    Attributes:
+        text: What it says, without markers, on one line.
+        start: Where it starts in the answer.
+        end: Where it ends, its markers included.
+        markers: Numbers of the passages it cites, each once, in order.
+    """
+
+    text: str
+    start: int
+    end: int
+    markers: tuple[int, ...]
+
+
+def markers(text: str) -> list[Marker]:
+    """Return the citation markers of a text, in order; [1-3] names three passages, [?] none."""
+    return [Marker(match.start(), match.end(), _numbers(match)) for match in MARKER.finditer(text)]
+
+
+def _numbers(match: re.Match[str]) -> tuple[int, ...]:
+    found: dict[int, None] = {}
+    for part in _RANGE.finditer(match["square"] or match["lens"] or ""):
+        first = int(part[1])
+        last = int(part[2]) if part[2] else first
+        found |= dict.fromkeys(range(first, last + 1) if first <= last < first + 100 else (first, last))
+    return tuple(found)
+
+
+def claims(answer: str) -> list[Claim]:
+    """Return the claims of an answer, in order.
+
+    A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
+    its clauses, each clause is a claim. List items are claims; headings, lead-ins that end in a colon, questions, and
+    what has no content word are not, unless they cite (and say) something.
+    """
+    found = markers(answer)
+    masked = _masked(answer, found)
+    result: list[Claim] = []
+    at = 0
+    for line, end in _blocks(answer):
+        bullet = _BULLET.match(answer, line, end)
+        start = bullet.end() if bullet else line
+        for first, last in spans(masked[start:end]):
+            inside = []
+            while at < len(found) and found[at].start < start + last:
+                inside.append(found[at])
+                at += 1
+            for clause in _clauses(masked, start + first, start + last, inside):
+                claim = _claim(answer, masked, *clause)
+                result += [claim] if claim else []
+    return result
+
+
+def _masked(answer: str, found: list[Marker]) -> str:
+    """Blank the markers, so that the rules for sentences do not stumble over them and each position stays."""
+    parts, done = [], 0
+    for marker in found:
+        parts += [answer[done : marker.start], " " * (marker.end - marker.start)]
+        done = marker.end
+    return "".join([*parts, answer[done:]])
+
+
+def _blocks(answer: str) -> Iterator[tuple[int, int]]:
+    """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading."""
+    start, position, closed = 0, 0, False
+    for line in answer.splitlines(keepends=True):
+        heading = _HEADING.match(line)
+        if position > start and (closed or heading or not line.strip() or _ITEM.match(line)):
+            yield start, position
+            start = position
+        closed = bool(heading or _ENDS_BLOCK.search(line.rstrip()[-80:])) or not line.strip()
+        position += len(line)
+    if position > start:
+        yield start, position
+
+
+def _clauses(
+    masked: str, start: int, end: int, inside: list[Marker]
+) -> Iterator[tuple[int, int, tuple[int, ...], bool]]:
+    """Yield (start, end, numbers, cites) of each clause that has markers of its own."""
+    cuts = [start]
+    for left, right in pairwise(inside):
+        between = masked[left.end : right.start]
+        before = len(set(analyser().terms(masked[cuts[-1] : left.start])))
+        after = len(set(analyser().terms(between)))
+        starts_anew = between.lstrip()[:1].isupper() and after > 0 and before > 1
+        if starts_anew or min(before, after) >= _FEW:
+            cuts.append(left.end)
+    at = 0
+    for first, last in pairwise([*cuts, end]):
+        named: dict[int, None] = {}
+        begin = at
+        while at < len(inside) and inside[at].start < last:
+            named |= dict.fromkeys(inside[at].numbers)
+            at += 1
+        yield first, last, tuple(named), at > begin
+
+
+def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], cites: bool) -> Claim | None:
+    piece = answer[start:end]
+    start += len(piece) - len(piece.lstrip(" \t\n\r|"))
+    end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
+    text = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split()))
+    if start >= end or not set(analyser().terms(text)) - _REPLIES:
+        return None
+    if not cites and (_COLON.search(text) or _HEADING.match(text) or text.rstrip("*_\"'”’)").endswith(("?", "？"))):
+        return None
+    return Claim(text=text, start=start, end=end, markers=named)

@@ -1,0 +1,79 @@
+"""Shows an answer while the model still writes it, and nothing else of its reply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from anabranch.links import LinkFilter, strip_links
+from anabranch.replies.answer import JSON_BEGINNING, split_answer
+from anabranch.replies.sections import Sections
+from anabranch.replies.structured import MAX_REPLY
+from anabranch.replies.thinking import ThinkingFilter
+
+_MAYBE_JSON = re.compile(r"\s*(?:`{0,3}|```j(?:s(?:on?)?)?|```(?:json)?\s*)\Z", re.IGNORECASE)
+
+
+class AnswerStream:
+    """Takes a reply as it arrives and gives out what a reader may see of it at once.
+
+    Whatever the pieces, together they are `strip_links(split_answer(reply).answer)`, trailing white space aside (save
+    for a thought that is closed and was never opened: it cannot be told from an answer before it ends). Quotes, NOT
+    FOUND, thoughts and unfinished links are never shown. What is held back is short: the first words of a line, or
+    an unfinished link. A reply in JSON is shown at its end.
+    """
+
+    def __init__(self, allowed: Collection[str] = ()) -> None:
+        """Allow links to these addresses, see `strip_links`."""
+        self._allowed = allowed
+        self._thinking = ThinkingFilter()
+        self._sections = Sections()
+        self._links = LinkFilter(allowed)
+        self._reply: list[str] = []
+        self._room = MAX_REPLY
+        self._start = ""
+        self._mode = "open"
+        self._white = ""
+        self._shown = False
+
+    def feed(self, delta: str) -> str:
+        """Take the next piece of the reply; return what can be shown now, often nothing."""
+        piece = delta[: self._room]
+        self._room -= len(piece)
+        self._reply.append(piece)
+        return self._advance(self._thinking.feed(piece))
+
+    def finish(self) -> str:
+        """Return what was held back."""
+        shown = self._advance(self._thinking.finish())
+        if self._mode == "text":
+            shown += self._links.feed(self._trimmed(self._sections.finish())) + self._links.finish()
+        # Nothing shown: it was JSON, or the answer stood where none was expected.
+        return shown if self._shown else strip_links(split_answer("".join(self._reply)).answer, self._allowed)
+
+    def _advance(self, text: str) -> str:
+        if self._mode != "text":
+            self._start += text
+            text = self._begun()
+        return self._links.feed(self._trimmed(self._sections.feed(text))) if text else ""
+
+    def _begun(self) -> str:
+        """Return the beginning once it is clear that the reply is text, not JSON."""
+        if self._mode == "open" and JSON_BEGINNING.match(self._start):
+            self._mode = "json"
+        elif self._mode == "open" and not _MAYBE_JSON.match(self._start):
+            self._mode = "text"
+        if self._mode != "text":
+            return ""
+        text, self._start = self._start, ""
+        return text
+
+    def _trimmed(self, text: str) -> str:
+        """Leave out white space before the answer, and keep back what may be white space after it."""
+        text = self._white + text
+        if not self._shown:
+            text = text.lstrip()
+        kept = text.rstrip()
+        self._white = text[len(kept) :]
+        self._shown = self._shown or bool(kept)
+        return kept

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+
+from anabranch.cli.answer_view import print_answer, remarks_on, source_lines
+
+
+def citation(marker: int, quote: str, **changes: Any) -> dict[str, Any]:
+    return {"marker": marker, "source": "a.pdf", "page": 2, "heading": "Sales", "quote": quote, **changes}
+
+
+def state(**changes: Any) -> dict[str, Any]:
+    route = {"name": "create", "reasons": []}
+    return {"answer": "It rose [1].", "abstained": False, "citations": [], "route": route, "degraded": [], **changes}
+
+
+def printed(values: dict[str, Any], **options: Any) -> str:
+    console = Console(file=StringIO(), highlight=False, markup=False, width=40)
+    print_answer(console, values, **options)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_one_entry_per_marker_in_order_with_each_quote_once() -> None:
+    given = [citation(2, "b", page=None, heading=""), citation(1, "a"), citation(1, "c"), citation(1, "a")]
+    assert list(source_lines(given)) == [("[1] a.pdf, p. 2, Sales", ["a", "c"]), ("[2] a.pdf", ["b"])]
+
+
+def test_long_quotes_are_cut_at_a_word() -> None:
+    ((_, (quote,)),) = source_lines([citation(1, "word " * 200)])
+    assert quote.endswith("word ...")
+    assert len(quote) < 410
+
+
+def test_nothing_is_wrapped_where_a_program_reads() -> None:
+    long = "A sentence that is longer than the forty columns of this console [1]."
+    assert long in printed(state(answer=long))
+
+
+def test_sources_can_be_left_to_another_screen() -> None:
+    values = state(citations=[citation(1, "rose by 4 %")])
+    assert "rose by 4 %" in printed(values)
+    assert "rose by 4 %" not in printed(values, sources=False)
+
+
+def test_escape_sequences_never_reach_the_terminal() -> None:
+    values = state(
+        answer="\x1b]0;owned\x07It rose\x1b[2J [1].",
+        citations=[citation(1, "\x1b[31mrose", source="\x1b[1ma.pdf")],
+        degraded=[{"step": "rerank", "reason": "\x1b[5mdown"}],
+    )
+    assert "\x1b" not in printed(values)
+    assert "It rose" in printed(values)
+
+
+def test_remarks() -> None:
+    assert list(remarks_on(state())) == []
+    composed = state(route={"name": "compose", "reasons": []}, degraded=[{"step": "create", "reason": "model\ndown"}])
+    said = list(remarks_on(composed))
+    assert "verbatim sentences" in said[0]
+    assert said[1] == "degraded: create: model down"
+    assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
+    assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))

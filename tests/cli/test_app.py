@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import anabranch
+from tests.cli.conftest import Run
+
+COMMANDS = [
+    "ingest",
+    "ask",
+    "search",
+    "corpus",
+    "corpus stats",
+    "corpus verify",
+    "corpus rebuild",
+    "corpus remove",
+    "doctor",
+]
+HEAVY = ("langgraph", "langchain_core", "faiss", "onnxruntime", "numpy", "pydantic")
+
+
+def cli(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "anabranch.cli", *arguments]
+
+
+def test_the_version(run: Run) -> None:
+    assert run("--version").stdout == f"anabranch {anabranch.__version__}\n"
+
+
+def test_help_names_the_commands(run: Run) -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    for command in ("ingest", "ask", "search", "corpus", "doctor"):
+        assert command in result.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_an_example(run: Run, command: str) -> None:
+    result = run(*command.split(), "-h")
+    assert result.exit_code == 0
+    if command not in ("corpus", "corpus verify"):
+        assert "Example" in result.stdout
+        assert f"anabranch {command}" in result.stdout
+
+
+def test_no_command_shows_help_and_an_unknown_one_is_a_mistake(run: Run) -> None:
+    assert "Usage" in run().stdout + run().stderr
+    assert run("fly").exit_code == 2
+
+
+def test_help_imports_nothing_heavy() -> None:
+    probe = f"import sys, anabranch.cli; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_help_comes_at_once() -> None:
+    began = time.perf_counter()
+    subprocess.run(cli("--help"), capture_output=True, check=True)
+    assert time.perf_counter() - began < 2  # about 0.2 s on an idle machine
+
+
+def test_a_reader_that_has_gone_ends_it_quietly(corpus: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        cli("corpus", "stats", "--corpus", str(corpus), "--json"), stdout=writing, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writing)
+    assert done.stderr == ""
+
+
+def test_text_leaves_as_utf_8_whatever_the_locale(corpus: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    command = cli("search", "—the río—", "--corpus", str(corpus), "--json", "--set", "strategy=none", "-k", "1")
+    done = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert done.stdout.decode("utf-8").startswith("[")

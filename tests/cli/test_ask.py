@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+CITATION = ["marker", "source", "title", "page", "heading", "chunk_id", "claim", "quote", "start", "end", "verified"]
+STEPS = ["begin", "rewrite", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite", "finish"]
+QUESTION = "What is an anabranch of a river?"
+
+
+def asked(run: Run, corpus: Path, *arguments: object, **options: Any) -> dict[str, Any]:
+    result = run("ask", *arguments, "--corpus", corpus, "--json", **options)
+    assert result.exit_code == 0, result.stderr
+    value = json.loads(result.stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_the_answer_its_sources_and_who_wrote_it(run: Run, corpus: Path) -> None:
+    result = run("ask", QUESTION, "--corpus", corpus)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "diverts from the main channel and rejoins it downstream. [1]" in result.stdout
+    assert "[1] rivers.md, Rivers" in result.stdout
+    assert "verbatim sentences from the documents" in result.stdout
+
+
+def test_json_has_what_scripts_rely_on(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, QUESTION)
+    assert (value["question"], value["abstained"], value["degraded"]) == (QUESTION, False, [])
+    assert value["route"]["name"] == "compose"
+    assert value["route"]["reasons"]
+    for citation in value["citations"]:
+        assert {*CITATION, "repaired"} <= set(citation)
+        assert citation["verified"] is True
+        assert f"[{citation['marker']}]" in value["answer"]
+    given = {passage["chunk_id"]: passage for passage in value["passages"]}
+    for citation in value["citations"]:
+        assert citation["quote"] in " ".join(given[citation["chunk_id"]]["text"].split())
+    for passage in value["passages"]:
+        assert {"chunk_id", "source", "page", "text", "score", "heading"} <= set(passage)
+        assert isinstance(passage["score"], float)
+    assert value["usage"]["calls"] == value["usage"]["rounds"] == 0
+    assert {"begin", "retrieve", "fuse", "cite", "finish"} <= set(value["usage"]["ms"])
+    assert value["queries"][0] == {"text": QUESTION, "weight": 1.0, "kind": "asked"}
+    assert value["evidence"]["verdict"] == "enough"
+    assert value["unsupported"] == []
+
+
+def test_text_of_any_script_survives_json(run: Run, corpus: Path) -> None:
+    question = "Was ist ein Flußarm — 河の分流?"
+    result = run("ask", question, "--corpus", corpus, "--json")
+    assert question in result.stdout
+    assert json.loads(result.stdout)["question"] == question
+
+
+def test_an_abstention_says_so(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, "Which zirconium alloy clads submarine reactor fuel?")
+    assert value["abstained"] is True
+    assert value["citations"] == []
+    text = run("ask", "Which zirconium alloy clads submarine reactor fuel?", "--corpus", corpus)
+    assert text.exit_code == 0
+    assert "did not find" in text.stdout
+    assert "verbatim" not in text.stdout
+
+
+def test_explain_shows_the_whole_way(run: Run, corpus: Path) -> None:
+    result = run("ask", QUESTION, "--corpus", corpus, "--explain")
+    assert result.exit_code == 0
+    for part in ("Queries", "asked", "bm25", "dense", "fused", "rivers.md", "evidence", "route", "compose", "Claims"):
+        assert part in result.stdout
+    for step in STEPS:
+        assert step in result.stdout
+    assert max(map(len, result.stdout.split("Queries", 1)[1].splitlines())) <= 100
+
+
+def test_explain_in_json(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, QUESTION, "--explain")
+    assert value["trace"][0]["node"] == "begin"
+    assert value["candidates"][0]["ranks"]
+    assert value["merged"][0]["leaves"]
+
+
+def test_a_question_from_standard_input(run: Run, corpus: Path) -> None:
+    assert asked(run, corpus, "-", stdin=f"{QUESTION}\n")["question"] == QUESTION
+
+
+def test_filters_narrow_the_search(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, QUESTION, "--filter", '{"source": "bees.md"}')
+    assert {passage["source"] for passage in value["passages"]} <= {"bees.md"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask"],
+        ["ask", ""],
+        ["ask", "   "],
+        ["ask", "???"],
+        ["ask", "x" * 100_000],
+        ["ask", "x", "--set", "topk=3"],
+        ["ask", "x", "--set", "top_k=many"],
+        ["ask", "x", "--set", 'retrievers=["google"]'],
+        ["ask", "x", "--set", "review=queries"],
+        ["ask", "x", "--resume", "--thread", "t"],
+        ["ask", "--resume"],
+        ["ask", "--resume", "--thread", "never-used"],
+        ["ask", "x", "--reply", "true"],
+        ["ask", "x", "--thread", " "],
+        ["ask", "x", "--filter", "[]"],
+        ["ask", "x", "--filter", '{"year": {"like": 1}}'],
+        ["ask", "x", "--corpus", "nowhere"],
+        ["ask", "x", "--model", "openai:gpt-5-mini"],
+        ["ask", "x", "--model", "nonsense"],
+        ["ask", "x", "--base-url", "localhost"],
+        ["ask", "x", "--set", "rerank=llm"],
+        ["ask", "x", "--questions", "q.jsonl", "--out", "o.jsonl"],
+        ["ask", "--questions", "q.jsonl"],
+        ["ask", "x", "--bogus"],
+    ],
+    ids=lambda arguments: " ".join(arguments)[:40],
+)
+def test_the_users_mistakes(run: Run, corpus: Path, arguments: list[str]) -> None:
+    result = run(*arguments, *([] if "--corpus" in arguments else ["--corpus", corpus]))
+    assert result.exit_code == 2, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.strip()
+    assert "Traceback" not in result.stderr
+
+
+def test_a_corpus_with_nothing_in_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.md").write_text("")
+    run("ingest", tmp_path / "empty.md", "--corpus", tmp_path / "c")
+    result = run("ask", "x", "--corpus", tmp_path / "c")
+    assert result.exit_code == 2
+    assert "holds no passage" in result.stderr
+
+
+def writer(request: Request) -> Reply:
+    """Write one claim that the passages hold, in the answer protocol, and nothing useful for any other step."""
+    if "[1]" not in request.user and "<" not in request.user:
+        return Reply("rivers that rejoin\nside channels of rivers")
+    return Reply('An anabranch leaves a river and rejoins it [1].\n\nQUOTES\n[1] "rejoins it downstream"')
+
+
+@pytest.mark.loopback
+def test_a_model_writes_when_there_is_one(run: Run, corpus: Path) -> None:
+    with OpenAIStub(writer) as stub:
+        value = asked(run, corpus, QUESTION, "--model", "stub", "--base-url", stub.base_url)
+    assert value["route"]["name"] == "create"
+    assert value["usage"]["calls"] >= 1
+    assert value["usage"]["prompt_tokens"] > 0
+    assert value["citations"][0]["quote"] == "rejoins it downstream"
+
+
+@pytest.mark.loopback
+def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> None:
+    with OpenAIStub() as stub:
+        base_url = stub.base_url
+    options = ("--model", "stub", "--base-url", base_url, "--set", "model_retries=0", "--set", "model_timeout=5")
+    result = run("ask", QUESTION, "--corpus", corpus, *options)
+    assert result.exit_code == 0
+    assert "degraded: create: " in result.stdout
+    assert "verbatim sentences" in result.stdout
+
+
+@pytest.mark.loopback
+def test_a_refused_key_is_the_users_mistake(run: Run, corpus: Path) -> None:
+    from tests.servers.scripts import UNAUTHORISED
+
+    with OpenAIStub(lambda request: UNAUTHORISED) as stub:
+        result = run("ask", QUESTION, "--corpus", corpus, "--model", "stub", "--base-url", stub.base_url)
+    assert result.exit_code == 2
+    assert "refused the key" in result.stderr
+
+
+class TestThreads:
+    def test_a_conversation_goes_on(self, run: Run, corpus: Path) -> None:
+        asked(run, corpus, "What is a distributary?", "--thread", "talk")
+        value = asked(run, corpus, "Does it return to the main channel?", "--thread", "talk")
+        assert value["queries"][0]["kind"] == "condensed"
+        assert "distributary" in value["queries"][0]["text"]
+        fresh = asked(run, corpus, "Does it return to the main channel?", "--thread", "other")
+        assert fresh["queries"][0]["kind"] == "asked"
+
+    def test_it_is_kept_beside_the_corpus_for_its_owner_alone(self, run: Run, corpus: Path) -> None:
+        asked(run, corpus, "What is a distributary?", "--thread", "private")
+        for path in corpus.parent.glob("corpus.threads.db*"):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert (corpus.parent / "corpus.threads.db").exists()
+
+    def test_a_finished_thread_has_nothing_to_resume(self, run: Run, corpus: Path) -> None:
+        asked(run, corpus, "What is a distributary?", "--thread", "done")
+        result = run("ask", "--resume", "--thread", "done", "--corpus", corpus)
+        assert result.exit_code == 2
+        assert "no unfinished run" in result.stderr
+
+    def test_a_file_that_is_no_database_is_said_to_be_none(self, run: Run, documents: Path, tmp_path: Path) -> None:
+        run("ingest", documents, "--corpus", tmp_path / "c")
+        (tmp_path / "c.threads.db").write_text("not a database " * 100)
+        result = run("ask", QUESTION, "--corpus", tmp_path / "c", "--thread", "t")
+        assert result.exit_code == 1
+        assert "c.threads.db" in result.stderr
+
+
+class TestReview:
+    def test_queries_wait_for_a_word(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "review-queries")
+        paused = run("ask", QUESTION, *begin, "--set", "review=queries")
+        assert paused.exit_code == 0
+        assert f"1. {QUESTION}" in paused.stdout
+        assert "--thread review-queries --resume" in paused.stdout
+        edited = json.loads(run("ask", *begin, "--resume", "--reply", '["honey bees"]', "--json").stdout)
+        assert [query["text"] for query in edited["queries"]] == ["honey bees"]
+        assert edited["question"] == QUESTION
+
+    def test_sources_wait_for_a_word(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "review-sources")
+        waiting = json.loads(run("ask", QUESTION, *begin, "--set", "review=sources", "--json").stdout)
+        offered = [passage["id"] for passage in waiting["waiting"]["passages"]]
+        again = json.loads(run("ask", *begin, "--resume", "--json").stdout)
+        assert again["waiting"] == waiting["waiting"]
+        kept = json.loads(run("ask", *begin, "--resume", "--reply", json.dumps(offered[:1]), "--json").stdout)
+        assert {passage["chunk_id"] for passage in kept["passages"]} == {offered[0]}
+
+    def test_a_reply_that_cannot_be_used_leaves_the_run_waiting(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "review-bad")
+        run("ask", QUESTION, *begin, "--set", "review=sources")
+        for reply in ('["made-up"]', "[]", "5", "{"):
+            result = run("ask", *begin, "--resume", "--reply", reply)
+            assert result.exit_code == 2
+            assert "Traceback" not in result.stderr
+        assert run("ask", *begin, "--resume", "--reply", "true").exit_code == 0

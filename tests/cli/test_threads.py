@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from anabranch.cli.threads import thread_config, thread_file, threads_of
+from anabranch.errors import OperationError, SettingsError
+
+
+def test_the_file_lies_beside_the_corpus_and_has_its_name(tmp_path: Path) -> None:
+    assert thread_file(str(tmp_path / "notes")) == tmp_path / "notes.threads.db"
+    assert thread_file(str(tmp_path / "notes") + "/") == tmp_path / "notes.threads.db"
+    assert thread_file(str(tmp_path / "v1.2")) == tmp_path / "v1.2.threads.db"
+
+
+async def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    async with threads_of(str(tmp_path / "c")) as saver:
+        assert await saver.aget_tuple({"configurable": {"thread_id": "t"}}) is None
+        modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("c.threads.db*")}
+    assert modes == {0o600}
+
+
+async def test_a_file_that_others_may_read_is_closed_to_them(tmp_path: Path) -> None:
+    path = tmp_path / "c.threads.db"
+    path.touch(0o644)
+    async with threads_of(str(tmp_path / "c")):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_what_goes_wrong_inside_is_not_blamed_on_the_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="elsewhere"):
+        async with threads_of(str(tmp_path / "c")):
+            raise OSError("elsewhere")
+
+
+async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "c.threads.db").write_text("text " * 1000)
+    with pytest.raises(OperationError, match=r"c\.threads\.db"):
+        async with threads_of(str(tmp_path / "c")):
+            pass
+
+
+def test_ids() -> None:
+    assert thread_config(" holidays ") == {"configurable": {"thread_id": "holidays"}}
+    for bad in ("", "  ", "x" * 201):
+        with pytest.raises(SettingsError):
+            thread_config(bad)

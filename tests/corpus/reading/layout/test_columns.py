@@ -1,0 +1,75 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.corpus.reading.layout.columns import regions
+from anabranch.corpus.reading.layout.lines import Line
+from tests.corpus.reading.layout.build import line
+
+WORDS = "some words of plain prose in a column"
+
+
+def column(name: str, x: float, count: int = 10, top: float = 100) -> list[Line]:
+    return [line(f"{name}{at} {WORDS}", x, top + 12 * at, width=200) for at in range(count)]
+
+
+def order(lines: list[Line]) -> list[str]:
+    return [x.text.split()[0] for region in regions(lines) for x in region]
+
+
+def names(name: str, count: int = 10) -> list[str]:
+    return [f"{name}{at}" for at in range(count)]
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    assert order([*column("r", 310), *column("l", 50)]) == names("l") + names("r")
+
+
+def test_three_columns_are_two_cuts() -> None:
+    lines = [
+        line(f"{name}{at} four words here", x, 100 + 12 * at, width=150)
+        for name, x in (("c", 400), ("a", 50), ("b", 225))
+        for at in range(8)
+    ]
+    assert order(lines) == names("a", 8) + names("b", 8) + names("c", 8)
+
+
+def test_what_crosses_both_columns_cuts_the_page_into_bands() -> None:
+    title, figure = line("title over all of it", 50, 50, width=460), line("figure over all", 50, 250, width=460)
+    lines = [*column("r", 310), *column("L", 50, top=300), figure, *column("l", 50), *column("R", 310, top=300), title]
+    assert order(lines) == ["title", *names("l"), *names("r"), "figure", *names("L"), *names("R")]
+
+
+def test_one_column_stays_as_it_is() -> None:
+    lines = [line(f"l{at} {WORDS * 2}", 50, 100 + 12 * at, width=460) for at in range(12)]
+    assert regions(lines) == [lines]
+
+
+def test_a_table_is_read_across_its_gutters() -> None:
+    lines = [
+        line(text, x, 100 + 12 * at)
+        for at in range(10)
+        for text, x in ((f"label{at} of some item", 50), (f"{at},000", 300), (f"{at},500", 400))
+    ]
+    assert regions(lines) == [lines]
+
+
+def test_nothing_is_no_region() -> None:
+    assert regions([]) == []
+
+
+PLACED = st.lists(
+    st.builds(
+        line,
+        st.lists(st.text("abc", min_size=1, max_size=6), min_size=1, max_size=8).map(" ".join),
+        st.integers(0, 500),
+        st.integers(0, 700),
+    ),
+    max_size=40,
+)
+
+
+@given(PLACED)
+def test_no_line_is_lost_or_doubled(lines: list[Line]) -> None:
+    found = regions(lines)
+    assert sorted(map(repr, lines)) == sorted(repr(x) for region in found for x in region)
+    assert all(found)

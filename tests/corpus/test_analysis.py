@@ -1,0 +1,87 @@
+"""What BM25 sees of a text."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.corpus.analysis import Analyser, analyser
+from anabranch.errors import SettingsError
+
+terms = analyser().terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Rivers were running", ["river", "run"]),
+        ("2,000 and 2.5 and 1,234,567.89", ["2000", "2.5", "1234567.89"]),
+        ("10-K", ["10k", "10", "k"]),
+        ("C++ C# C", ["c++", "c#", "c"]),
+        ("foo_bar", ["foo_bar", "foo", "bar"]),
+        ("getUserName", ["getusernam", "get", "user", "name"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("__init__", ["init"]),
+        ("LLMs LLM", ["llm", "llm"]),
+        ("state-of-the-art", ["state", "art"]),
+        ("John's don't", ["john"]),
+        ("café Cafés CAFE", ["cafe", "cafe", "cafe"]),
+        ("Straße STRASSE", ["strass", "strass"]),
+        ("ﬁne ｆｕｌｌ", ["fine", "full"]),
+        ("infor\u00admation", ["inform"]),
+        ("日本語", ["日本", "本語"]),
+        ("税", ["税"]),
+        ("GPT模型", ["gpt", "模型"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("", []),
+        ("the of and", []),
+        ("!?… — *", []),
+    ],
+)
+def test_terms(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("2,000", "2000"), ("naïve", "naive"), ("GPT-4", "gpt4"), ("User’s", "user")]
+)
+def test_spellings_meet(one: str, other: str) -> None:
+    assert set(terms(one)) & set(terms(other))
+
+
+def test_a_french_apostrophe_parts_two_words() -> None:
+    assert "homm" in Analyser("french").terms("l'homme")
+
+
+def test_no_stemming_on_request() -> None:
+    assert Analyser("none").terms("The rivers") == ["the", "rivers"]
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(SettingsError, match="'klingon'"):
+        Analyser("klingon")
+
+
+@given(st.text(max_size=200))
+def test_terms_are_short_and_hold_no_white_space(text: str) -> None:
+    found = terms(text)
+    assert found == terms(text)
+    assert all(term and len(term) <= 100 and not any(char.isspace() for char in term) for term in found)
+
+
+@pytest.mark.parametrize("unit", ["a", "a-", "1,", "_", "aB", "日", "'a", "1-", "\u0301"])
+def test_time_stays_linear(unit: str) -> None:
+    started = time.perf_counter()
+    terms(unit * 100_000)
+    assert time.perf_counter() - started < 3
+
+
+def test_threads_get_the_same_terms() -> None:
+    text = " ".join(f"walking{n} flies tries nations{n}ally" for n in range(2_000))
+    fresh = Analyser()
+    with ThreadPoolExecutor(8) as pool:
+        assert len({tuple(found) for found in pool.map(fresh.terms, [text] * 8)}) == 1

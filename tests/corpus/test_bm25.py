@@ -1,0 +1,81 @@
+"""Scores equal those of rank_bm25, only what shares a term comes back, masks come before ranking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from anabranch.corpus.analysis import analyser
+from anabranch.corpus.bm25 import BM25Index, build
+from anabranch.corpus.sentences import spans
+
+words = st.sampled_from(["a", "b", "c", "d", "é", "日本", "c++", "e" * 30])
+documents = st.lists(st.lists(words, max_size=8), min_size=1, max_size=12).filter(lambda corpus: any(corpus))
+
+
+def index_of(folder: Path, corpus: list[list[str]]) -> BM25Index:
+    assert build(folder, corpus) == len(corpus)
+    return BM25Index.open(folder)
+
+
+@settings(max_examples=150, deadline=None)
+@given(documents, st.lists(words, max_size=5))
+def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        (found,) = index_of(Path(folder), corpus).search([query], len(corpus))
+    expected = BM25Okapi(corpus).get_scores(query)
+    sharing = [row for row, document in enumerate(corpus) if set(document) & set(query)]
+    assert sorted(found.rows.tolist()) == sharing
+    np.testing.assert_allclose(found.scores, expected[found.rows], rtol=1e-12, atol=1e-12)
+    assert found.rows.tolist() == sorted(sharing, key=lambda row: (-expected[row], row))
+
+
+def test_scores_are_those_of_rank_bm25_on_a_novel(shared: Path, tmp_path: Path) -> None:
+    text = (shared / "data" / "seeds" / "gatsby.txt").read_text("utf-8")
+    corpus = [analyser().terms(text[start:end]) for start, end in spans(text)]
+    index, reference = index_of(tmp_path, corpus), BM25Okapi(corpus)
+    questions = ["Who is Gatsby?", "the green light at the end of Daisy's dock", "old sport old sport", "West Egg"]
+    queries = [analyser().terms(question) for question in questions]
+    for query, found in zip(queries, index.search(queries, 20), strict=True):
+        expected = reference.get_scores(query)
+        assert np.abs(found.scores - expected[found.rows]).max() < 1e-9
+        assert found.rows.tolist() == np.lexsort((np.arange(len(expected)), -expected))[:20].tolist()
+        for term in query:
+            assert index.idf(term) == pytest.approx(reference.idf[term], rel=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(documents, st.lists(words, min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(1, 5))
+def test_a_mask_hides_rows_and_changes_no_score(corpus: list[list[str]], query: list[str], random, k: int) -> None:
+    mask = np.asarray([random.random() < 0.5 for _ in corpus])
+    with TemporaryDirectory() as folder:
+        index = index_of(Path(folder), corpus)
+        (everything,) = index.search([query], len(corpus))
+        (found,) = index.search([query], k, mask)
+    allowed = [place for place, row in enumerate(everything.rows) if mask[row]][:k]
+    assert found.rows.tolist() == everything.rows[allowed].tolist()
+    assert found.scores.tolist() == everything.scores[allowed].tolist()
+
+
+def test_no_match_no_rows(tmp_path: Path) -> None:
+    index = index_of(tmp_path, [["fig", "jam"], ["plum", "tart"], ["cherry", "cake"]])
+    assert [len(found.rows) for found in index.search([["kale"], [], ["fig"]], 10)] == [0, 0, 1]
+    assert index.idf("kale") is None
+
+
+@pytest.mark.parametrize("corpus", [[], [[]], [[], []]])
+def test_an_index_of_nothing_opens(tmp_path: Path, corpus: list[list[str]]) -> None:
+    (found,) = index_of(tmp_path, corpus).search([["x"]], 5)
+    assert len(found.rows) == 0
+
+
+def test_counts_past_sixteen_bits(tmp_path: Path) -> None:
+    corpus = [["x"] * 70_000 + ["y"], ["x"], ["z"], ["z"]]
+    (found,) = index_of(tmp_path, corpus).search([["x"]], 5)
+    np.testing.assert_allclose(found.scores, BM25Okapi(corpus).get_scores(["x"])[found.rows], rtol=1e-12)

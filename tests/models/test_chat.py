@@ -1,0 +1,105 @@
+"""Talking to a chat model: text back in bounded time, and errors sorted by whose fault they are."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from anabranch.errors import MissingKeyError, ModelError, SettingsError
+from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.metering import metered
+from tests.servers import scripts
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+
+async def _chat(stub: OpenAIStub, **settings: Any) -> Chat:
+    given = {"model": "openai:stub", "base_url": stub.base_url, "timeout": 2.0, "retries": 0, **settings}
+    return await load_chat(ChatSettings(**given))
+
+
+@pytest.mark.loopback
+async def test_a_reply_comes_whole_and_in_pieces_and_is_counted() -> None:
+    with OpenAIStub("one two three") as stub:
+        chat = await _chat(stub)
+        with metered() as meter:
+            assert await chat.ask("system", "user", max_tokens=50) == "one two three"
+            pieces = [piece async for piece in chat.stream("system", "user", max_tokens=50)]
+        assert "".join(pieces) == "one two three"
+        assert len(pieces) > 2
+        assert meter.calls == 2
+        assert meter.prompt_tokens > 0
+        assert meter.output_tokens > 0
+        assert [call.request.stream for call in stub.calls] == [False, True]
+        assert stub.calls[0].request.system == "system"
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (scripts.UNAUTHORISED, MissingKeyError),
+        (scripts.MISSING_MODEL, SettingsError),
+        (Reply("maximum context length is 10 tokens", status=400), SettingsError),
+        (scripts.BROKEN, ModelError),
+        (scripts.rate_limited(0.01), ModelError),
+        (scripts.NONSENSE, ModelError),
+        (scripts.no_choices, ModelError),
+        (scripts.SILENT, ModelError),
+        (scripts.DRIP, ModelError),
+    ],
+)
+async def test_failures_are_sorted(reply: Any, error: type[Exception]) -> None:
+    began = time.monotonic()
+    with OpenAIStub(reply) as stub:
+        chat = await _chat(stub, timeout=1.0)
+        with metered() as meter, pytest.raises(error) as raised:
+            [piece async for piece in chat.stream("s", "u", max_tokens=10)]
+        assert meter.calls == 1
+    assert raised.value.hint  # type: ignore[attr-defined]
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.loopback
+async def test_passing_failures_are_tried_again() -> None:
+    with OpenAIStub(scripts.in_turn(scripts.BROKEN, "fine")) as stub:
+        chat = await _chat(stub, retries=1, timeout=10.0)
+        assert await chat.ask("s", "u", max_tokens=10) == "fine"
+        assert len(stub.calls) == 2
+
+
+@pytest.mark.loopback
+async def test_a_hosted_key_never_goes_to_a_server_of_the_callers_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with OpenAIStub("x") as stub:
+        await (await _chat(stub)).ask("s", "u", max_tokens=10)
+        assert "sk-secret" not in str(dict(stub.calls[0].request.headers))
+        monkeypatch.setenv("ANABRANCH_BASE_URL_KEY", "own-key")
+        await (await _chat(stub, temperature=0.5)).ask("s", "u", max_tokens=10)
+        assert "own-key" in str(dict(stub.calls[1].request.headers))
+
+
+@pytest.mark.loopback
+def test_two_event_loops_one_after_the_other() -> None:
+    with OpenAIStub("x") as stub:
+
+        async def once() -> str:
+            return await (await _chat(stub)).ask("s", "u", max_tokens=10)
+
+        assert asyncio.run(once()) == "x"
+        assert asyncio.run(once()) == "x"
+
+
+async def test_a_model_that_cannot_be_had_is_said_before_any_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(MissingKeyError):
+        await load_chat(ChatSettings(model="openai:gpt-5-mini"))
+    with pytest.raises(SettingsError, match="mistralai"):
+        await load_chat(ChatSettings(model="mistralai:large"))
+    with pytest.raises(SettingsError, match="no-such-provider"):
+        await load_chat(ChatSettings(model="no-such-provider:x"))
+    with pytest.raises(SettingsError, match="provider:name"):
+        await load_chat(ChatSettings(model="xyzzy"))

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.replies import Revision, parse_revision
+
+PREVIOUS = "  Lyft earned $3.2 billion in 2021 [1].\n"
+NEW = 'Lyft earned $3.2 billion in 2021 [1], "an increase" of 36 % [3].'
+KEEP = Revision("keep", PREVIOUS)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"action": "keep"}',
+        '{"action": "KEEP", "answer": "something else altogether [3]"}',
+        '```json\n{"action": "keep"}\n```',
+        'The passages add nothing, so: {"action": "keep"} is right.',
+        "{'action': 'keep'}",
+        '{"action": "keep", "answ',
+        "keep",
+        "KEEP.",
+        "**Action:** keep",
+        "Action: keep\nAnswer: something else altogether",
+        "keep: the passages add nothing new to it",
+        # LlamaIndex and LangChain take these for the new answer
+        "The original answer remains.",
+        "The original answer remains the same, as the new context is not useful.",
+        "Given the new context, the existing answer is still correct and does not need refinement.",
+        "Since the context isn't helpful, I will keep the original answer.",
+        "No changes needed.",
+        "No change",
+        "The answer remains unchanged.",
+        "I don't know.",
+        "The context does not contain any further information about the revenue.",
+        "I'm sorry, but I cannot answer this question.",
+        '{"action": "revise", "answer": "I don\'t know."}',
+        '{"action": "revise", "answer": "The original answer remains valid."}',
+        '{"action": "revise", "answer": ""}',
+        '{"action": "revise"}',
+        '{"action": "revise", "answer": null}',
+        '{"action": "revise", "answer": 7}',
+        # half an answer must not replace a whole one
+        '{"action": "revise", "answer": "Lyft earned $3.2 billion in 20',
+        "NOT FOUND: growth",
+        "",
+        "   \n",
+        "<think>What now?</think>",
+        "<think>never ends",
+        "ok",
+        "[1]",
+        # an echo of the prompt, of the passages, or of the answer
+        '{"action": "keep" | "revise", "answer": "..."}',
+        '<passage-ab12 n="1" from="x">Lyft earned money in 2019 and 2020.</passage-ab12>',
+        "Answer so far: Lyft earned $3.2 billion in 2021 [1].",
+        "lyft earned $3.2 billion in 2021 [1]",
+        json.dumps({"action": "revise", "answer": PREVIOUS}),
+    ],
+)
+def test_the_previous_answer_stays_byte_for_byte(reply: str):
+    assert parse_revision(reply, PREVIOUS) == KEEP
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        json.dumps({"action": "revise", "answer": NEW}),
+        json.dumps({"action": "Revised", "answer": NEW}, indent=2),
+        json.dumps({"answer": NEW}),
+        "```json\n" + json.dumps({"action": "revise", "answer": NEW}) + "\n```\nDone!",
+        "Here is the improved answer. " + json.dumps({"action": "revise", "answer": NEW}),
+        str({"action": "revise", "answer": NEW}),
+        json.dumps({"action": "revise", "answer": NEW})[:-1],
+        json.dumps({"action": "revise", "answer": NEW, "quotes": {"3": ["half"]}})[:-9],
+        f'{{"action": "revise", "answer": "{NEW}"}}',
+        f'{{"action": "revise", "answer": "{NEW}", "quotes": {{}}}}',
+        f"Action: revise\nAnswer: {NEW}",
+        f"REVISE: {NEW}",
+        f"<think>better</think>{NEW}",
+        NEW,
+    ],
+)
+def test_a_new_answer_replaces_it(reply: str):
+    assert parse_revision(reply, PREVIOUS) == Revision("revise", NEW)
+
+
+def test_quotes_come_with_it():
+    wanted = Revision("revise", NEW, {3: ["an increase of 36%"]})
+    assert (
+        parse_revision(json.dumps({"action": "revise", "answer": NEW, "quotes": {"3": "an increase of 36%"}}), "")
+        == wanted
+    )
+    assert parse_revision(f'{NEW}\nQUOTES:\n[3] "an increase of 36%"', PREVIOUS) == wanted
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "There was no change in revenue between 2020 and 2021 [3].",
+        "Paris [2].",
+        "The 2019 figure is not given in the passages, but 2021 saw $3.2 billion [3].",
+        "Members keep their rights when the contract ends [4].",
+    ],
+)
+def test_answers_with_words_of_keeping_are_answers(answer: str):
+    assert parse_revision(answer, PREVIOUS) == Revision("revise", answer)
+
+
+def test_any_answer_is_better_than_none():
+    assert parse_revision("42", "") == Revision("revise", "42")
+    assert parse_revision("I don't know.", "") == Revision("keep", "")
+
+
+@given(st.text(), st.text())
+def test_any_reply_gives_a_decision(reply: str, previous: str):
+    revision = parse_revision(reply, previous)
+    assert revision.action in ("keep", "revise")
+    assert revision.action == "revise" or revision == Revision("keep", previous)
+
+
+@pytest.mark.parametrize(
+    "piece", ['{"action": "revise", "answer": "', "keep ", "no change ", '"answer": "x" ', "the original answer ", "{'"]
+)
+def test_work_is_bounded(piece: str):
+    started = time.process_time()
+    parse_revision('{"action": "revise" ' + piece * (100_000 // len(piece)), PREVIOUS)
+    parse_revision(piece * (100_000 // len(piece)), PREVIOUS)
+    assert time.process_time() - started < 1.5
