@@ -6,6 +6,7 @@ passage, word for word, and has to do with the claim. Then the passage itself, t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ from anabranch.claims import Claim, claims
 from anabranch.corpus.sentences import spans
 from anabranch.links import strip_links
 from anabranch.marking import Cited, mark
-from anabranch.quotes import find_quote, fold, locate, nearest
+from anabranch.quotes import find_quote, nearest
 from anabranch.support import numbers_hold, support
 
 ENOUGH = 0.5
@@ -191,9 +192,13 @@ def _by_quote(claim: str, offered: Iterable[str], passage: str) -> Span | None:
 
 @lru_cache(maxsize=1 << 10)
 def _place(quote: str, passage: str, claim: str) -> Span | None:
+    found = find_quote(quote, passage)
+    words = quote.split()
+    if found or len(quote) > LONGEST or " ".join(words).strip(" .") != claim.strip(" ."):
+        return found
     # A short sentence that was copied whole, "Yes we can.", is a quotation all the same.
-    whole = len(quote) <= LONGEST and fold(quote).text.strip(" .") == fold(claim).text.strip(" .")
-    return locate(quote, passage) if whole else find_quote(quote, passage)
+    whole = re.search(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)", passage)
+    return whole.span() if whole else None
 
 
 def _mended(claim: str, offered: Iterable[str], passage: str) -> Span | None:

@@ -7,6 +7,7 @@ likeness to what is already there. They are joined in reading order, and the ans
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,21 @@ from rank_bm25 import BM25Okapi
 MAX_SENTENCES = 4
 ENOUGH = 0.45
 """A further sentence must be worth at least this share of the first."""
+
+FIGURE = 0.5
+"""Added to a sentence that holds a figure, where the question asks for one (when, how many, how much)."""
+
+_ASKS_FIGURE = re.compile(
+    r"\b(when|how (many|much|long|old|large|big|tall|high|far|often)|what (year|date|percentage))\b", re.IGNORECASE
+)
+_FIGURE = re.compile(
+    r"\b(when|how (many|much|long|old|large|big|tall|high|far|often)|what (year|date|percentage))\b", re.IGNORECASE
+)
+_FIGURE = re.compile(
+    r"\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|"
+    r"ninety|hundred|thousand|million|billion|trillion)\b",
+    re.IGNORECASE,
+)
 
 ALIKE = 0.92
 """Cosine over which a sentence says what another one said."""
@@ -41,12 +57,18 @@ class Sentence:
     order: int
 
 
+def asks_figure(question: str) -> bool:
+    """Say whether a question can only be answered with a number or a date."""
+    return bool(_ASKS_FIGURE.search(question))
+
+
 def pick(
     sentences: Sequence[Sentence],
     question_terms: Sequence[str],
     question_vector: NDArray[np.float32],
     vectors: NDArray[np.float32],
     *,
+    figure: bool = False,
     limit: int = MAX_SENTENCES,
 ) -> list[Sentence]:
     """Pick the sentences that answer best, in reading order.
@@ -56,11 +78,14 @@ def pick(
         question_terms: Analysed terms of the question.
         question_vector: Unit vector, shape (d,).
         vectors: Unit vectors of the sentences, shape (n, d).
+        figure: Whether the question asks for a figure (`asks_figure`).
         limit: Sentences at most.
     """
     if not sentences:
         return []
     relevance = _relevance(sentences, question_terms, vectors @ question_vector)
+    if figure:
+        relevance += FIGURE * np.array([bool(_FIGURE.search(sentence.text)) for sentence in sentences])
     chosen: list[int] = []
     covered: set[str] = set()
     wanted = set(question_terms)

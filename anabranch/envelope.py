@@ -1,49 +1,57 @@
-"""Passages on their way to a model: cleaned, numbered, and inside an envelope that they cannot close.
+"""Puts passages into an envelope that their text cannot open.
 
-The envelope's tag carries a random word made for this one call, so no document can have been written to imitate it
-(spotlighting by delimiters, 2403.14720). It is one wall of several: the model that reads passages has no tools, its
-links are stripped and its quotes are checked.
+What a document says is data. The envelope's tag carries a nonce of this run, which no document can know, and whatever
+in a passage looks like such a tag is made harmless all the same (spotlighting, Hines et al. 2024, arXiv 2403.14720).
 """
 
 from __future__ import annotations
 
+import html
 import re
 import secrets
 from collections.abc import Sequence
 
-from anabranch.corpus.reading.cleaning import clean
+from anabranch.corpus.reading.cleaning import clean, squeeze
 
 MAX_LABEL = 200
 
+# Less-than signs of other widths and shapes read the same to a model.
+_IMITATION = re.compile(r"[<＜﹤‹〈⟨](?=[\s/\\]*passage)", re.IGNORECASE)
+
 
 def new_nonce() -> str:
-    """Return a random word for one call."""
-    return secrets.token_hex(4)
+    """Return 16 hexadecimal digits that nobody can guess."""
+    return secrets.token_hex(8)
+
+
+def sanitise(text: str) -> str:
+    """Remove control, bidirectional, zero-width and tag characters: a model reads what a reader can see."""
+    return clean(text)
 
 
 def wrap(passages: Sequence[tuple[int, str, str]], nonce: str) -> str:
-    """Put numbered passages into their envelope.
+    """Return the passages for a model, each in an envelope of its own.
 
     Args:
-        passages: Number, label (title, heading, page) and text of each.
-        nonce: From `new_nonce`.
+        passages: (number, label, text) each; the label says where the passage is from.
+        nonce: From `new_nonce`, a fresh one for every prompt.
+
+    Returns:
+        `<passage-NONCE n="1" from="report.pdf, p. 3">` ... `</passage-NONCE>`, one after the other.
     """
-    return "\n\n".join(_one(number, label, text, nonce) for number, label, text in passages)
+    return "\n\n".join(
+        f'<passage-{nonce} n="{number}" from="{_label(label, nonce)}">\n{_inside(text, nonce)}\n</passage-{nonce}>'
+        for number, label, text in passages
+    )
 
 
-def _one(number: int, label: str, text: str, nonce: str) -> str:
-    origin = f' from="{_attribute(label)}"' if label else ""
-    body = _neutral(clean(text).strip(), nonce)
-    return f'<passage-{nonce} n="{number}"{origin}>\n{body}\n</passage-{nonce}>'
+def _label(label: str, nonce: str) -> str:
+    return html.escape(_harmless(squeeze(label), nonce)[:MAX_LABEL])
 
 
-def _attribute(label: str) -> str:
-    """Make a label safe inside quotes: one line, no quotes, no angle brackets."""
-    flat = " ".join(clean(label).split())
-    return re.sub(r'["<>]', "'", flat)[:MAX_LABEL]
+def _inside(text: str, nonce: str) -> str:
+    return _harmless(sanitise(text), nonce).strip("\n")
 
 
-def _neutral(text: str, nonce: str) -> str:
-    """Break whatever looks like the envelope's own tags, and the nonce itself should a text ever hold it."""
-    text = re.sub(r"<(\s*/?\s*passage)", r"‹\1", text, flags=re.IGNORECASE)
-    return text.replace(nonce, "·" * len(nonce))
+def _harmless(text: str, nonce: str) -> str:
+    return _IMITATION.sub("(", text.replace(nonce, "-"))

@@ -1,37 +1,33 @@
-"""Fills windows with passages: best source first, reading order within a source, nothing said twice, nothing lost.
-
-Document order inside a source is what is proven to help a reader that is a model (DOS-RAG, 2506.03989; OP-RAG,
-2409.01666). Passages are taken by relevance until a window is full, so the first window holds the best evidence; only
-then is each window put in order.
-"""
+"""Fills windows of a model's context with passages: the best in the first window, none twice, none lost silently."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from anabranch.corpus.sentences import spans
+from anabranch.duplicates import Duplicates
 from anabranch.errors import SettingsError
 
-ALIKE = 0.9
-"""Jaccard similarity of word triples from which a passage repeats an earlier one."""
+Count = Callable[[str], int]
+"""Length of a text in tokens."""
 
-_WORD = re.compile(r"\w+")
+_LONGEST_TOKEN = 32
+"""Characters per token that nothing but padding exceeds; keeps the search for a cut short."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage to pack, or a piece of one.
+    """A passage, or a piece of one, to be packed.
 
     Attributes:
-        id: Chunk id.
+        id: Chunk id; the pieces of a passage share it.
         doc_id: Its document.
-        start: First character in the document.
-        end: One past the last.
-        score: Relevance; higher is better.
-        tokens: Length of `text`.
-        text: The characters of [start, end).
+        start: First character in the document's text.
+        end: One past the last character.
+        score: Relevance; larger is better.
+        tokens: Length of `text` by the counter that the budget is meant in.
+        text: The characters in [start, end).
     """
 
     id: str
@@ -45,7 +41,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A passage, or piece, that no window shows: `duplicate of <id>` or `over the limit of windows`."""
+    """A passage, or a piece of one, that is in no window.
+
+    Attributes:
+        id: Chunk id.
+        start: First character in the document's text.
+        end: One past the last character.
+        reason: `duplicate_of <id>`, `over_limit` (no window left), or `over_budget` (not even a character fits).
+    """
 
     id: str
     start: int
@@ -55,130 +58,138 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Windows in the order to read them, and what was left out with the reason."""
+    """Windows of passages, and what is not in them.
+
+    Attributes:
+        windows: Best window first; inside one, sources by their best score and passages of a source in document order.
+        dropped: In order of score.
+    """
 
     windows: tuple[tuple[Passage, ...], ...]
     dropped: tuple[Dropped, ...]
 
 
+@dataclass(slots=True)
+class _Window:
+    room: int
+    passages: list[Passage] = field(default_factory=list)
+
+
 def pack(
-    passages: Sequence[Passage], *, budget: int, count: Callable[[str], int], max_windows: int | None = None
+    passages: Sequence[Passage], *, budget: int, count: Count, max_windows: int | None = None, overhead: int = 0
 ) -> Packed:
-    """Pack passages into windows of at most `budget` tokens.
+    """Fill windows of at most `budget` tokens, best passages first.
+
+    Each passage goes, in order of score, to the first window with room for it. Near-duplicates of a better passage, and
+    passages that lie inside one, are dropped. A passage that is larger than the budget is cut at sentence ends, where
+    it must be at words, into pieces that keep its id and their own span.
 
     Args:
         passages: In any order.
-        budget: Tokens of passage text in one window, at least 1.
-        count: Counts the tokens of a text; used on pieces of passages that exceed the budget alone.
-        max_windows: Windows at most; None for as many as it takes.
+        budget: Tokens per window, > 0.
+        count: Token counter, the one that `Passage.tokens` comes from.
+        max_windows: Most windows to fill; None for as many as it takes.
+        overhead: Tokens that the envelope adds to each passage.
+
+    Returns:
+        The windows and the drops; together they hold every character of every passage.
 
     Raises:
-        SettingsError: The budget or the limit is below 1.
+        SettingsError: The budget leaves no room for a token, or `max_windows` is below 1.
     """
-    if budget < 1 or (max_windows is not None and max_windows < 1):
-        msg = f"A window of {budget!r} tokens, at most {max_windows!r} windows: both must be at least 1."
-        raise SettingsError(msg, hint="Raise window_tokens.")
-    best_first = sorted(passages, key=lambda passage: (-passage.score, passage.doc_id, passage.start, passage.id))
-    unique, dropped = _distinct(best_first)
-    pieces = [piece for passage in unique for piece in _fitting(passage, budget, count)]
-    filled = _filled(pieces, budget)
-    if max_windows is not None:
-        reason = "over the limit of windows"
-        dropped += [Dropped(p.id, p.start, p.end, reason) for window in filled[max_windows:] for p in window]
-        filled = filled[:max_windows]
-    return Packed(tuple(_in_order(window) for window in filled), tuple(dropped))
-
-
-def _distinct(best_first: Sequence[Passage]) -> tuple[list[Passage], list[Dropped]]:
-    """Drop what repeats a better passage: the same words, or nearly."""
-    kept: list[tuple[Passage, frozenset[tuple[str, ...]]]] = []
+    room = budget - overhead
+    if room < 1:
+        raise SettingsError(f"A window of {budget!r} tokens holds no passage.", hint="Use a larger window.")
+    if max_windows is not None and max_windows < 1:
+        raise SettingsError(f"max_windows cannot be {max_windows!r}.", hint="Use 1 or more, or leave it out.")
     dropped: list[Dropped] = []
-    for passage in best_first:
-        shingles = _shingles(passage.text)
-        twin = next((other.id for other, known in kept if _alike(shingles, known)), None)
-        if twin is None:
-            kept.append((passage, shingles))
+    windows: list[_Window] = []
+    for passage in _distinct(sorted(passages, key=_order), dropped):
+        for piece in _pieces(passage, room, count):
+            if piece.tokens > room:
+                dropped.append(Dropped(piece.id, piece.start, piece.end, "over_budget"))
+            elif not _place(piece, windows, budget, overhead, max_windows):
+                dropped.append(Dropped(piece.id, piece.start, piece.end, "over_limit"))
+    return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped))
+
+
+def _order(passage: Passage) -> tuple[float, str, int, str, int]:
+    return (-passage.score, passage.doc_id, passage.start, passage.id, -passage.end)
+
+
+def _distinct(passages: Iterable[Passage], dropped: list[Dropped]) -> Iterator[Passage]:
+    """Yield the passages that say something new, and report the others."""
+    known = Duplicates()
+    kept: dict[str, list[Passage]] = {}
+    for passage in passages:
+        original = _container(passage, kept.get(passage.doc_id, [])) or known.find(passage.id, passage.text)
+        if original is None:
+            kept.setdefault(passage.doc_id, []).append(passage)
+            yield passage
         else:
-            dropped.append(Dropped(passage.id, passage.start, passage.end, f"duplicate of {twin}"))
-    return [passage for passage, _ in kept], dropped
+            dropped.append(Dropped(passage.id, passage.start, passage.end, f"duplicate_of {original}"))
 
 
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    words = _WORD.findall(text.casefold())
-    if len(words) < 3:
-        return frozenset({tuple(words) or (text.strip(),)})
-    return frozenset(zip(words, words[1:], words[2:], strict=False))
+def _container(passage: Passage, kept: Iterable[Passage]) -> str | None:
+    return next((one.id for one in kept if one.start <= passage.start and passage.end <= one.end), None)
 
 
-def _alike(a: frozenset[tuple[str, ...]], b: frozenset[tuple[str, ...]]) -> bool:
-    if min(len(a), len(b)) < ALIKE * max(len(a), len(b)):
-        return False
-    shared = len(a & b)
-    return shared >= ALIKE * (len(a) + len(b) - shared)
+def _place(piece: Passage, windows: list[_Window], budget: int, overhead: int, max_windows: int | None) -> bool:
+    """Put a piece into the first window with room, or into a new one where one is left."""
+    cost = piece.tokens + overhead
+    window = next((one for one in windows if one.room >= cost), None)
+    if window is None:
+        if max_windows is not None and len(windows) >= max_windows:
+            return False
+        window = _Window(budget)
+        windows.append(window)
+    window.passages.append(piece)
+    window.room -= cost
+    return True
 
 
-def _fitting(passage: Passage, budget: int, count: Callable[[str], int]) -> list[Passage]:
-    """Return the passage, or its pieces at sentence ends when it does not fit a window alone."""
-    if passage.tokens <= budget:
+def _arranged(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return the best source first, each source in document order."""
+    sources: dict[str, list[Passage]] = {}
+    for passage in passages:
+        sources.setdefault(passage.doc_id, []).append(passage)
+    best = sorted(sources.values(), key=lambda several: min(map(_order, several)))
+    return tuple(one for several in best for one in sorted(several, key=lambda one: (one.start, one.end, one.id)))
+
+
+def _pieces(passage: Passage, room: int, count: Count) -> list[Passage]:
+    """Return the passage, or where it is too large, pieces of it that are not."""
+    if passage.tokens <= room:
         return [passage]
     pieces: list[Passage] = []
-    begin = end = tokens = 0
-    for start, stop, size in _units(passage.text, budget, count):
-        if tokens + size > budget and end > begin:
-            pieces.append(_piece(passage, begin, end, tokens))
-            begin, tokens = start, 0
-        end, tokens = stop, tokens + size
-    pieces.append(_piece(passage, begin, end, tokens))
+    for start, end in _cuts(passage.text, room, count):
+        text = passage.text[start:end]
+        pieces.append(
+            replace(passage, start=passage.start + start, end=passage.start + end, text=text, tokens=count(text))
+        )
     return pieces
 
 
-def _units(text: str, budget: int, count: Callable[[str], int]) -> Iterable[tuple[int, int, int]]:
-    """Yield sentences with their tokens; one longer than a window comes in runs of words, then of characters."""
-    for start, stop in spans(text):
-        size = count(text[start:stop])
-        if size <= budget:
-            yield start, stop, size
-            continue
-        yield from _halves(text, start, stop, budget, count)
+def _cuts(text: str, room: int, count: Count) -> Iterator[tuple[int, int]]:
+    """Yield spans that cover the text, as few as sentence ends allow, each within the room if a character is."""
+    begin = 0
+    for start, end in spans(text):
+        if begin < start and count(text[begin:end]) > room:
+            yield begin, start
+            begin = start
+        while count(text[begin:end]) > room and end - begin > 1:
+            middle = _word_end(text, begin, end, room, count)
+            yield begin, middle
+            begin = middle
+    if begin < len(text):
+        yield begin, len(text)
 
 
-def _halves(text: str, start: int, stop: int, budget: int, count: Callable[[str], int]) -> Iterable[tuple[int, int, int]]:
-    size = count(text[start:stop])
-    if size <= budget or stop - start < 2:
-        # A single character over the budget cannot be cut; counters count it as 1, and the budget is at least 1.
-        yield start, stop, min(size, budget)
-        return
-    middle = start + (stop - start) // 2
-    space = text.rfind(" ", start + 1, middle)
-    cut = space + 1 if space > start else middle
-    yield from _halves(text, start, cut, budget, count)
-    yield from _halves(text, cut, stop, budget, count)
-
-
-def _piece(passage: Passage, begin: int, end: int, tokens: int) -> Passage:
-    return replace(
-        passage, start=passage.start + begin, end=passage.start + end, tokens=tokens, text=passage.text[begin:end]
-    )
-
-
-def _filled(pieces: Sequence[Passage], budget: int) -> list[list[Passage]]:
-    """Put each piece, best first, into the first window with room for it."""
-    windows: list[list[Passage]] = []
-    room: list[int] = []
-    for piece in pieces:
-        place = next((index for index, left in enumerate(room) if piece.tokens <= left), None)
-        if place is None:
-            windows.append([])
-            room.append(budget)
-            place = len(windows) - 1
-        windows[place].append(piece)
-        room[place] -= piece.tokens
-    return windows
-
-
-def _in_order(window: Sequence[Passage]) -> tuple[Passage, ...]:
-    """Order a window: the source with the best passage first, reading order within each."""
-    best: dict[str, float] = {}
-    for passage in window:
-        best[passage.doc_id] = max(passage.score, best.get(passage.doc_id, passage.score))
-    return tuple(sorted(window, key=lambda p: (-best[p.doc_id], p.doc_id, p.start, p.end, p.id)))
+def _word_end(text: str, begin: int, end: int, room: int, count: Count) -> int:
+    """Return where the longest fitting beginning of text[begin:end] ends, at a word if there is one."""
+    low, high = begin + 1, min(end, begin + _LONGEST_TOKEN * room)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if count(text[begin:middle]) <= room else (low, middle)
+    word = text.rfind(" ", begin + 1, low) + 1
+    return word if word and count(text[begin:word]) <= room else low

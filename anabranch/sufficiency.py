@@ -2,7 +2,7 @@
 
 Two signals, because each is blind where the other sees: the best cosine of the question (an off-topic question has no
 near passage: over SQuAD paragraphs 95 % of off-corpus questions stay below .34, 95 % of answerable ones above .37), and
-how much of what the question asks about occurs in the passages at all, weighted by how rare each word is. Neither tells
+how much of what the question asks about occurs together in one passage, weighted by how rare each word is. Neither tells
 an unanswerable question on the corpus's own topic from an answerable one; that is what `grade: llm` is for.
 """
 
@@ -16,7 +16,7 @@ NEAR = 0.34
 """Cosine of all-MiniLM-L6-v2 under which a question has no passage on its subject."""
 
 COVERED = 0.6
-"""Share of the question's idf-weighted terms found in the passages over which words alone are evidence."""
+"""Share of the question's idf-weighted terms found in one passage over which words alone are evidence."""
 
 BARELY = 0.25
 """Share under which even a near passage is doubtful."""
@@ -42,22 +42,23 @@ def term_coverage(terms: Sequence[str], found: Collection[str], idf: Mapping[str
 
 
 def judge(
-    *, passages: int, cosine: float | None, terms: Sequence[str], found: Collection[str], idf: Mapping[str, float]
+    *, passages: Sequence[Collection[str]], cosine: float | None, terms: Sequence[str], idf: Mapping[str, float]
 ) -> Judgement:
     """Judge whether the passages can answer.
 
     Args:
-        passages: How many there are.
+        passages: Analysed terms of each passage.
         cosine: Best cosine between the question and a passage; None where no dense retriever ran.
         terms: Analysed terms of the question.
-        found: Analysed terms of the passages.
         idf: Inverse document frequency of the terms the corpus knows.
     """
-    missing = tuple(dict.fromkeys(term for term in terms if term not in found))
-    if passages == 0:
+    anywhere = set().union(*passages)
+    missing = tuple(dict.fromkeys(term for term in terms if term not in anywhere))
+    if not passages:
         return Judgement("nothing", ("no passage was found",), missing)
-    covered = term_coverage(terms, found, idf)
-    said = [f"{covered:.0%} of the question's words, weighted by rarity, occur in the passages"]
+    # Words scattered over passages that have nothing to do with each other are no evidence; together in one they are.
+    covered = max(term_coverage(terms, passage, idf) for passage in passages)
+    said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"]
     if cosine is not None:
         said.append(f"the nearest passage has cosine {cosine:.2f}")
     near = cosine is not None and cosine >= NEAR

@@ -47,7 +47,8 @@ def after_grade(state: State, runtime: Runtime[Context]) -> Literal["rewrite", "
     if evidence["verdict"] == "thin":
         if state["round"] < context.max_rounds and not evidence["unchanged"]:
             return "rewrite"
-        if context.grade == "llm":
+        # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
+        if context.grade == "llm" or context.model is None:
             return "abstain"
     return "review_sources" if context.review == "sources" else "pack"
 

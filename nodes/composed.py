@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import numpy as np
 
-from anabranch.composing import Sentence, pick
+from anabranch.composing import Sentence, asks_figure, pick
 from anabranch.corpus.sentences import spans
 from graph.context import Context
 from graph.state import Draft, State
@@ -22,14 +23,16 @@ MIN_CHARS, MAX_CHARS = 20, 600
 async def composed_draft(context: Context, state: State) -> Draft:
     """Pick the sentences that cover the question, each with its passage's number and itself as the quote."""
     corpus = await corpus_of(context)
-    question = state["standalone"]
+    # The sentence is chosen for what was asked; the question before it only helped to find the passages.
+    question = state["asked"]
     sentences = await _sentences(context, state)
     if not sentences:
         return Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing="")
     texts = [question, *(sentence.text for sentence in sentences)]
     vectors = await asyncio.to_thread(corpus.embedder.embed, texts)
     terms = await corpus.analyse(question)
-    chosen = await asyncio.to_thread(pick, sentences, terms, vectors[0], np.asarray(vectors[1:]))
+    choose = partial(pick, figure=asks_figure(question))
+    chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
     quotes: dict[str, list[str]] = {}
     for sentence in chosen:
         quotes.setdefault(str(sentence.number), []).append(sentence.text)

@@ -55,14 +55,11 @@ async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
     terms = await corpus.analyse(state["standalone"])
-    seen: set[str] = set()
-    for chunk in found.values():
-        seen.update(await corpus.analyse(f"{chunk.title} {chunk.heading} {chunk.text}"))
+    seen = [frozenset(await corpus.analyse(f"{chunk.title} {chunk.heading} {chunk.text}")) for chunk in found.values()]
     return judge(
-        passages=len(found),
+        passages=seen,
         cosine=state["signals"].get("dense"),
         terms=terms,
-        found=seen,
         idf=await corpus.idf([state["standalone"]]),
     )
 

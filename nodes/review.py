@@ -6,6 +6,7 @@ Whether to pause is decided by an edge, never in here: a resumed run often comes
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.types import interrupt
@@ -14,46 +15,62 @@ from anabranch.errors import SettingsError
 from graph.state import Passage, Query, State
 
 MAX_QUERIES = 32
+MAX_TRIES = 20
 
 
 def review_queries(state: State) -> dict[str, Any]:
     """Show the queries; resume with true to accept, or with a list of texts to search for instead."""
-    reply = interrupt(
-        {"review": "queries", "question": state["asked"], "queries": [q["text"] for q in state["queries"]]}
-    )
-    if reply in (True, None, "ok"):
+    shown = {
+        "review": "queries",
+        "question": state["asked"],
+        "queries": [query["text"] for query in state["queries"]],
+    }
+    texts = _reply(shown, "queries", None)
+    if texts is None:
         return {}
-    texts = _texts(reply, "queries")[:MAX_QUERIES]
     known = {query["text"]: query for query in state["queries"]}
-    edited = [known.get(text, Query(text=text, weight=1.0, kind="reviewed")) for text in texts]
+    edited = [known.get(text, Query(text=text, weight=1.0, kind="reviewed")) for text in texts[:MAX_QUERIES]]
     return {"queries": edited}
 
 
 def review_sources(state: State) -> dict[str, Any]:
     """Show the passages; resume with true to accept, or with the ids to keep, in the order to use them."""
-    shown = [
-        {key: passage[key] for key in ("id", "source", "page", "preview", "score")} for passage in state["passages"]
-    ]
-    reply = interrupt({"review": "sources", "question": state["asked"], "passages": shown})
-    if reply in (True, None, "ok"):
-        return {}
     by_id: dict[str, Passage] = {passage["id"]: passage for passage in state["passages"]}
-    wanted = _texts(reply, "sources")
-    unknown = [chunk_id for chunk_id in wanted if chunk_id not in by_id]
-    if unknown:
-        msg = f"The review names passages that were not offered: {unknown[:3]!r}."
-        raise SettingsError(msg, hint="Resume with ids from the interrupt's `passages`.")
-    return {"passages": [by_id[chunk_id] for chunk_id in wanted]}
+    offered = [
+        {key: value for key, value in passage.items() if key in ("id", "source", "page", "preview", "score")}
+        for passage in state["passages"]
+    ]
+    shown = {"review": "sources", "question": state["asked"], "passages": offered}
+    ids = _reply(shown, "sources", by_id)
+    return {} if ids is None else {"passages": [by_id[chunk_id] for chunk_id in ids]}
 
 
-def _texts(reply: Any, what: str) -> list[str]:  # noqa: ANN401  # a person's reply may be anything
+def _reply(shown: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:
+    """Pause until there is a usable reply; one that is not is asked for again, with what was wrong with it.
+
+    An error instead would end the run with the bad reply kept as the answer to this pause, and no way to give another.
+
+    Returns:
+        The texts, or None where everything was accepted.
+    """
+    problem = ""
+    for _ in range(MAX_TRIES):
+        reply = interrupt({**shown, **({"problem": problem} if problem else {})})
+        if reply is True or reply == "ok":
+            return None
+        texts = _texts(reply, what)
+        unknown = [text for text in texts or [] if known is not None and text not in known]
+        if texts and not unknown:
+            return texts
+        problem = f"These were not offered: {unknown[:3]!r}." if unknown else f"The reply is no list of {what}."
+        problem += f" Resume with true to accept, or with a list of at least one of the {what}."
+    msg = f"The review of {what} got {MAX_TRIES} replies that could not be used."
+    raise SettingsError(msg, hint="Start the turn again.")
+
+
+def _texts(reply: Any, what: str) -> list[str] | None:  # noqa: ANN401  # a person's reply may be anything
     if isinstance(reply, dict):
         reply = reply.get(what, reply.get("passages"))
     if not isinstance(reply, list) or not all(isinstance(item, str) for item in reply):
-        msg = f"The review's reply is {type(reply).__name__}, not a list of texts."
-        raise SettingsError(msg, hint=f"Resume with true, or with a list of {what}.")
-    texts = [item.strip() for item in reply if item.strip()]
-    if not texts:
-        msg = f"The review left no {what}."
-        raise SettingsError(msg, hint="Resume with true to accept them all, or with at least one.")
-    return list(dict.fromkeys(texts))
+        return None
+    return list(dict.fromkeys(item.strip() for item in reply if item.strip()))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.composing import Sentence, pick
+from anabranch.composing import Sentence, asks_figure, pick
 
 
 def _sentences(texts: list[str]) -> list[Sentence]:
@@ -54,3 +54,16 @@ def test_the_choice_is_bounded_verbatim_and_in_reading_order(texts: list[str], l
     assert all(sentence.text in texts for sentence in chosen)
     assert [s.order for s in chosen] == sorted(s.order for s in chosen)
     assert len({s.order for s in chosen}) == len(chosen)
+
+
+def test_a_question_for_a_figure_prefers_a_sentence_with_one() -> None:
+    assert asks_figure("When was it rebuilt?")
+    assert asks_figure("How many tokens were used?")
+    assert not asks_figure("Who rebuilt it?")
+    fillers = ["the mill turned slowly", "herons nest by the meadow", "flour was sold in the yard", "salmon came back"]
+    texts = ["she rebuilt the abutment again", "in 1899 she rebuilt the abutment with a much wider foot", *fillers]
+    question = "when was the abutment rebuilt"
+    words = sorted({word for text in [*texts, question] for word in text.split()})
+    arguments = (_sentences(texts), question.split(), _bag([question], words)[0], _bag(texts, words))
+    assert pick(*arguments, limit=1)[0].text == texts[0]
+    assert pick(*arguments, figure=True, limit=1)[0].text == texts[1]

@@ -15,29 +15,29 @@ def test_rare_words_weigh_more() -> None:
 
 
 def test_no_passage_is_no_evidence() -> None:
-    assert judge(passages=0, cosine=0.9, terms=["llama"], found=[], idf=IDF).verdict == "nothing"
+    assert judge(passages=[], cosine=0.9, terms=["llama"], idf=IDF).verdict == "nothing"
 
 
 def test_a_near_passage_with_the_words_is_enough() -> None:
-    found = judge(passages=3, cosine=0.6, terms=["llama", "token"], found=["llama", "token"], idf=IDF)
+    found = judge(passages=[["llama", "token"], ["other"]], cosine=0.6, terms=["llama", "token"], idf=IDF)
     assert found.verdict == "enough"
     assert found.missing == ()
 
 
 def test_words_without_nearness_and_nearness_without_words() -> None:
-    assert judge(passages=3, cosine=0.1, terms=["llama"], found=["llama"], idf=IDF).verdict == "enough"
-    assert judge(passages=3, cosine=0.5, terms=["weather"], found=["llama"], idf=IDF).verdict == "thin"
+    assert judge(passages=[["llama"], ["other"]], cosine=0.1, terms=["llama"], idf=IDF).verdict == "enough"
+    assert judge(passages=[["llama"], ["other"]], cosine=0.5, terms=["weather"], idf=IDF).verdict == "thin"
 
 
 def test_off_topic_is_nothing_and_names_what_is_missing() -> None:
-    judgement = judge(passages=3, cosine=0.1, terms=["weather", "llama"], found=["x"], idf=IDF)
+    judgement = judge(passages=[["x"], ["other"]], cosine=0.1, terms=["weather", "llama"], idf=IDF)
     assert judgement.verdict == "nothing"
     assert judgement.missing == ("weather", "llama")
 
 
 def test_without_a_dense_retriever_words_decide() -> None:
-    assert judge(passages=3, cosine=None, terms=["llama"], found=["llama"], idf=IDF).verdict == "enough"
-    assert judge(passages=3, cosine=None, terms=["weather"], found=["llama"], idf=IDF).verdict == "nothing"
+    assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["llama"], idf=IDF).verdict == "enough"
+    assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["weather"], idf=IDF).verdict == "nothing"
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "llama"])), st.sets(st.sampled_from(["a", "b", "c", "llama"])))
@@ -45,3 +45,12 @@ def test_more_words_found_never_lower_the_coverage(terms: list[str], found: set[
     share = term_coverage(terms, found, IDF)
     assert 0 <= share <= 1
     assert term_coverage(terms, found | {"a"}, IDF) >= share
+
+
+def test_words_scattered_over_passages_are_not_evidence() -> None:
+    terms = ["llama", "weather", "token"]
+    together = judge(passages=[terms, ["x"]], cosine=0.2, terms=terms, idf=IDF)
+    scattered = judge(passages=[["llama"], ["weather"], ["token"]], cosine=0.2, terms=terms, idf=IDF)
+    assert together.verdict == "enough"
+    assert scattered.verdict != "enough"
+    assert scattered.missing == ()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from anabranch.cli.options import BaseUrlOption, CorpusOption, FilterOption, JsonOption, ModelOption, SetOption
+from anabranch.cli.output import notes, say
 from anabranch.errors import QuestionError, SettingsError
 
 
@@ -70,7 +73,9 @@ def ask(
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
         context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
-        raise typer.Exit(1 if asyncio.run(answer_file(questions, out, context, filters_of(filters), jobs=jobs)) else 0)
+        with told_how_to_go_on("The same command goes on with the questions that are left."):
+            failed = asyncio.run(answer_file(questions, out, context, filters_of(filters), jobs=jobs))
+        raise typer.Exit(1 if failed else 0)
 
     context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
@@ -86,7 +91,19 @@ def ask(
         reply=reply,
         corpus=corpus,
     )
-    asyncio.run(answer(request, context))
+    with told_how_to_go_on(f"anabranch ask --thread {thread} --resume goes on." if thread else ""):
+        asyncio.run(answer(request, context))
+
+
+@contextmanager
+def told_how_to_go_on(how: str) -> Iterator[None]:
+    """Say after Ctrl-C how to go on, where something was kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if how:
+            say(notes(), how)
+        raise
 
 
 def _question(given: str | None, *, resume: bool) -> str | None:

@@ -24,7 +24,6 @@ Status = Literal["ok", "off", "note", "problem"]
 EXTRAS = {"cohere": "cohere", "community": "langchain_community", "server": "langgraph_api"}
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
 KEYS = ("OPENAI_API_KEY", "ANABRANCH_BASE_URL_KEY", "ANTHROPIC_API_KEY", "CO_API_KEY", "COHERE_API_KEY")
-OTHER_VARIABLES = ("ANABRANCH_BASE_URL_KEY", "ANABRANCH_LOCK", "ANABRANCH_DEBUG", "ANABRANCH_INGEST_ROOT")
 REACH_SECONDS = 3.0
 
 
@@ -95,9 +94,11 @@ def _packages() -> Iterator[Check]:
 
 
 def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[Check]:
+    from anabranch.settings import Operator, Secrets
     from graph.context import Context
 
-    known = [*(f"ANABRANCH_{name.upper()}" for name in Context.model_fields), *OTHER_VARIABLES]
+    names = [*Context.model_fields, *Secrets.model_fields, *Operator.model_fields, "debug"]
+    known = [f"ANABRANCH_{name.upper()}" for name in names]
     for name in sorted(environ):
         if name.upper().startswith("ANABRANCH_") and name.upper() not in known:
             near = get_close_matches(name.upper(), known, n=2)

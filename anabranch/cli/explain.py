@@ -15,8 +15,6 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.reading.cleaning import squeeze
 
 MAX_ROWS = 15
-WIDTH = 100
-"""Columns where there is no terminal to ask."""
 
 
 def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> None:
@@ -27,16 +25,22 @@ def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mappin
         state: The values of a finished turn.
         chunks: The text of the candidates, by id.
     """
-    width = None if console.is_terminal else WIDTH
     console.print()
     for table in (_queries(state), _candidates(state, chunks), _decisions(state), _claims(state), _steps(state)):
         if table.row_count:
-            console.print(table, width=width)
+            console.print(table)
+            console.print()
 
 
-def _table(title: str, *columns: str, right: Sequence[str] = (), wide: str = "") -> Table:
+def _table(title: str, *columns: str, right: Sequence[str] = (), wide: str | None = None) -> Table:
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, expand=True
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        expand=True,
     )
     table.show_header = any(columns)
     for column in columns:

@@ -107,7 +107,7 @@ def _print_table(console: Console, report: IngestReport) -> None:
             table.add_column(name, justify="right" if name in ("documents", "chunks") else "left", overflow="fold")
         for row in shown:
             table.add_row(*_cells(row), style=None)
-        console.print(table, soft_wrap=False, width=None if console.is_terminal else 120)
+        console.print(table)
     counts = [(report.count(status), status) for status in get_args(Status)]
     said = ", ".join(f"{count} {status}" for count, status in counts if count) or "no files"
     say(console, f"{said}; {report.embedded} passages embedded in {report.seconds:.1f} s.")

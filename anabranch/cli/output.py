@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -10,10 +11,14 @@ from rich.console import Console
 
 from anabranch.corpus.reading.cleaning import clean
 
+WIDTH = 100
+"""Columns of a table where there is no terminal to ask."""
+
 
 def results() -> Console:
     """Return the console on standard output."""
-    return Console(highlight=False, markup=False, emoji=False)
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
+    return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def notes() -> Console:

@@ -42,7 +42,7 @@ def show_stats(folder: Path, *, as_json: bool) -> None:
     for row in sources[:MAX_SHOWN]:
         cells = (row["source"], row["title"], row["chunks"], row["tokens"], ", ".join(row["access"]))
         table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
-    console.print(table, width=None if console.is_terminal else 120)
+    console.print(table)
     if len(sources) > MAX_SHOWN:
         say(console, f"... and {len(sources) - MAX_SHOWN} more; --json lists them all.")
 

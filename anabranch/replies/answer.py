@@ -19,6 +19,7 @@ from anabranch.replies.thinking import drop_thinking
 MAX_QUOTES = 200
 MAX_QUOTE = 2000
 MAX_MISSING = 500
+_PIECE = 1000
 
 JSON_BEGINNING = re.compile(r"\s*(?:```(?:json)?\s*)?\{", re.IGNORECASE)
 """How a reply begins that is JSON although it was asked to be text."""
@@ -74,7 +75,8 @@ def split_answer(reply: str) -> Draft:
 
 def _from_text(text: str) -> Draft:
     sections = Sections()
-    answer = (sections.feed(text) + sections.finish()).strip()
+    pieces = [sections.feed(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)]
+    answer = "".join([*pieces, sections.finish()]).strip()
     quotes = read_quotes(sections.text("quotes") or "")
     missing = sections.text("missing")
     if not answer and missing is None:

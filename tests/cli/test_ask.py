@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.cli.ask import told_how_to_go_on
 from tests.cli.conftest import Run
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
@@ -203,6 +204,24 @@ class TestThreads:
         assert result.exit_code == 2
         assert "no unfinished run" in result.stderr
 
+    def test_a_run_that_failed_goes_on_where_it_stopped(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "stopped")
+        failed = run("ask", QUESTION, *begin, "--set", "rerank=llm")
+        assert failed.exit_code == 2
+        assert "needs a chat model" in failed.stderr
+        assert run("ask", *begin, "--resume", "--reply", "true").exit_code == 2
+        resumed = json.loads(run("ask", *begin, "--resume", "--set", "rerank=none", "--json", "--explain").stdout)
+        assert resumed["question"] == QUESTION
+        assert [step["node"] for step in resumed["trace"]].count("retrieve") == 2
+        assert resumed["citations"]
+
+    def test_a_new_question_takes_the_place_of_an_unfinished_run(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "left-behind")
+        run("ask", QUESTION, *begin, "--set", "review=queries")
+        result = run("ask", "Who decoded the waggle dance?", *begin, "--json")
+        assert "unfinished run" in result.stderr
+        assert json.loads(result.stdout)["question"] == "Who decoded the waggle dance?"
+
     def test_a_file_that_is_no_database_is_said_to_be_none(self, run: Run, documents: Path, tmp_path: Path) -> None:
         run("ingest", documents, "--corpus", tmp_path / "c")
         (tmp_path / "c.threads.db").write_text("not a database " * 100)
@@ -239,3 +258,12 @@ class TestReview:
             assert result.exit_code == 2
             assert "Traceback" not in result.stderr
         assert run("ask", *begin, "--resume", "--reply", "true").exit_code == 0
+
+
+@pytest.mark.parametrize(("how", "said"), [("--resume goes on.", "--resume goes on.\n"), ("", "")])
+def test_ctrl_c_says_how_to_go_on_where_something_was_kept(
+    capsys: pytest.CaptureFixture[str], how: str, said: str
+) -> None:
+    with pytest.raises(KeyboardInterrupt), told_how_to_go_on(how):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == said

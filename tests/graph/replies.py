@@ -36,10 +36,10 @@ def passages_in(request: Request) -> dict[int, str]:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first full sentence of a passage."""
-    flat = " ".join(text.split())
-    found = re.search(r"[A-Z][^.#]{20,}\.", flat)
-    return found[0] if found else flat[:100]
+    """Return the first full sentence of a passage, past its headings."""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    whole = [paragraph for paragraph in paragraphs if re.search(r"\.(\s|$)", paragraph)]
+    return re.split(r"(?<=\.)\s", whole[0])[0] if whole else paragraphs[0]
 
 
 def written(request: Request) -> Reply:

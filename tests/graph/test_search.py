@@ -1,0 +1,38 @@
+"""The search graph finds what the answer graph works with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph.answer import build as build_answer
+from graph.context import Context
+from graph.search import build, graph
+from graph.state import InputState
+from tests.cli.conftest import corpus, documents  # noqa: F401  # fixtures
+
+GIVEN = InputState(question="What is an anabranch of a river?")
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"fusion": "rrf", "strategy": "none", "top_k": 3}, {"retrievers": ("dense",)}]
+)
+async def test_the_same_candidates_as_in_the_answer_graph(corpus: Path, settings: dict[str, object]) -> None:  # noqa: F811
+    context = Context(corpus=str(corpus), **settings)  # type: ignore[arg-type]
+    found = await graph.ainvoke(GIVEN, context=context)
+    answered = await build_answer().compile().ainvoke(GIVEN, context=context)
+    assert found["candidates"] == answered["candidates"]
+    assert found["queries"] == answered["queries"]
+    assert found["candidates"]
+
+
+def test_nodes_and_edges_are_those_of_the_answer_graph() -> None:
+    mine, whole = build(), build_answer()
+    assert set(mine.nodes) <= set(whole.nodes)
+    assert {edge for edge in mine.edges if edge[1] != "__end__"} <= whole.edges
+
+
+def test_nobody_is_asked_to_review(corpus: Path) -> None:  # noqa: F811
+    found = graph.invoke(GIVEN, context=Context(corpus=str(corpus), review="queries"))
+    assert found["candidates"]
