@@ -1,45 +1,34 @@
-"""Cuts an answer into the sentences that claim something, each with its citation markers."""
+"""Cuts an answer into the claims that it makes, each with the passages that it cites."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+from anabranch.corpus.analysis import analyser
 from anabranch.corpus.sentences import spans
-from anabranch.replies.refusal import is_refusal
 
-_RANGE = 10
-_NUMBERS = r"\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
-_MARKER = re.compile(
-    rf"(?:\[\^?(?:(?:passages?|sources?|docs?|documents?|n)\.?[:\s]*)?{_NUMBERS}(?:\s*[,;&]\s*(?:and\s+)?{_NUMBERS})*\]"
-    r"|【\d{1,4}(?:[†:][^】\n]{0,40})?】)",
-    re.IGNORECASE,
-)
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
-_CODE = re.compile(r"`[^`\n]+`")
-# A line that starts in lower case goes on with the one before it.
-_BLOCK = re.compile(r"[ \t]*#[^\n]*|[^\n]+(?:\n[ \t]*(?=[a-z])(?![a-z][.)]\s)[^\n]+)*")
-_SPACED_STOP = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
-_BULLET = re.compile(r"^\s*(?:(?:>|[-*+•‣–]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+)*")
-_HEADING = re.compile(r"^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|__[^_]+__:?\s*$|[-=*_|:\s+]+$)")
-_CHATTER = re.compile(
-    r"^\W*(?:here (?:is|are)|here['’]s|sure|certainly|of course|i hope|let me know|feel free|in summary\W*$|yes\W*$|"
-    r"no\W*$|note that this answer|please)\b",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"\w+")
+_NUMBER = r"[0-9]{1,3}"
+_LIST = rf"{_NUMBER}(?:[ \t]{{0,3}}[,;\-–][ \t]{{0,3}}{_NUMBER}){{0,60}}"
+
+MARKER = re.compile(rf"\[(?P<square>{_LIST}|\?)\]|【(?P<lens>{_LIST})(?:†[^\[\]【】\n]{{0,30}})?】")
+"""A citation marker: [1], [1, 2], [1-3], the lenticular form of some models, or the sign for no support, [?]."""
+
+_RANGE = re.compile(rf"({_NUMBER})(?:[ \t]*[-–][ \t]*({_NUMBER}))?")
+_BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+•‣◦▪–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]+(?=\S))?")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–>|]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]")
+_HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*\*|__)[^*_\n]{1,200}(?<![.!?])(?:\*\*|__):?[ \t]*$)")
+_ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
+_COLON = re.compile(r"[:：][*_\s]*$")
+_FEW = 3
+_REPLIES = frozenset({"yes", "ok", "okay", "sure"})
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A citation marker such as [1] or [1, 2] in an answer.
-
-    Attributes:
-        start: Its first character in the answer.
-        end: One past its last character.
-        numbers: The passage numbers it names, in order.
-    """
+    """A marker at [start, end) of an answer, with the numbers of the passages it names."""
 
     start: int
     end: int
@@ -48,13 +37,13 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer that says something about the world.
+    """One statement of an answer.
 
     Attributes:
-        text: Its words on one line, without markers and list signs.
-        start: Its first character in the answer.
-        end: One past its last character, its markers included.
-        markers: The passage numbers it cites, in order, each once.
+        text: What it says, without markers, on one line.
+        start: Where it starts in the answer.
+        end: Where it ends, its markers included.
+        markers: Numbers of the passages it cites, each once, in order.
     """
 
     text: str
@@ -63,82 +52,103 @@ class Claim:
     markers: tuple[int, ...]
 
 
-def markers(answer: str) -> list[Marker]:
-    """Return every citation marker of an answer, in order; those in code are code."""
-    code = [match.span() for pattern in (_FENCE, _CODE) for match in pattern.finditer(answer)]
-    found = (Marker(match.start(), match.end(), _named(match[0])) for match in _MARKER.finditer(answer))
-    return [marker for marker in found if not any(start <= marker.start < end for start, end in code)]
+def markers(text: str) -> list[Marker]:
+    """Return the citation markers of a text, in order; [1-3] names three passages, [?] none."""
+    return [Marker(match.start(), match.end(), _numbers(match)) for match in MARKER.finditer(text)]
 
 
-def _named(text: str) -> tuple[int, ...]:
-    """Return the numbers in "[1, 3-5]"; a range of more than ten is a year span or a page range, not a citation."""
-    numbers: list[int] = []
-    if text.startswith("【"):
-        return (int(re.findall(r"\d+", text)[0]),)
-    for first, last in re.findall(r"(\d+)(?:\s*[-–]\s*(\d+))?", text):
-        low, high = int(first), int(last or first)
-        numbers += range(low, high + 1) if low <= high < low + _RANGE else (low, high)
-    return tuple(dict.fromkeys(numbers))
+def _numbers(match: re.Match[str]) -> tuple[int, ...]:
+    found: dict[int, None] = {}
+    for part in _RANGE.finditer(match["square"] or match["lens"] or ""):
+        first = int(part[1])
+        last = int(part[2]) if part[2] else first
+        found |= dict.fromkeys(range(first, last + 1) if first <= last < first + 100 else (first, last))
+    return tuple(found)
 
 
 def claims(answer: str) -> list[Claim]:
-    """Cut an answer into claims.
+    """Return the claims of an answer, in order.
 
-    A marker after a full stop belongs to the sentence before it. No claims: headings, list signs, lead-ins that end
-    with a colon, questions, code, pleasantries, and sentences that say that the passages do not tell something.
-
-    Args:
-        answer: Markdown of any origin.
-
-    Returns:
-        The claims in order; they do not overlap. Never raises.
+    A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
+    its clauses, each clause is a claim. List items are claims; headings, lead-ins that end in a colon, questions, and
+    what has no content word are not, unless they cite (and say) something.
     """
     found = markers(answer)
-    blank = list(answer)
-    for start, end in [match.span() for match in _FENCE.finditer(answer)]:
-        blank[start:end] = ["\n" if char == "\n" else " " for char in answer[start:end]]
+    masked = _masked(answer, found)
+    result: list[Claim] = []
+    at = 0
+    for line, end in _blocks(answer):
+        bullet = _BULLET.match(answer, line, end)
+        start = bullet.end() if bullet else line
+        for first, last in spans(masked[start:end]):
+            inside = []
+            while at < len(found) and found[at].start < start + last:
+                inside.append(found[at])
+                at += 1
+            for clause in _clauses(masked, start + first, start + last, inside):
+                claim = _claim(answer, masked, *clause)
+                result += [claim] if claim else []
+    return result
+
+
+def _masked(answer: str, found: list[Marker]) -> str:
+    """Blank the markers, so that the rules for sentences do not stumble over them and each position stays."""
+    parts, done = [], 0
     for marker in found:
-        blank[marker.start : marker.end] = " " * (marker.end - marker.start)
-    text = "".join(blank)
-    return [
-        claim
-        for block in _BLOCK.finditer(text)
-        for own, start, end in _sentences(text, block.start(), block.end())
-        if (claim := _claim(text, own, start, end, found)) is not None
-    ]
+        parts += [answer[done : marker.start], " " * (marker.end - marker.start)]
+        done = marker.end
+    return "".join([*parts, answer[done:]])
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield where each sentence's markers may begin, where it begins and ends; none of a heading."""
-    block = text[start:end]
-    if _HEADING.match(block):
-        return
-    bullet = _BULLET.match(block)
-    skipped = start + (bullet.end() if bullet else 0)
-    for first, last in spans(text[skipped:end]):
-        yield (skipped + first if first else start), skipped + first, skipped + last
+def _blocks(answer: str) -> Iterator[tuple[int, int]]:
+    """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading."""
+    start, position, closed = 0, 0, False
+    for line in answer.splitlines(keepends=True):
+        heading = _HEADING.match(line)
+        if position > start and (closed or heading or not line.strip() or _ITEM.match(line)):
+            yield start, position
+            start = position
+        closed = bool(heading or _ENDS_BLOCK.search(line.rstrip()[-80:])) or not line.strip()
+        position += len(line)
+    if position > start:
+        yield start, position
 
 
-def _claim(text: str, own: int, start: int, end: int, found: list[Marker]) -> Claim | None:
-    mine = [marker for marker in found if own <= marker.start < end]
-    words = _SPACED_STOP.sub("", " ".join(text[start:end].split()))
-    if not _is_claim(words) or (words.startswith("|") and not mine):
+def _clauses(
+    masked: str, start: int, end: int, inside: list[Marker]
+) -> Iterator[tuple[int, int, tuple[int, ...], bool]]:
+    """Yield (start, end, numbers, cites) of each clause that has markers of its own."""
+    cuts, before = [start], 0
+    for left, right in pairwise([Marker(start, start, ()), *inside]):
+        if left.end > start and _parts(masked, before, left.end, right.start):
+            cuts.append(left.end)
+            before = 0
+        before += len(analyser().terms(masked[left.end : right.start]))
+    at = 0
+    for first, last in pairwise([*cuts, end]):
+        named: dict[int, None] = {}
+        begin = at
+        while at < len(inside) and inside[at].start < last:
+            named |= dict.fromkeys(inside[at].numbers)
+            at += 1
+        yield first, last, tuple(named), at > begin
+
+
+def _parts(masked: str, before: int, start: int, end: int) -> bool:
+    """Tell whether what follows a marker, up to the next one, is a clause of its own."""
+    between = masked[start:end]
+    after = len(analyser().terms(between))
+    starts_anew = between.lstrip()[:1].isupper() and after > 0 and before > 1
+    return starts_anew or min(before, after) >= _FEW
+
+
+def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], cites: bool) -> Claim | None:
+    piece = answer[start:end]
+    start += len(piece) - len(piece.lstrip(" \t\n\r|"))
+    end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
+    text = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split()))
+    if start >= end or not set(analyser().terms(text)) - _REPLIES:
         return None
-    sentence = text[start:end]
-    first = start + len(sentence) - len(sentence.lstrip())
-    last = start + len(sentence.rstrip())
-    numbers = dict.fromkeys(number for marker in mine for number in marker.numbers)
-    return Claim(
-        text=words,
-        start=min([first, *(marker.start for marker in mine)]),
-        end=max([last, *(marker.end for marker in mine)]),
-        markers=tuple(numbers),
-    )
-
-
-def _is_claim(words: str) -> bool:
-    plain = words.strip("*_ \"'“”‘’")
-    if not plain or plain.endswith((":", "：", "?", "？")) or _CHATTER.match(plain) or is_refusal(plain):
-        return False
-    found = _WORD.findall(plain)
-    return len(found) > 1 or any(char.isdigit() or ord(char) > 0x2E7F for word in found for char in word)
+    if not cites and (_COLON.search(text) or _HEADING.match(text) or text.rstrip("*_\"'”’)").endswith(("?", "？"))):
+        return None
+    return Claim(text=text, start=start, end=end, markers=named)

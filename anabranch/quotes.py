@@ -1,215 +1,187 @@
-"""Looks a quotation up in a passage, past everything in which a copy may differ without saying anything else.
+"""Finds a quotation in its passage as a reader would: typography, line breaks and emphasis marks do not count.
 
-Case, accents, ligatures, white space, line-end hyphens, dashes between words, kinds of quotation marks, emphasis and
-invisible characters do not count; letters, digits and the punctuation that tells numbers apart do. What is returned is
-always a span of the original, so what is shown as a quotation is what the passage says, to the character.
+Both sides are folded to one plain form; a map from each folded character back to where it came from gives the span in
+the passage as it stands.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
+from itertools import pairwise
 
 from anabranch.corpus.analysis import analyser
+from anabranch.corpus.reading.cleaning import clean
 from anabranch.corpus.sentences import spans
 
-Span = tuple[int, int]
+LONGEST_QUOTE = 4_000
+"""Characters of a quotation that are looked up; a longer one is not found."""
 
-FEWEST_WORDS = 2
-"""Content words that a quotation needs; a single one is found in too many places to prove anything."""
+_MAX_TRIES = 200
+_COMPARED = 5
+_COMPARED_CHARS = 500
 
-MAX_GAP = 1000
-"""Characters that an ellipsis may stand for."""
-
-_MAX_PASSAGE = 100_000
-_MAX_TRIES = 20
-_WINDOW = 3
-_IGNORED = "\"'“”‘’«»„‚‹›`´*_~"
-_SPACING = "|•‣◦▪●■·"
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
-_EDGES = re.compile(r"^[\s.,;:!?\-–—(\[]+|[\s.,;:!?\-–—)\]]+$")
-_NUMBER = re.compile(r"\d\d|\d\s*[%€$£]|[€$£]\s*\d")
+_DASHES = "\\-\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
+_LETTER = r"[^\W\d_]"
+_SPECIAL = re.compile(
+    # A hyphen inside a word, with or without a line end after it.
+    rf"(?P<drop>(?<={_LETTER})[-\u2010\u2011\u00ad](?:[ \t]*\r?\n[ \t]*)?(?={_LETTER})"
+    rf"|(?<!\w)[*_`~]+|[*_`~]+(?!\w)"  # emphasis; not snake_case, not 2*3
+    r"|(?<!\w)['\u2018-\u201b\u2032]|['\u2018-\u201b\u2032](?!\w)"  # single quotes, not apostrophes
+    r"|[\"\u201c-\u201f\u00ab\u00bb\u2033\uff02])"
+    rf"|(?P<range>(?<=\d)\s{{0,20}}[{_DASHES}]\s{{0,20}}(?=\d))"
+    rf"|(?P<space>(?<!\s)\s*(?:[\u2014\u2015]|--+)\s*|(?<!\s)\s+[{_DASHES}]\s+|(?<!\s)\s+)"
+    rf"|(?P<dash>[{_DASHES}])"
+    r"|(?P<apostrophe>[\u2018-\u201b\u2032])"
+)
+_REPLACED = {"drop": "", "range": "-", "space": " ", "dash": "-", "apostrophe": "'"}
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_ELLIPSIS = re.compile(r"[\[(]?(?:\.{3,}|(?:\.\s){2,5}\.|\u2026+)[\])]?")
+_ENDS = ".,;:!?\u2026\u3002\uff01\uff1f"
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text reduced to what counts in a comparison.
+    """A text in comparable form; character i of `text` came from [starts[i], ends[i]) of the original."""
 
-    Attributes:
-        original: The text itself.
-        text: Its folded form.
-        places: For each folded character, its place in the original.
-    """
-
-    original: str
     text: str
-    places: Sequence[int]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
 
 
 @lru_cache(maxsize=128)
 def fold(text: str) -> Folded:
-    """Reduce a text to what counts in a comparison; no more than 100,000 characters of it."""
-    folded: list[str] = []
-    places: list[int] = []
-    spaced = False
-    original = text[:_MAX_PASSAGE]
-    for place, char in enumerate(original):
-        counted = _counted(char, original[place + 1 : place + 2])
-        if counted == " ":
-            spaced = True
+    """Fold case, compatibility forms, accents, quotes, dashes, white space, hyphenation and emphasis marks."""
+    chars: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for piece, start, end in _pieces(text):
+        if piece == " " and (not chars or chars[-1] == " "):
             continue
-        for one in counted:
-            # White space counts between two digits alone: there it makes another number.
-            if spaced and folded and one.isdigit() and folded[-1].isdigit():
-                folded.append(" ")
-                places.append(place)
-            spaced = False
-            folded.append(one)
-            places.append(place)
-    return Folded(original, "".join(folded), places)
+        for char in piece:
+            chars.append(char)
+            starts.append(start)
+            ends.append(end)
+    return Folded("".join(chars), tuple(starts), tuple(ends))
 
 
-def _counted(char: str, following: str) -> str:
-    """Return what of a character counts: nothing, a space, or its folded letters."""
-    if char.isascii() and char.isalnum():
-        return char.lower()
-    if char.isspace() or char in _SPACING:
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    done = 0
+    for match in _SPECIAL.finditer(text):
+        yield from ((_folded_char(text[index]), index, index + 1) for index in range(done, match.start()))
+        yield _REPLACED[match.lastgroup or "drop"], match.start(), match.end()
+        done = match.end()
+    yield from ((_folded_char(text[index]), index, index + 1) for index in range(done, len(text)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded_char(char: str) -> str:
+    if char.isspace():
         return " "
-    if char in _IGNORED:
-        return ""
-    kind = unicodedata.category(char)
-    if kind == "Pd" or char == "\u2212":
-        return "-" if following.isdigit() else " "
-    if kind in {"Cf", "Cc", "Mn"}:
-        return ""
-    letters = unicodedata.normalize("NFKD", char).casefold()
-    return "".join(one for one in letters if unicodedata.category(one) != "Mn" and not one.isspace())
+    visible = unicodedata.normalize("NFKD", clean(char))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", visible)).casefold().replace("\u00a0", " ")
 
 
-def is_telling(quote: str) -> bool:
-    """Tell whether a quotation says enough to prove something: two content words, or a number of two digits."""
-    return len(set(analyser().terms(quote))) >= FEWEST_WORDS or _NUMBER.search(quote) is not None
-
-
-def find_quote(quote: str, passage: str) -> Span | None:
-    """Find a quotation in a passage.
+def find_quote(quote: str, passage: str) -> tuple[int, int] | None:
+    """Return the [start, end) span of a quotation in the passage, or None where it is not there.
 
     Args:
-        quote: What was copied; "..." or "[...]" may leave out up to `MAX_GAP` characters, quotation marks and
-            punctuation around it do not matter.
-        passage: Where it should be.
+        quote: Words said to be copied; "a ... b" means both, in this order.
+        passage: The text as it stands; the span counts its characters.
 
     Returns:
-        The span of the original words, both halves and what lies between where there is an ellipsis; None where the
-        quotation is not there, or says too little (see `is_telling`). Never raises.
+        The span, or None: not there, or too little (fewer than two content words and no number) to prove anything.
     """
-    if not is_telling(quote):
+    return locate(quote, passage) if _proves(quote) else None
+
+
+def locate(quote: str, passage: str) -> tuple[int, int] | None:
+    """Find a quotation as `find_quote` does, however short it is."""
+    if len(quote) > LONGEST_QUOTE:
         return None
-    hay = fold(passage)
-    whole = _needle(quote)
-    if found := next(_occurrences(whole, hay, 0), None):
-        return _span(found, hay)
-    parts = [needle for part in _ELLIPSIS.split(quote) if (needle := _needle(part))]
-    return _joined(parts, hay) if parts and all(len(part) > 2 for part in parts) else None
+    folded = fold(passage)
+    whole = _find(fold(quote).text.strip(" " + _ENDS), folded.text, 0)
+    halves = [half.strip() for half in _ELLIPSIS.split(quote)]
+    found = whole or _joined([half for half in halves if analyser().terms(half)], folded.text)
+    if found is None:
+        return None
+    start, end = folded.starts[found[0]], folded.ends[found[1] - 1]
+    last = quote.rstrip(" \n\"'*_`\u201d\u2019")[-1:]
+    # The stop is no part of the comparison, but a sentence that was copied whole should end with it.
+    return (start, end + 1) if last and last in _ENDS and passage[end : end + 1] == last else (start, end)
 
 
-def _needle(quote: str) -> str:
-    return fold(_EDGES.sub("", quote.strip("\"'“”‘’«» \n"))).text
+def _proves(quote: str) -> bool:
+    terms = set(analyser().terms(quote[:LONGEST_QUOTE]))
+    return len(terms) > 1 or any(char.isdigit() for term in terms for char in term)
 
 
-def _joined(parts: list[str], hay: Folded) -> Span | None:
-    """Find the parts one after the other, none too far from the one before."""
-    for start, end in islice(_occurrences(parts[0], hay, 0), _MAX_TRIES):
-        last: int | None = end
-        for part in parts[1:]:
-            last = None if last is None else _next_end(part, hay, last)
-        if last is not None:
-            return _span((start, last), hay)
+def _joined(halves: list[str], passage: str) -> tuple[int, int] | None:
+    if len(halves) < 2:
+        halves = halves or [""]
+    first, after = -1, 0
+    for half in halves:
+        found = _find(fold(half).text.strip(" " + _ENDS), passage, after)
+        if found is None:
+            return None
+        first, after = (found[0] if first < 0 else first), found[1]
+    return first, after
+
+
+def _find(words: str, passage: str, start: int) -> tuple[int, int] | None:
+    """Find whole words: "5 cars" is neither in "15 cars" nor in "1.5 cars"."""
+    if not words:
+        return None
+    for _ in range(_MAX_TRIES):
+        start = passage.find(words, start)
+        if start < 0:
+            return None
+        end = start + len(words)
+        if not _cuts(passage, start) and not _cuts(passage, end):
+            return start, end
+        start += 1
     return None
 
 
-def _next_end(part: str, hay: Folded, after: int) -> int | None:
-    found = next(_occurrences(part, hay, after), None)
-    return found[1] if found and hay.places[found[0]] - hay.places[after - 1] <= MAX_GAP else None
+def _cuts(text: str, at: int) -> bool:
+    """Tell whether a cut here would go through a word or a number."""
+    left, right = text[max(0, at - 1) : at], text[at : at + 1]
+    if left.isalnum() and right.isalnum():
+        return not (_UNSPACED.match(left) or _UNSPACED.match(right))
+    if left in {".", ","} and right.isdigit():
+        return text[max(0, at - 2) : at - 1].isdigit()
+    return left.isdigit() and right in {".", ","} and text[at + 1 : at + 2].isdigit()
 
 
-def _occurrences(needle: str, hay: Folded, start: int) -> Iterator[Span]:
-    """Yield the folded spans of a needle that begin and end with whole words and numbers."""
-    while needle and (start := hay.text.find(needle, start)) >= 0:
-        end = start + len(needle)
-        if not _inside_word(hay, start) and not _inside_word(hay, end):
-            yield start, end
-        start += 1
+def nearest(quote: str, passage: str) -> tuple[float, tuple[int, int]]:
+    """Return how like the quotation the likest one or two sentences of the passage are, 0 to 1, and their span.
 
-
-def _inside_word(hay: Folded, place: int) -> bool:
-    """Tell whether a cut before folded character `place` would part a word or a number."""
-    if not 0 < place < len(hay.text):
-        return False
-    left, right = hay.places[place - 1], hay.places[place]
-    between = hay.original[left + 1 : right]
-    before, after = hay.text[place - 1], hay.text[place]
-    if between.strip(_IGNORED):
-        return False
-    if before.isdigit() and after in ".," and not between:
-        return hay.text[place + 1 : place + 2].isdigit() and not _spaced(hay, place + 1)
-    if before in ".," and after.isdigit() and not between:
-        return hay.text[max(place - 2, 0) : place - 1].isdigit() and not _spaced(hay, place - 1)
-    return before.isalnum() and after.isalnum() and not (_unspaced(before) or _unspaced(after))
-
-
-def _spaced(hay: Folded, place: int) -> bool:
-    return hay.places[place] - hay.places[place - 1] > 1
-
-
-def _unspaced(char: str) -> bool:
-    """Tell whether a letter is of a script that writes no spaces between words (Thai to Khmer, kana, Han)."""
-    return (
-        "\u0e00" <= char <= "\u17ff"
-        or "\u2e80" <= char <= "\u9fff"
-        or "\uf900" <= char <= "\ufaff"
-        or char > "\U0001ffff"
-    )
-
-
-def _span(found: Span, hay: Folded) -> Span:
-    """Return the span of the original, with the accents that belong to its last letter."""
-    end = hay.places[found[1] - 1] + 1
-    while end < len(hay.original) and unicodedata.category(hay.original[end]) == "Mn":
-        end += 1
-    return hay.places[found[0]], end
-
-
-def nearest(quote: str, passage: str) -> tuple[float, Span]:
-    """Find the sentences of a passage that are most like a quotation that is not in it.
-
-    Args:
-        quote: What should have been copied.
-        passage: Where to look; its windows of one to three sentences are compared by the F1 of their content words.
-
-    Returns:
-        Likeness in [0, 1] and the span of those sentences without the white space around them; (0.0, (0, 0)) where
-        no word is shared.
+    Words in common choose a few candidates; the ratio of Ratcliff and Obershelp (1988) decides among them.
     """
-    wanted = set(analyser().terms(quote))
-    cuts = spans(passage[:_MAX_PASSAGE])
-    words = [set(analyser().terms(passage[start:end])) for start, end in cuts]
-    best: tuple[float, Span] = (0.0, (0, 0))
-    for first in range(len(cuts)):
-        held: set[str] = set()
-        for last in range(first, min(first + _WINDOW, len(cuts))):
-            held |= words[last]
-            likeness = 2 * len(wanted & held) / max(len(wanted) + len(held), 1)
-            if likeness > best[0]:
-                best = (likeness, trimmed(passage, cuts[first][0], cuts[last][1]))
+    wanted = set(analyser().terms(quote[:LONGEST_QUOTE]))
+    cuts = spans(passage)
+    runs = [*cuts, *((first[0], second[1]) for first, second in pairwise(cuts))]
+    overlaps = sorted(((_overlap(wanted, passage[start:end]), start, end) for start, end in runs), reverse=True)
+    target = fold(quote[:_COMPARED_CHARS]).text.strip()
+    best = (0.0, (0, 0))
+    for _, start, end in overlaps[:_COMPARED]:
+        other = fold(passage[start:end]).text.strip()[:_COMPARED_CHARS]
+        ratio = SequenceMatcher(None, target, other, autojunk=False).ratio() if target and other else 0.0
+        if ratio > best[0]:
+            best = (ratio, _stripped(passage, start, end))
     return best
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
-    """Return a span without the white space at its ends."""
-    inside = text[start:end]
-    return start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())
+def _overlap(wanted: set[str], text: str) -> float:
+    terms = set(analyser().terms(text))
+    return len(wanted & terms) / max(1, len(wanted | terms))
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

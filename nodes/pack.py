@@ -56,7 +56,7 @@ async def pack(state: State, runtime: Runtime[Context]) -> Update:
     )
     dropped = [{"id": item.id, "why": item.reason} for item in packed.dropped]
     degraded = [
-        Degraded(step="pack", reason=f"passage {item.id} did not fit: {item.reason}")
+        Degraded(step="pack", reason=f"no room for passage {item.id} (window_tokens={context.window_tokens})")
         for item in packed.dropped
         if not item.reason.startswith("duplicate")
     ]

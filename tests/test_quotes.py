@@ -1,135 +1,116 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.quotes import MAX_GAP, find_quote, is_telling, nearest
+from anabranch.quotes import find_quote, fold, locate, nearest
 
 PASSAGE = (
-    "In 2021, Lyft’s “Total Revenue” was $3.2 billion—an increase of 36% com-\npared to the prior year.\n\n"
-    "The ﬁrst-class café served 15 million\u00a0riders; see note 3.5 million. **Bold** claims_here.\n"
-    "| Year | Riders |\n| 2020 | 1,234 |\n• in\u00adsured\u200b drivers\n東京は日本の首都です。"
+    "The eﬃcient exam-\nple shows that “running costs” fell — by 15 cars.  It **was** well-known, wasn’t it? "
+    "Revenue grew by 1.5 million to 12,000 in snake_case units."
 )
 
 
 @pytest.mark.parametrize(
-    ("quote", "original"),
+    ("quote", "found"),
     [
-        ("Total Revenue” was $3.2 billion", "Total Revenue” was $3.2 billion"),
-        ("TOTAL REVENUE WAS $3.2 BILLION", "Total Revenue” was $3.2 billion"),
-        ("\"Lyft's 'Total Revenue'\"", "Lyft’s “Total Revenue"),
-        ("“an increase of 36%”", "an increase of 36%"),
-        ("an increase of 36% compared to the prior year.", "an increase of 36% com-\npared to the prior year"),
-        ("$3.2 billion - an increase", "$3.2 billion—an increase"),
-        ("the first class cafe", "The ﬁrst-class café"),
-        ("The first-class cafe\u0301 served", "The ﬁrst-class café served"),
-        ("served   15 million\nriders", "served 15 million\u00a0riders"),
-        ("bold claims here", "Bold** claims_here"),
-        ("year riders 2020 1,234", "Year | Riders |\n| 2020 | 1,234"),
-        ("insured drivers", "in\u00adsured\u200b drivers"),
-        ("日本の首都", "日本の首都"),
-        ("(… an increase of 36% …)", "an increase of 36%"),
-        ("Total Revenue ... increase of 36%", "Total Revenue” was $3.2 billion—an increase of 36%"),
+        ("the efficient EXAMPLE shows", "The eﬃcient exam-\nple shows"),
+        ("efficient exam-ple shows", "eﬃcient exam-\nple shows"),
+        ('"running costs" fell', "running costs” fell"),
+        ("'running costs' fell - by 15 cars.", "running costs” fell — by 15 cars."),
+        ("costs fell—by 15 cars", "costs” fell — by 15 cars"),
+        ("It was well known, wasn't it", None),
+        ("It was well-known, wasn't it", "It **was** well-known, wasn’t it"),
+        ("“It was\n well-known”;", "It **was** well-known"),
+        ("by 15\u200b ca\u00adrs", "by 15 cars"),
+        ("snake_case units", "snake_case units"),
+        ("efficient example ... revenue grew", None),
         (
-            "Total Revenue […] prior year",
-            "Total Revenue” was $3.2 billion—an increase of 36% com-\npared to the prior year",
+            "The efficient ... well-known",
+            "The eﬃcient exam-\nple shows that “running costs” fell — by 15 cars.  It **was** well-known",
         ),
+        (
+            "running costs … Revenue grew",
+            "running costs” fell — by 15 cars.  It **was** well-known, wasn’t it? Revenue grew",
+        ),
+        ("Revenue grew ... efficient example", None),
+        ("running costs rose", None),
     ],
 )
-def test_a_copy_is_found_and_shown_as_it_stands(quote: str, original: str):
+def test_typography_does_not_count(quote: str, found: str | None):
+    if quote == "efficient example ... revenue grew":
+        found = PASSAGE[PASSAGE.index("eﬃcient") : PASSAGE.index(" by 1.5")]
     span = find_quote(quote, PASSAGE)
-    assert span is not None
-    assert PASSAGE[span[0] : span[1]] == original
+    assert (PASSAGE[slice(*span)] if span else None) == found
 
 
 @pytest.mark.parametrize(
-    "quote",
-    [
-        "total revenue was $3.3 billion",
-        "total revenue was $3",  # $3.2 goes on
-        "5 million riders",  # 15 million
-        "note 3",
-        "5 million. Bold claims",  # 3.5 million
-        "otal revenue was",
-        "increase of 36% comp",
-        "prior year ... total revenue",  # the other way round
-        "increase of 3 6%",
-        "Lyft and Uber revenue",
-        "revenue",
-        "in the",
-        "the",
-        "2",
-        "",
-        "...",
-        "“”",
-    ],
+    "quote", ["5 cars", "5 million", "2,000", "12", "ple shows that running cost", "", "...", "“”"]
 )
-def test_what_is_not_there_or_says_nothing_is_not_found(quote: str):
+def test_half_a_word_or_number_is_no_quotation(quote: str):
     assert find_quote(quote, PASSAGE) is None
 
 
-def test_an_ellipsis_leaves_out_no_more_than_a_page():
-    assert find_quote("alpha beta ... gamma delta", "alpha beta " + "x " * 300 + "gamma delta") is not None
-    assert find_quote("alpha beta ... gamma delta", "alpha beta " + "x " * MAX_GAP + "gamma delta") is None
-    near = "alpha beta " + "x " * MAX_GAP + "alpha beta, gamma delta"
-    assert find_quote("alpha beta ... gamma delta", near) == (near.rindex("alpha"), len(near))
+def test_one_word_proves_nothing_but_a_number_does():
+    assert find_quote("the", PASSAGE) is None
+    assert find_quote("revenue", PASSAGE) is None
+    assert locate("revenue", PASSAGE) is not None
+    assert find_quote("12,000", PASSAGE) is not None
 
 
-def test_a_quote_needs_two_content_words_or_a_number():
-    assert is_telling("total revenue")
-    assert is_telling("36%")
-    assert is_telling("1,234")
-    assert not is_telling("the revenue")
-    assert not is_telling("of it and 7")
+def test_scripts_without_spaces():
+    passage = "本年度の売上高は二割増加した。利益も増えた。"
+    assert find_quote("売上高は二割増加した。", passage) == (4, 15)
 
 
-def test_the_nearest_sentence_is_offered_for_a_paraphrase():
-    likeness, (start, end) = nearest("the café served fifteen million riders", PASSAGE)
-    assert likeness > 0.5
-    assert "café served 15 million" in PASSAGE[start:end]
-    assert PASSAGE[start:end] == PASSAGE[start:end].strip()
-    assert nearest("quantum chromodynamics", PASSAGE) == (0.0, (0, 0))
+@given(st.text(max_size=200))
+def test_folding_maps_each_character_back(text: str):
+    folded = fold(text)
+    assert len(folded.text) == len(folded.starts) == len(folded.ends)
+    assert list(folded.starts) == sorted(folded.starts)
+    assert all(0 <= start < end <= len(text) for start, end in zip(folded.starts, folded.ends, strict=True))
 
 
-WORDS = st.sampled_from(
-    ["revenue", "Café", "was", "3.5", "1,200", "ﬁne", "well-known", "(old)", "it’s", "rose.", "über"]
+WORDS = st.lists(
+    st.sampled_from(
+        ["Revenue", "grew", "costs", "“fell”", "2,000", "cars", "eﬃcient", "well-known", "the", "of", "—", "it’s"]
+    ),
+    min_size=1,
 )
 
 
-@given(st.lists(WORDS, min_size=3, max_size=20), st.data())
-def test_any_run_of_words_is_found_however_it_is_copied(words: list[str], data: st.DataObject):
-    start = data.draw(st.integers(0, len(words) - 1))
-    end = data.draw(st.integers(start + 1, len(words)))
-    separator = data.draw(st.sampled_from([" ", "\n", "  ", "\u00a0"]))
-    quote = data.draw(
-        st.sampled_from([str, str.upper, lambda text: unicodedata.normalize("NFKD", text), lambda text: f'"{text}"'])
-    )(separator.join(words[start:end]))
-    assume(is_telling(quote))
-    passage = " ".join(words)
-    span = find_quote(quote, passage)
+@given(WORDS, WORDS, WORDS)
+def test_what_was_copied_is_found(before: list[str], middle: list[str], after: list[str]):
+    quote = " ".join(["alpha", *middle, "omega"])
+    passage = "\n".join([*before, quote.replace(" ", "\n"), *after])
+    span = find_quote(quote.upper(), passage)
     assert span is not None
-    assert 0 <= span[0] < span[1] <= len(passage)
+    assert fold(passage[slice(*span)]).text == fold(quote).text.strip()
 
 
-@given(st.text(), st.text())
-def test_any_text_is_looked_up(quote: str, passage: str):
-    for hay in (passage, passage + quote):
-        span = find_quote(quote, hay)
-        assert span is None or 0 <= span[0] < span[1] <= len(hay)
-        likeness, (start, end) = nearest(quote, hay)
-        assert 0 <= likeness <= 1
-        assert 0 <= start <= end <= len(hay)
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_total_on_any_text(quote: str, passage: str):
+    span = find_quote(quote, passage)
+    assert span is None or 0 <= span[0] < span[1] <= len(passage)
+    ratio, (start, end) = nearest(quote, passage)
+    assert 0 <= ratio <= 1
+    assert 0 <= start <= end <= len(passage)
 
 
-@pytest.mark.parametrize("piece", ["a ", "aa", "... ", "Some words, and then some. ", "1 ", "文"])
-def test_work_is_bounded(piece: str):
-    passage = piece * (8000 // len(piece))
-    started = time.process_time()
-    for quote in (piece * 20 + "zz yy", "aa bb ... " * 20, piece * 50, passage):
-        find_quote(quote, passage)
-        nearest(quote, passage)
-    assert time.process_time() - started < 1.5
+def test_the_nearest_sentence():
+    passage = "Birds sing. Lyft was founded in San Francisco in 2012. It grew. " * 3
+    ratio, (start, end) = nearest("Lyft was started in San Francisco in 2012", passage)
+    assert passage[start:end] == "Lyft was founded in San Francisco in 2012."
+    assert ratio > 0.8
+    assert nearest("anything at all", "") == (0.0, (0, 0))
+
+
+@pytest.mark.parametrize("unit", ["- ", "* ", "a-", "' ", "\n-", "....", "a b ", "1-", "_", " \n"])
+def test_work_is_bounded(unit: str):
+    started = time.perf_counter()
+    find_quote(unit * 50 + " and some words", unit * 5_000)
+    nearest("some words of a quote", unit * 5_000)
+    assert time.perf_counter() - started < 3

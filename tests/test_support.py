@@ -18,6 +18,7 @@ from anabranch.support import OPPOSITE, numbers_hold, support
         ("The bridge was closed", "The bridge was closed, and nobody complained.", 1, 1),
         ("No, the bridge was closed", "The bridge was closed.", 1, 1),
         ("The bridge was closed in May", "Not only the bridge was closed in May.", 1, 1),
+        ("Costs fell", "Costs did not fall.", 0, OPPOSITE),
         ("the of", "the of", 0, 0),
     ],
 )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import place_of
+from anabranch.cli.tables import plain, table_of
+from anabranch.cli.ways import ways
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.reading.cleaning import squeeze
-
-MAX_ROWS = 15
 
 
 def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> None:
@@ -26,118 +25,49 @@ def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mappin
         chunks: The text of the candidates, by id.
     """
     console.print()
-    for table in (_queries(state), _candidates(state, chunks), _decisions(state), _claims(state), _steps(state)):
+    for table in (_queries(state), ways(state, chunks), _decisions(state), _claims(state), _steps(state)):
         if table.row_count:
             console.print(table)
             console.print()
 
 
-def _table(title: str, *columns: str, right: Sequence[str] = (), wide: str | None = None) -> Table:
-    table = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        expand=True,
-    )
-    table.show_header = any(columns)
-    for column in columns:
-        table.add_column(
-            column,
-            justify="right" if column in right else "left",
-            ratio=1 if column == wide else None,
-            no_wrap=column != wide,
-            overflow="ellipsis",
-        )
-    return table
-
-
 def _queries(state: Mapping[str, Any]) -> Table:
-    table = _table("Queries", "weight", "kind", "text", right=["weight"], wide="text")
+    table = table_of("Queries", "weight", "kind", "text", right=["weight"], wide="text")
     for query in state.get("queries") or []:
-        table.add_row(f"{query['weight']:.2f}", query["kind"], _plain(query["text"]))
+        table.add_row(f"{query['weight']:.2f}", query["kind"], plain(query["text"]))
     return table
-
-
-def _candidates(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
-    """Follow each passage: its rank in each retriever, fused, reranked, and where it ended up."""
-    candidates = state.get("candidates") or []
-    arms = sorted({arm for candidate in candidates for arm in candidate["ranks"]})
-    reranked = any(candidate["fused"] != rank for rank, candidate in enumerate(candidates, start=1))
-    ranks = [*arms, "fused", *(["reranked"] if reranked else [])]
-    title = (
-        "Passages: rank by retriever, fused"
-        + (", reranked" if reranked else "")
-        + "; merged into; numbers in the windows"
-    )
-    table = _table(title, *ranks, "score", "merged", "in", "where", "text", right=[*ranks, "score"], wide="text")
-    table.columns[-2].max_width = 30
-    places = _places(state)
-    for rank, candidate in enumerate(candidates[:MAX_ROWS], start=1):
-        merged, numbers = places.get(candidate["id"], ("", "left out"))
-        chunk = chunks.get(candidate["id"])
-        table.add_row(
-            *(str(candidate["ranks"].get(arm, "-")) for arm in arms),
-            str(candidate["fused"]),
-            *([str(rank)] if reranked else []),
-            f"{candidate['score']:.3f}",
-            merged,
-            numbers,
-            _plain(_where(chunk)) if chunk else "gone",
-            _one_line(chunk.text) if chunk else "",
-        )
-    if len(candidates) > MAX_ROWS:
-        table.add_row(*[""] * (len(ranks) + 4), f"... and {len(candidates) - MAX_ROWS} more")
-    return table
-
-
-def _places(state: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return, by leaf id, how it was merged and the numbers of the passage that holds it in the windows."""
-    numbers: dict[str, list[str]] = {}
-    for window in state.get("windows") or []:
-        for excerpt in window:
-            numbers.setdefault(excerpt["id"], []).append(f"[{excerpt['number']}]")
-    places: dict[str, tuple[str, str]] = {}
-    for passage in state.get("passages") or []:
-        leaves = passage["leaves"]
-        merged = "" if leaves == [passage["id"]] else f"{len(leaves)} in 1"
-        for leaf in leaves:
-            places[leaf] = (merged, " ".join(numbers.get(passage["id"], ["left out"])))
-    return places
 
 
 def _decisions(state: Mapping[str, Any]) -> Table:
-    table = _table("Decisions", "what", "choice", "why", wide="why")
+    table = table_of("Decisions", "what", "choice", "why", wide="why")
     table.show_header = False
     windows = state.get("windows") or []
     evidence, route = state.get("evidence") or {}, state.get("route") or {}
     rounds = f"round {state.get('round', 1)}"
     if evidence.get("verdict"):
         why = "; ".join([*evidence["reasons"], *([f"missing: {evidence['missing']}"] if evidence["missing"] else [])])
-        table.add_row("evidence", f"{evidence['verdict']} ({rounds})", _plain(why))
+        table.add_row("evidence", f"{evidence['verdict']} ({rounds})", plain(why))
     if windows:
         sizes = " + ".join(str(len(window)) for window in windows)
         table.add_row("windows", str(len(windows)), f"{sizes} passages")
     if route.get("name"):
-        table.add_row("route", route["name"], _plain("; ".join(route["reasons"])))
+        table.add_row("route", route["name"], plain("; ".join(route["reasons"])))
     for item in state.get("degraded") or []:
-        table.add_row("degraded", item["step"], _plain(item["reason"]), style="yellow")
+        table.add_row("degraded", item["step"], plain(item["reason"]), style="yellow")
     return table
 
 
 def _claims(state: Mapping[str, Any]) -> Table:
-    table = _table("Claims and the words that support them", "", "claim", "quote")
+    table = table_of("Claims and the words that support them", "", "claim", "quote")
     for column in table.columns[1:]:
         column.ratio, column.no_wrap = 1, False
     for citation in state.get("citations") or []:
         claim, quote = squeeze(citation["claim"]), squeeze(citation["quote"])
         words = Text("(the same words)" if claim == quote else f"“{quote}”", style="italic")
         words.append(f" {place_of(citation)}{_standing(citation)}", style="dim")
-        table.add_row(f"[{citation['marker']}]", _plain(claim), words)
+        table.add_row(f"[{citation['marker']}]", plain(claim), words)
     for claim in state.get("unsupported") or []:
-        table.add_row("", _plain(squeeze(claim)), Text("no passage supports this", style="yellow"))
+        table.add_row("", plain(squeeze(claim)), Text("no passage supports this", style="yellow"))
     return table
 
 
@@ -149,7 +79,7 @@ def _standing(citation: Mapping[str, Any]) -> str:
 
 def _steps(state: Mapping[str, Any]) -> Table:
     right = ["ms", "calls", "tokens in", "out"]
-    table = _table("Steps", "step", *right, "what", right=right, wide="what")
+    table = table_of("Steps", "step", *right, "what", right=right, wide="what")
     steps = state.get("trace") or []
     for step in steps:
         table.add_row(step["node"], *_cost(step), " ".join(_counts(step["counts"])))
@@ -174,19 +104,3 @@ def _counts(counts: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}={'+'.join(map(str, value)) if numbers and value else len(value)}"
         else:
             yield f"{name}={value}"
-
-
-def _where(chunk: Chunk) -> str:
-    name = chunk.source.rsplit("/", 1)[-1]
-    return name if chunk.page is None else f"{name} p. {chunk.page}"
-
-
-def _one_line(text: str) -> Text:
-    line = _plain(squeeze(text))
-    line.no_wrap, line.overflow = True, "ellipsis"
-    return line
-
-
-def _plain(text: str) -> Text:
-    """Return text as it is: brackets in a document are not markup."""
-    return Text(squeeze(text))

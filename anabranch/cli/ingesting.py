@@ -123,7 +123,8 @@ def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
 
 
 def _cells(row: FileRow) -> list[Text]:
-    remark = "; ".join([part for part in (row.reason, *row.notes) if part])
+    name = row.source.rsplit("/", 1)[-1]
+    remark = "; ".join([part for part in (row.reason.replace(repr(name), "it"), *row.notes) if part])
     counts = [str(row.documents or ""), str(row.chunks or "")]
     return [
         Text(row.status, style=STYLES.get(row.status, "")),

@@ -17,7 +17,14 @@ def chunk(identity: str, text: str, page: int | None = 3) -> Chunk:
 
 
 def state(**changes: Any) -> dict[str, Any]:
-    citation = {"marker": 1, "claim": "It rose.", "quote": "rose by 4 %", "verified": True, "repaired": False}
+    citation = {
+        "marker": 1,
+        "claim": "It rose.",
+        "quote": "rose by 4 %",
+        "verified": True,
+        "repaired": False,
+        "chunk_id": "p",
+    }
     return {
         "queries": [{"text": "what rose [bold]?", "weight": 1.0, "kind": "asked"}],
         "candidates": [
@@ -58,15 +65,15 @@ def test_each_candidate_is_followed_from_its_ranks_to_its_window() -> None:
     text = screen(state(), {"a": chunk("a", "alpha text"), "b": chunk("b", "beta text")})
     assert line_with(text, "alpha").split()[:6] == ["1", "1", "1", "2", "7.500", "2"]
     assert line_with(text, "beta").split()[:5] == ["2", "-", "2", "1", "9.000"]
-    assert "[1] [2]" in line_with(text, "beta")
-    assert "report.pdf p. 3" in line_with(text, "beta")
+    assert line_with(text, "beta").split()[5:10] == ["2", "in", "1", "1", "2"]
+    assert line_with(text, "beta").split()[10:14] == ["[1]", "report.pdf", "p.", "3"]
     assert "left out" in line_with(text, "gone")
 
 
 def test_without_a_reranker_there_is_no_column_for_it() -> None:
     kept = [{"id": "a", "score": 1.0, "ranks": {"bm25": 1}, "fused": 1}]
     text = screen(state(candidates=kept), {"a": chunk("a", "alpha")})
-    assert "reranked" not in text
+    assert "rerank " not in text
 
 
 def test_decisions_claims_and_costs() -> None:
@@ -92,7 +99,7 @@ def test_decisions_claims_and_costs() -> None:
 def test_brackets_in_documents_are_no_markup_and_escapes_are_gone() -> None:
     text = screen(state(), {"a": chunk("a", "[red]x[/red] \x1b[31mboo")})
     assert "what rose [bold]?" in text
-    assert "[red]x[/red]" in text
+    assert "[red]x" in text
     assert "\x1b" not in text
 
 

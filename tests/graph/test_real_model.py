@@ -22,7 +22,7 @@ SHORT = {"answer_tokens": 80, "window_tokens": 120, "top_k": 3, "merge_threshold
 async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]:
     context = Context(corpus=river, model="openai:smollm2", base_url=llama_server, **{**SHORT, **settings})
     state = await graph.ainvoke({"question": QUESTION}, context=context)
-    assert state["degraded"] == []
+    assert {item["step"] for item in state["degraded"]} <= {"pack"}
     assert state["answer"]
     assert all(citation["verified"] and citation["quote"] for citation in state["citations"])
     assert state["abstained"] or state["citations"]
@@ -52,7 +52,7 @@ async def test_rerank(river: str, llama_server: str) -> None:
     state = await graph.ainvoke({"question": QUESTION}, context=context)
     assert _nodes(state)["rerank"] == 2
     # A model this small may write no line that can be read; then the fused order stays and the answer says so.
-    assert {item["step"] for item in state["degraded"]} <= {"rerank"}
+    assert {item["step"] for item in state["degraded"]} <= {"rerank", "pack"}
     assert state["answer"]
 
 
