@@ -125,7 +125,7 @@ class Context(BaseSettings):
         0.5,
         ge=0,
         le=1,
-        description="A parent replaces its children when more than this share of them was kept; 1 switches merging off.",
+        description="A parent replaces its children when more than this share of them was kept; 1: no merging.",
         json_schema_extra=_on("merge"),
     )
     grade: Literal["scores", "llm", "none"] = Field(

@@ -6,9 +6,10 @@ process started in) are refused.
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
 
 from graph.bridge import both_ways
 from graph.context import Context

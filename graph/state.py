@@ -7,10 +7,13 @@ write, or that grow within a turn, have a reducer and are reset by `begin`; the 
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+
+# Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
+from typing_extensions import TypedDict
 
 from anabranch.corpus.store import RankedList
 

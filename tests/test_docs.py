@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,8 +57,8 @@ def test_the_tests_that_the_threat_model_names_exist() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
-def test_every_code_block_is_closed_and_has_a_language(page: object) -> None:
-    fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)  # type: ignore[attr-defined]
+def test_every_code_block_is_closed_and_has_a_language(page: Path) -> None:
+    fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert all(fences[0::2])
     assert not any(fences[1::2])
     assert len(fences) % 2 == 0

@@ -1,14 +1,19 @@
-"""Every Python block of the README and of the guide runs, page by page, in a folder with two notes."""
+"""The README and the guide keep their word: every Python block runs, and the first example is real."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import REPOSITORY
+
+README = REPOSITORY / "README.md"
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 """Blocks marked `python no-run` need a server; tests of their own stand for them."""
@@ -35,7 +40,7 @@ NOTES = {
 
 
 def pages() -> list[Path]:
-    found = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    found = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
     return [page for page in found if BLOCK.search(page.read_text(encoding="utf-8"))]
 
 
@@ -60,3 +65,24 @@ def test_the_python_blocks_run(
 
 def test_the_readme_and_the_guide_have_blocks_that_run() -> None:
     assert {"README.md", "code.md"} <= {page.name for page in pages()}
+
+
+@pytest.mark.slow
+def test_the_first_example_is_what_make_ask_prints(tmp_path: Path) -> None:
+    """`make ask` ingests the guide and asks the question that the Makefile holds."""
+    (question,) = re.findall(r"^Q +\?= (.+)$", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    (example,) = re.findall(r"^\$ make ask\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
+    corpus = str(tmp_path / "corpus")
+    for command in (["ingest", "docs", "--corpus", corpus], ["ask", question, "--corpus", corpus]):
+        done = subprocess.run(
+            [sys.executable, "-m", "anabranch.cli", *command],
+            cwd=REPOSITORY,
+            env=kept,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert done.stdout == example, "the guide or the program has changed: put what it prints into README.md"

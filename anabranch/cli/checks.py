@@ -1,4 +1,4 @@
-"""The checks of `anabranch doctor`, each a line with a status: ok, off (not configured), note, or problem."""
+"""The checks of `anabranch doctor`: installation, packages, environment, settings, corpus, models, extras."""
 
 from __future__ import annotations
 
@@ -6,39 +6,22 @@ import asyncio
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from anabranch import __version__
+from anabranch.cli.finding import Check
+from anabranch.cli.model_checks import keys_check, model_check, reranker_check
 from anabranch.cli.shadows import shadows
 from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundError
 
 if TYPE_CHECKING:
     from graph.context import Context
 
-Status = Literal["ok", "off", "note", "problem"]
-
 EXTRAS = {"cohere": "cohere", "community": "langchain_community", "server": "langgraph_api"}
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
-KEYS = ("OPENAI_API_KEY", "ANABRANCH_BASE_URL_KEY", "ANTHROPIC_API_KEY", "CO_API_KEY", "COHERE_API_KEY")
-REACH_SECONDS = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding and, where there is something to do, what."""
-
-    name: str
-    status: Status
-    said: str
-    hint: str = ""
-
-    def row(self) -> dict[str, str]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 async def every_check(sets: Sequence[str] | None, **options: str | None) -> list[Check]:
@@ -58,8 +41,8 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
     except AnabranchError as error:
         return [*checks, *_environment(), Check("settings", "problem", error.message, error.hint)]
     checks += [*_environment(), _changed(context), await _corpus(context)]
-    checks += [await asyncio.to_thread(_embedder), await _model(context), await _reranker(context), *_keys(context)]
-    return [*checks, *_extras()]
+    checks += [await asyncio.to_thread(_embedder), await model_check(context), await reranker_check(context)]
+    return [*checks, keys_check(), *_extras()]
 
 
 def _installation() -> Iterator[Check]:
@@ -147,73 +130,6 @@ def _embedder() -> Check:
     except AnabranchError as error:
         return Check("embedder", "problem", error.message, error.hint)
     return Check("embedder", "ok", f"{embedder.name}, on this machine, {embedder.dimension} dimensions")
-
-
-async def _model(context: Context) -> Check:
-    from nodes.resources import model_of
-
-    if context.model is None:
-        said = "none: answers are verbatim sentences from the documents"
-        if context.base_url is not None:
-            return Check(
-                "model", "problem", "base_url is set, and no model", "Name the model that it serves: --model NAME."
-            )
-        if os.environ.get("OPENAI_API_KEY"):
-            return Check("model", "off", said, "OPENAI_API_KEY is set; to use it: --model openai:gpt-5-mini.")
-        return Check("model", "off", said)
-    try:
-        await model_of(context)
-    except AnabranchError as error:
-        return Check("model", "problem", error.message, error.hint)
-    if context.base_url is None:
-        return Check("model", "ok", f"{context.model} (the provider was not contacted)")
-    return await _served(context.model, context.base_url)
-
-
-async def _served(model: str, base_url: str) -> Check:
-    """Ask a server of the user's own whether it is there and has the model."""
-    import httpx
-
-    from anabranch.settings import Secrets
-
-    key = Secrets().base_url_key
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
-    hint = "Start the server, or check base_url; it usually ends in /v1."
-    try:
-        async with httpx.AsyncClient(timeout=REACH_SECONDS, headers=headers) as client:
-            reply = await client.get(f"{base_url.rstrip('/')}/models")
-            reply.raise_for_status()
-            names = [item["id"] for item in reply.json()["data"]]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-        return Check(
-            "model", "problem", f"{base_url} does not answer as it should: {error or type(error).__name__}", hint
-        )
-    name = model.partition(":")[2] or model
-    if {model, name} & {*names, *(each.removesuffix(":latest") for each in names)}:
-        return Check("model", "ok", f"{model} at {base_url}")
-    return Check(
-        "model", "note", f"{base_url} answers, and does not list {model!r}", f"It lists: {', '.join(names[:8])}."
-    )
-
-
-async def _reranker(context: Context) -> Check:
-    from nodes import rerank as step
-
-    if context.rerank == "none":
-        return Check("rerank", "off", "none: the fused order stays")
-    try:
-        await step._reranker(context)
-    except AnabranchError as error:
-        return Check("rerank", "problem", error.message, error.hint)
-    return Check("rerank", "ok", context.rerank + (f" ({context.rerank_model})" if context.rerank_model else ""))
-
-
-def _keys(context: Context) -> Iterator[Check]:
-    present = [name for name in KEYS if os.environ.get(name)]
-    said = ", ".join(present) if present else "none is set"
-    yield Check(
-        "keys", "ok" if present else "off", said, "" if present or context.model is None else "None may be needed."
-    )
 
 
 def _extras() -> Iterator[Check]:

@@ -14,7 +14,7 @@ from anabranch.cli.options import BaseUrlOption, CorpusOption, JsonOption, Model
 from anabranch.cli.output import results, write_json
 
 if TYPE_CHECKING:
-    from anabranch.cli.checks import Check
+    from anabranch.cli.finding import Check
 
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}
 

@@ -73,7 +73,7 @@ def test_each_candidate_is_followed_from_its_ranks_to_its_window() -> None:
 def test_without_a_reranker_there_is_no_column_for_it() -> None:
     kept = [{"id": "a", "score": 1.0, "ranks": {"bm25": 1}, "fused": 1}]
     text = screen(state(candidates=kept), {"a": chunk("a", "alpha")})
-    assert "rerank " not in text
+    assert "rerank" not in line_with(text, "fused")
 
 
 def test_decisions_claims_and_costs() -> None:
