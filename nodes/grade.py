@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
@@ -18,6 +20,8 @@ from nodes.traced import Update, traced
 
 MAX_CHARS = 1_500
 MAX_MISSING = 200
+
+_WORD = re.compile(r"\w[\w'’.,-]*\w|\w")
 
 
 @traced("grade")
@@ -54,14 +58,15 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
 async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
-    terms = await corpus.analyse(state["standalone"])
+    surface = {term: word for word in _WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
     seen = [frozenset(await corpus.analyse(f"{chunk.title} {chunk.heading} {chunk.text}")) for chunk in found.values()]
-    return judge(
+    judgement = judge(
         passages=seen,
         cosine=state["signals"].get("dense"),
-        terms=terms,
+        terms=list(surface),
         idf=await corpus.idf([state["standalone"]]),
     )
+    return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
 
 
 async def _by_model(context: Context, state: State) -> Judgement:

@@ -60,6 +60,8 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
     )
     for number, line in enumerate(_lines(waiting), start=1):
         say(console, f"  {number}. {line}")
+    if waiting.get("problem"):
+        say(console, str(waiting["problem"]), style="yellow")
 
 
 def how_to_resume(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:

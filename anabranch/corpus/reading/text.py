@@ -21,6 +21,7 @@ _CHAPTER = re.compile(
     r"(?:\s*[.:—–-][^\n]{0,80}|\s*\n[^\n]{1,80}|(?-i: [A-Z])[^\n]{0,80})?",
     re.IGNORECASE,
 )
+_SOFT_BREAK = re.compile(r"\u00ad\r?\n[ \t]*")
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\Z")
 _WIDEST, _NARROWEST, _FULL = 120, 30, 0.75
@@ -33,7 +34,7 @@ def read_text(path: Path, source: str) -> Iterator[Document]:
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
     text, notes = decode(path.read_bytes(), source)
-    text, hidden = clean_counted(text)
+    text, hidden = clean_counted(_SOFT_BREAK.sub("", text))
     if hidden:
         notes = (*notes, f"invisible characters were removed ({hidden})")
     blocks = tuple(_headed(unwrapped(text)))

@@ -40,6 +40,10 @@ def test_wrapped_lines_are_joined_and_verse_is_not() -> None:
     assert verse.count("\n") == 2
 
 
+def test_a_word_split_by_a_soft_hyphen_is_whole(tmp_path: Path) -> None:
+    assert read(tmp_path, "an exam\u00ad\r\n  ple of it").blocks[0].text == "an example of it"
+
+
 def test_code_and_lists_keep_their_lines() -> None:
     text = "def f(x):\n    if x:\n        return 1\n    return 2\n\n- apples\n- pears\n- a plum\n"
     assert unwrapped(text) == ["def f(x):\n    if x:\n        return 1\n    return 2", "- apples\n- pears\n- a plum"]

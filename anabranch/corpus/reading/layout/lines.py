@@ -25,6 +25,7 @@ _LEAST_SIZE = 1.0
 _WHITE = 0xF0
 _PROBE = 800
 _MOST = 2 / 3
+_SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere else
 _LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
 
 
@@ -105,7 +106,8 @@ def _build(lines: Iterable[dict[str, Any]], is_hidden: Callable[[Span], bool]) -
 
 
 def _line(spans: list[Span]) -> Line | None:
-    text = _LEADER.sub(" … ", squeeze("".join(span["text"] for span in spans)))
+    written = _SOFT_HYPHEN.sub("-", "".join(span["text"] for span in spans))
+    text = _LEADER.sub(" … ", squeeze(written))
     if not text:
         return None
     inked = [span for span in spans if span["text"].strip()]

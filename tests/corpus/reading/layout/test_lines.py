@@ -30,6 +30,11 @@ def test_cells_are_lines_of_their_own(page: Any) -> None:
     assert texts(page_lines(page)) == ["Net loss", "1,009"]
 
 
+def test_a_soft_hyphen_at_a_line_end_is_a_hyphen(page: Any) -> None:
+    page.insert_text((50, 100), "exam\u00ad")
+    assert texts(page_lines(page)) == ["exam-"]
+
+
 def test_dot_leaders_are_short(page: Any) -> None:
     page.insert_text((50, 100), "Introduction" + "." * 60 + " 4")
     assert texts(page_lines(page)) == ["Introduction … 4"]
