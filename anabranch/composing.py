@@ -23,16 +23,19 @@ FIGURE = 0.5
 """Added to a sentence that holds a figure, where the question asks for one (when, how many, how much)."""
 
 _ASKS_FIGURE = re.compile(
-    r"\b(when|how (many|much|long|old|large|big|tall|high|far|often)|what (year|date|percentage))\b", re.IGNORECASE
-)
-_FIGURE = re.compile(
-    r"\b(when|how (many|much|long|old|large|big|tall|high|far|often)|what (year|date|percentage))\b", re.IGNORECASE
-)
-_FIGURE = re.compile(
-    r"\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|"
-    r"ninety|hundred|thousand|million|billion|trillion)\b",
+    r"^\W*(when (did|do|does|was|were|is|are|will|has|have|had|can|should)|how (many|much|long|old|large|big|tall|high|"
+    r"far|often))\b|\b(what|which) (year|date|month|day|percentage|share|number)\b",
     re.IGNORECASE,
 )
+_FIGURE = re.compile(
+    r"\b\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|"
+    r"eighty|ninety|hundred|thousand|million|billion|trillion|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
+    re.IGNORECASE,
+)
+
+MOST_HEADING_WORDS = 12
+_SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]]|\s|\[\d+\])*$")
 
 ALIKE = 0.92
 """Cosine over which a sentence says what another one said."""
@@ -60,6 +63,11 @@ class Sentence:
 def asks_figure(question: str) -> bool:
     """Say whether a question can only be answered with a number or a date."""
     return bool(_ASKS_FIGURE.search(question))
+
+
+def says_something(text: str) -> bool:
+    """Say whether a sentence can stand in an answer: a heading or a question cannot."""
+    return bool(_SAID.search(text)) or len(text.split()) > MOST_HEADING_WORDS
 
 
 def pick(

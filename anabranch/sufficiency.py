@@ -2,7 +2,8 @@
 
 Two signals, because each is blind where the other sees: the best cosine of the question (an off-topic question has no
 near passage: over SQuAD paragraphs 95 % of off-corpus questions stay below .34, 95 % of answerable ones above .37), and
-how much of what the question asks about occurs together in one passage, weighted by how rare each word is. Neither tells
+how much of what the question asks about occurs together in one passage, weighted by how rare each word is.
+Neither tells
 an unanswerable question on the corpus's own topic from an answerable one; that is what `grade: llm` is for.
 """
 
@@ -36,7 +37,9 @@ class Judgement:
 
 def term_coverage(terms: Sequence[str], found: Collection[str], idf: Mapping[str, float]) -> float:
     """Return the idf-weighted share of `terms` that occur in `found`, 1.0 where there are no terms to look for."""
-    weights = {term: max(idf.get(term, RARE), 0.1) for term in terms}
+    # In a small corpus no term is very rare, and one that is unknown must not outweigh all the others together.
+    unknown = min(RARE, max((idf[term] for term in terms if term in idf), default=RARE))
+    weights = {term: max(idf.get(term, unknown), 0.1) for term in terms}
     total = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in found) / total if total else 1.0
 

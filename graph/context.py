@@ -7,10 +7,12 @@ keys are read from their own environment variables by their own clients.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 import prompts
@@ -42,127 +44,149 @@ class Context(BaseSettings):
     model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="ANABRANCH_", protected_namespaces=())
 
     corpus: str = Field(
-        ".anabranch/corpus",
+        default=".anabranch/corpus",
         min_length=1,
         description="Folder of the corpus to search.",
         json_schema_extra=_on("begin", "retrieve"),
     )
     access: tuple[str, ...] = Field(
-        (),
+        default=(),
         max_length=100,
         description="Access tags of the caller; documents with tags are visible only to callers who hold one of them.",
         json_schema_extra=_on("retrieve", "merge"),
     )
     model: str | None = Field(
-        None,
+        default=None,
         description="Chat model, 'provider:name' as in init_chat_model; without one, answers are verbatim sentences.",
         json_schema_extra=_on("condense", "rewrite", "rerank", "grade", "create", "refine", "map", "reduce"),
     )
     base_url: str | None = Field(
-        None,
+        default=None,
         pattern=r"^https?://",
         description="An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
         json_schema_extra=_on("create"),
     )
-    temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature of every model call.")
-    model_timeout: float = Field(60.0, gt=0, le=3600, description="Seconds one model call may take, retries included.")
-    model_retries: int = Field(2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors.")
-    max_concurrency: int = Field(8, ge=1, le=64, description="Model calls at once within one step.")
+    temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of every model call.")
+    model_timeout: float = Field(
+        default=60.0, gt=0, le=3600, description="Seconds one model call may take, retries included."
+    )
+    model_retries: int = Field(
+        default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
+    )
+    max_concurrency: int = Field(default=8, ge=1, le=64, description="Model calls at once within one step.")
 
     strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
-        "multi",
+        default="multi",
         description="How further search queries are made; without a chat model the corpus itself expands the question.",
         json_schema_extra=_on("rewrite"),
     )
     n_queries: int = Field(
-        4,
+        default=4,
         ge=1,
         le=16,
         description="Search queries in all, the question itself among them.",
         json_schema_extra=_on("rewrite"),
     )
     retrievers: tuple[str, ...] = Field(
-        ("bm25", "dense"),
+        default=("bm25", "dense"),
         min_length=1,
         max_length=8,
         description="Retrievers to fan out to: 'bm25', 'dense', and the names of any given to build(retrievers=...).",
         json_schema_extra=_on("retrieve"),
     )
-    depth: int = Field(50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve"))
+    depth: int = Field(
+        default=50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve")
+    )
     fusion: Literal["convex", "rrf", "z_score", "dbsf"] = Field(
-        "convex",
+        default="convex",
         description="How lists are fused: min-max convex combination, reciprocal ranks, z-scores, distributions.",
         json_schema_extra=_on("fuse"),
     )
     alpha: float = Field(
-        0.5,
+        default=0.5,
         ge=0,
         le=1,
         description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone.",
         json_schema_extra=_on("fuse"),
     )
     rrf_k: float = Field(
-        60.0, gt=0, le=10_000, description="The constant of reciprocal rank fusion.", json_schema_extra=_on("fuse")
+        default=60.0,
+        gt=0,
+        le=10_000,
+        description="The constant of reciprocal rank fusion.",
+        json_schema_extra=_on("fuse"),
     )
     rerank: Literal["none", "llm", "cohere", "cross_encoder"] = Field(
-        "none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
+        default="none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
     )
     rerank_model: str | None = Field(
-        None,
+        default=None,
         description="Cohere model name (default 'rerank-v4.0-fast'), or the folder of an ONNX cross-encoder.",
         json_schema_extra=_on("rerank"),
     )
     rerank_depth: int = Field(
-        30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
+        default=30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
     )
     rerank_batch: int = Field(
-        5, ge=1, le=50, description="Passages in one call of the LLM reranker.", json_schema_extra=_on("rerank")
+        default=5, ge=1, le=50, description="Passages in one call of the LLM reranker.", json_schema_extra=_on("rerank")
     )
     top_k: int = Field(
-        10, ge=1, le=200, description="Leaf passages kept after reranking.", json_schema_extra=_on("rerank", "merge")
+        default=10,
+        ge=1,
+        le=1000,
+        description="Leaf passages kept after reranking.",
+        json_schema_extra=_on("rerank", "merge"),
     )
     merge_threshold: float = Field(
-        0.5,
+        default=0.5,
         ge=0,
         le=1,
         description="A parent replaces its children when more than this share of them was kept; 1: no merging.",
         json_schema_extra=_on("merge"),
     )
     grade: Literal["scores", "llm", "none"] = Field(
-        "scores", description="Who judges whether there is evidence.", json_schema_extra=_on("grade")
+        default="scores", description="Who judges whether there is evidence.", json_schema_extra=_on("grade")
     )
     max_rounds: int = Field(
-        2,
+        default=2,
         ge=1,
         le=5,
         description="Rounds of retrieval at most; a further round is told what was missing.",
         json_schema_extra=_on("grade"),
     )
     synthesis: Literal["auto", "stuff", "refine", "map_reduce"] = Field(
-        "auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
+        default="auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
     )
     window_tokens: int = Field(
-        3000, ge=64, le=1_000_000, description="Tokens of passages in one model call.", json_schema_extra=_on("pack")
+        default=3000,
+        ge=64,
+        le=1_000_000,
+        description="Tokens of passages in one model call.",
+        json_schema_extra=_on("pack"),
     )
     answer_tokens: int = Field(
-        800,
+        default=800,
         ge=16,
         le=32_000,
         description="Tokens one model reply may have.",
         json_schema_extra=_on("create", "refine", "map", "reduce"),
     )
     fan_in: int = Field(
-        4, ge=2, le=20, description="Partial answers joined by one reduce call.", json_schema_extra=_on("reduce")
+        default=4,
+        ge=2,
+        le=20,
+        description="Partial answers joined by one reduce call.",
+        json_schema_extra=_on("reduce"),
     )
     review: Literal["none", "queries", "sources"] = Field(
-        "none",
+        default="none",
         description="Pause for a person: to edit the queries before the search, or the passages before the answer.",
         json_schema_extra=_on("review_queries", "review_sources"),
     )
 
     condense_prompt: str = _prompt("condense", prompts.CONDENSE)
     rewrite_prompt: str | None = Field(
-        None,
+        default=None,
         min_length=1,
         max_length=20_000,
         description="Instructions to the model in the step 'rewrite', in place of those of the chosen strategy.",
@@ -174,6 +198,20 @@ class Context(BaseSettings):
     refine_prompt: str = _prompt("refine", prompts.REFINE)
     map_prompt: str = _prompt("map", prompts.MAP)
     reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
+
+    _explicit: frozenset[str] = PrivateAttr(default=frozenset())
+
+    if not TYPE_CHECKING:  # checkers read the constructor's parameters off the fields
+
+        def __init__(self, **values: Any) -> None:  # noqa: ANN401  # checked by pydantic, field by field
+            """Remember which values were given here: those that the environment gives rank below a thread's."""
+            super().__init__(**values)
+            self._explicit = frozenset(values)
+
+    @property
+    def explicit(self) -> dict[str, Any]:
+        """The values that were given, without those of the environment."""
+        return self.model_dump(include=set(self._explicit))
 
     @field_validator("retrievers")
     @classmethod
@@ -187,7 +225,7 @@ class Context(BaseSettings):
         return self.model_dump(mode="json", include=self.model_fields_set - PRIVATE)
 
 
-def settle(settings: dict[str, Any] | None, runtime: Runtime[Context]) -> Context:
+def settle(settings: dict[str, Any] | None, runtime: Runtime[Context] | None) -> Context:
     """Return the choices in force: what this call gives, over what the turn began with, over the environment.
 
     A resumed or forked run often comes without a context; it must go on with the corpus and the model it began with.
@@ -195,8 +233,11 @@ def settle(settings: dict[str, Any] | None, runtime: Runtime[Context]) -> Contex
     Raises:
         SettingsError: A field that the operator locked was given, or what the thread remembers is no longer valid.
     """
-    given = runtime.context
-    explicit = given.model_dump(include=given.model_fields_set) if given is not None else {}
+    given = runtime.context if runtime is not None else None
+    explicit = given.explicit if given is not None else {}
+    if given is not None and set(settings or {}) <= explicit.keys() | PRIVATE:
+        _refuse_locked(given)
+        return given
     remembered = {name: value for name, value in (settings or {}).items() if name not in PRIVATE}
     try:
         merged = Context(**{**remembered, **explicit})
@@ -207,9 +248,15 @@ def settle(settings: dict[str, Any] | None, runtime: Runtime[Context]) -> Contex
     return merged
 
 
+@lru_cache(maxsize=4)
+def _operator_lock(_environment: str | None) -> tuple[str, ...]:
+    """Read the lock once for each value that the environment has had: every node and edge asks for it."""
+    return Operator().lock
+
+
 def _refuse_locked(context: Context) -> None:
     """Hold the caller to what the operator fixed (ANABRANCH_LOCK), also against a thread's edited state."""
-    lock = Operator().lock
+    lock = _operator_lock(os.environ.get("ANABRANCH_LOCK"))
     if not lock:
         return
     fixed = Context()

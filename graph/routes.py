@@ -1,13 +1,14 @@
 """Where the answer graph goes next: pure functions of the state, named targets, no work.
 
-What the context decides is read from the state's snapshot of it as well, so that a resumed run goes on as it began.
+What the context decides is read from the state's snapshot of it as well, so that a resumed run goes on as it began. The
+runtime is asked for rather than taken as a parameter: `update_state(..., as_node=...)` runs edges without one.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from langgraph.runtime import Runtime
+from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from graph.context import Context, settle
@@ -17,9 +18,9 @@ EARLY_STOP_KEEPS = 2
 """Refining ends after this many windows in a row that added nothing."""
 
 
-def search(state: State, runtime: Runtime[Context]) -> list[Send]:
+def search(state: State) -> list[Send]:
     """Fan out: one branch per retriever, every query in each."""
-    context = settle(state.get("settings"), runtime)
+    context = settle(state.get("settings"), get_runtime(Context))
     texts = [query["text"] for query in state["queries"]]
     return [
         Send(
@@ -30,17 +31,17 @@ def search(state: State, runtime: Runtime[Context]) -> list[Send]:
     ]
 
 
-def after_rewrite(state: State, runtime: Runtime[Context]) -> list[Send] | Literal["review_queries"]:
+def after_rewrite(state: State) -> list[Send] | Literal["review_queries"]:
     """Pause for a person on the first round, if asked to; else search."""
-    context = settle(state.get("settings"), runtime)
+    context = settle(state.get("settings"), get_runtime(Context))
     if context.review == "queries" and state["round"] == 1:
         return "review_queries"
-    return search(state, runtime)
+    return search(state)
 
 
-def after_grade(state: State, runtime: Runtime[Context]) -> Literal["rewrite", "pack", "abstain", "review_sources"]:
+def after_grade(state: State) -> Literal["rewrite", "pack", "abstain", "review_sources"]:
     """Answer on evidence, look again while that can help, abstain where there is nothing."""
-    context = settle(state.get("settings"), runtime)
+    context = settle(state.get("settings"), get_runtime(Context))
     evidence = state["evidence"]
     if evidence["verdict"] == "nothing":
         return "abstain"

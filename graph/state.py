@@ -176,8 +176,8 @@ class InputState(TypedDict, total=False):
     filters: dict[str, Any] | None
 
 
-class State(InputState, total=False):
-    """Everything a turn knows."""
+class State(InputState):
+    """Everything a turn knows once `begin` has set the stage."""
 
     settings: dict[str, Any]
     asked: str

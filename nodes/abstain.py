@@ -18,7 +18,7 @@ async def abstain(state: State, _runtime: Runtime[Context]) -> Update:
     lines = ["I did not find the answer in your documents."]
     queries = [query["text"] for query in state["queries"]]
     if queries:
-        lines.append("Looked for: " + "; ".join(queries) + ".")
+        lines.append("Looked for: " + "; ".join(query.rstrip(".?! ") for query in queries) + ".")
     missing = state["draft"]["missing"] or state["evidence"]["missing"]
     if missing:
         lines.append(f"Missing: {missing.rstrip('.')}.")

@@ -6,9 +6,10 @@ from langgraph.runtime import Runtime
 
 from anabranch.citations import CitationRecord, PassageText, verify
 from anabranch.corpus.document import Chunk
+from anabranch.corpus.store import Place
 from graph.context import Context, settle
 from graph.state import Citation, Excerpt, State
-from nodes.resources import chunks_of
+from nodes.resources import chunks_of, corpus_of, scope_of
 from nodes.traced import Update, traced
 from nodes.writing import piece_of
 
@@ -29,7 +30,14 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
     }
     quotes = {int(number): words for number, words in draft["quotes"].items() if number.isdigit()}
     checked = verify(draft["answer"], quotes, passages)
-    citations = [_citation(record, excerpts[record.number], found) for record in checked.citations]
+    corpus = await corpus_of(context)
+    spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
+    # A parent may run over several pages and sections; the reader wants those of the quoted words.
+    places = await corpus.places(spots, scope_of(context, state.get("narrowed")))
+    citations = [
+        _citation(record, excerpts[record.number], found[record.chunk_id], place)
+        for record, place in zip(checked.citations, places, strict=True)
+    ]
     holds = any(citation["verified"] for citation in citations)
     return {
         "answer": checked.answer if holds else "",
@@ -46,15 +54,14 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _citation(record: CitationRecord, excerpt: Excerpt, found: dict[str, Chunk]) -> Citation:
+def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Place) -> Citation:
     """Place a verified quote in its document: spans count characters of the document's text."""
-    chunk = found[record.chunk_id]
     return Citation(
         marker=record.marker,
         source=chunk.source,
         title=chunk.title,
-        page=chunk.page,
-        heading=chunk.heading,
+        page=chunk.page if place.page is None else place.page,
+        heading=place.heading or chunk.heading,
         chunk_id=chunk.chunk_id,
         claim=record.claim,
         quote=record.quote,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from functools import partial
 
 import numpy as np
 
-from anabranch.composing import Sentence, asks_figure, pick
+from anabranch.composing import Sentence, asks_figure, pick, says_something
 from anabranch.corpus.sentences import spans
 from graph.context import Context
 from graph.state import Draft, State
@@ -18,6 +19,8 @@ MAX_CANDIDATES = 150
 """Sentences embedded at most; those of the best passages first."""
 
 MIN_CHARS, MAX_CHARS = 20, 600
+
+_BULLET = re.compile(r"^(?:[-*+•‣·–]|\d{1,3}[.)])\s+")
 
 
 async def composed_draft(context: Context, state: State) -> Draft:
@@ -58,8 +61,8 @@ async def _sentences(context: Context, state: State) -> list[Sentence]:
             continue
         piece = piece_of(chunk, excerpt)
         for start, end in spans(piece):
-            text = " ".join(piece[start:end].split())
-            if MIN_CHARS <= len(text) <= MAX_CHARS:
+            text = _BULLET.sub("", " ".join(piece[start:end].split()))
+            if MIN_CHARS <= len(text) <= MAX_CHARS and says_something(text):
                 terms = tuple(await corpus.analyse(text))
                 result.append(Sentence(excerpt["number"], text, terms, ranks.get(chunk.chunk_id, 99), len(result)))
     return sorted(result, key=lambda sentence: (sentence.rank, sentence.order))[:MAX_CANDIDATES]

@@ -35,10 +35,12 @@ async def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
 
 async def _judged(context: Context, state: State, fused: list[Candidate]) -> list[Candidate]:
-    found = await chunks_of(context, state, [candidate["id"] for candidate in fused])
-    texts = [_text(found.get(candidate["id"])) for candidate in fused]
-    reranker = await _reranker(context)
+    seen = fused[: context.rerank_depth]
+    found = await chunks_of(context, state, [candidate["id"] for candidate in seen])
+    texts = [_text(found.get(candidate["id"])) for candidate in seen]
+    reranker = await reranker_of(context)
     relevance = await reranker.relevance(state["standalone"], texts)
+    relevance += [None] * (len(fused) - len(seen))
     if all(score is None for score in relevance):
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."
         raise ModelError(msg)
@@ -56,7 +58,12 @@ def _text(chunk: Any) -> str:  # noqa: ANN401  # Chunk or None
     return f"{head}\n{chunk.text}" if head else chunk.text
 
 
-async def _reranker(context: Context) -> Reranker:
+async def reranker_of(context: Context) -> Reranker:
+    """Make the reranker that is chosen; `anabranch doctor` asks too.
+
+    Raises:
+        UserError: It cannot work as configured.
+    """
     from anabranch.models.rerankers.cohere import CohereReranker
     from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
     from anabranch.models.rerankers.llm import LLMReranker

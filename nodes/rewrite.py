@@ -27,7 +27,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     """Add up to `n_queries` - 1 queries to the question; what fails leaves the question, which is always searched."""
     context = settle(state.get("settings"), runtime)
     kept = [query for query in state["queries"] if query["kind"] in ("asked", "condensed")]
-    room = context.n_queries - 1
+    room = context.n_queries - len(kept)
     again = state["round"] > 0
     texts: list[str] = []
     degraded: list[Degraded] = []

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.composing import Sentence, asks_figure, pick
+from anabranch.composing import Sentence, asks_figure, pick, says_something
 
 
 def _sentences(texts: list[str]) -> list[Sentence]:
@@ -67,3 +67,10 @@ def test_a_question_for_a_figure_prefers_a_sentence_with_one() -> None:
     arguments = (_sentences(texts), question.split(), _bag([question], words)[0], _bag(texts, words))
     assert pick(*arguments, limit=1)[0].text == texts[0]
     assert pick(*arguments, figure=True, limit=1)[0].text == texts[1]
+
+
+def test_headings_and_questions_are_no_sentences_of_an_answer() -> None:
+    assert says_something("The weir was built in 1897.")
+    assert says_something("| Overview | Llama 2 was pretrained on 2 trillion tokens |")
+    assert not says_something("How far can evaluation go?")
+    assert not says_something("Details for the pretraining of Llama")

@@ -70,7 +70,7 @@ async def reranker_check(context: Context) -> Check:
     if context.rerank == "none":
         return Check("rerank", "off", "none: the fused order stays")
     try:
-        await step._reranker(context)
+        await step.reranker_of(context)
     except AnabranchError as error:
         return Check("rerank", "problem", error.message, error.hint)
     return Check("rerank", "ok", context.rerank + (f" ({context.rerank_model})" if context.rerank_model else ""))

@@ -18,7 +18,7 @@ def search(
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
     k: Annotated[
-        int | None, typer.Option("-k", min=1, max=200, help="Passages to show [dim](the setting top_k, 10)[/].")
+        int | None, typer.Option("-k", min=1, max=1000, help="Passages to show [dim](the setting top_k, 10)[/].")
     ] = None,
     sets: SetOption = None,
     model: ModelOption = None,

@@ -24,7 +24,7 @@ from anabranch.corpus.dense import DenseIndex
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.filters import compile_filters
 from anabranch.corpus.generation import Manifest, read_manifest
-from anabranch.corpus.store import Arm, CorpusInfo, RankedList, Scope
+from anabranch.corpus.store import Arm, CorpusInfo, Place, RankedList, Scope
 from anabranch.corpus.truth import DATABASE
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedding import Embedder
@@ -94,6 +94,10 @@ class EmbeddedCorpus:
         """Return each chunk's ids one level down in document order."""
         return await _in_thread(partial(self._children, list(dict.fromkeys(ids)), scope))
 
+    async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
+        """Return where each spot is, a document id and a character of its text."""
+        return await _in_thread(partial(self._places, list(spots), scope))
+
     async def idf(self, words: Sequence[str]) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` that the corpus knows."""
         terms = {term for word in words for term in self._analyser.terms(word)}
@@ -112,7 +116,9 @@ class EmbeddedCorpus:
         else:
             found = self._dense.search(np.stack([self._vector(query) for query in queries]), k, mask)
         return [
-            RankedList(ids=[self._rows[row].decode("ascii") for row in rows], scores=[float(score) for score in scores])
+            RankedList(
+                ids=[bytes(self._rows[row]).decode("ascii") for row in rows], scores=[float(score) for score in scores]
+            )
             for rows, scores in found
         ]
 
@@ -168,12 +174,27 @@ class EmbeddedCorpus:
         sql = (
             "SELECT c.chunk_id, c.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
             "c.parent_id, c.start, c.\"end\", coalesce(c.text, (SELECT group_concat(text, '') FROM (SELECT l.text "
-            "FROM chunks l WHERE l.doc_id = c.doc_id AND l.level = 2 AND l.start >= c.start AND l.start < c.\"end\" "
+            'FROM chunks l WHERE l.doc_id = c.doc_id AND l.level = 2 AND l.start >= c.start AND l.start < c."end" '
             "ORDER BY l.start))), "
             "c.tokens FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
         found = {row[0]: Chunk(*row) for row in self._batched(sql, ids, scope)}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    def _places(self, spots: list[tuple[str, int]], scope: Scope) -> list[Place]:
+        where, parameters = _visible(scope)
+        # Only this program's own words are put in here; values stay parameters.
+        sql = (
+            "SELECT c.heading, d.pages FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
+            f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
+        )
+        places = []
+        for doc_id, position in spots:
+            rows = self._rows_of(sql, [doc_id, position, *parameters])
+            heading, pages = rows[0] if rows else ("", "[]")
+            before = [page for start, page in json.loads(pages) if start <= position]
+            places.append(Place(before[-1] if before else None, heading))
+        return places
 
     def _children(self, ids: list[str], scope: Scope) -> dict[str, list[str]]:
         sql = (

@@ -53,6 +53,7 @@ class Manifest:
     leaves: int
     chunks: int
     tokens: int
+    changes: int
     files: dict[str, dict[str, Any]]
 
 
@@ -92,6 +93,17 @@ def read_manifest(folder: Path, name: str) -> Manifest:
     return manifest
 
 
+def out_of_date(folder: Path, truth: Truth) -> bool:
+    """Say whether the database holds changes that no index has: a run was interrupted, or killed, before its end."""
+    name = current(folder)
+    if name is None:
+        return truth.changes > 0
+    try:
+        return read_manifest(folder, name).changes != truth.changes
+    except CorpusDamagedError:
+        return True
+
+
 def damage(folder: Path, manifest: Manifest) -> list[str]:
     """Return what is wrong with a generation's files, by checksum."""
     home = folder / "generations" / manifest.name
@@ -128,7 +140,8 @@ def build(
     }
     manifest = Manifest(
         name=name, number=number, embedder=embedder, spec=truth.meta("spec") or "",
-        base_url=truth.meta("base_url") or "", dimension=dimension, language=truth.meta("language") or "english", files=files, **counts,
+        base_url=truth.meta("base_url") or "", dimension=dimension,
+        language=truth.meta("language") or "english", files=files, **counts,
     )  # fmt: skip
     facts = {"schema": SCHEMA, **{field: getattr(manifest, field) for field in Manifest.__slots__}}
     _write(home / "manifest.json", json.dumps(facts, indent=1))
@@ -170,7 +183,13 @@ def _write_indexes(
     np.save(home / "rows.npy", np.array(ids, dtype="S16"))
     np.save(home / "row_documents.npy", np.array(owners, dtype=np.int32))
     _write(home / "documents.json", json.dumps(documents))
-    return {"documents": len(documents), "leaves": len(ids), "chunks": chunks, "tokens": tokens}
+    return {
+        "documents": len(documents),
+        "leaves": len(ids),
+        "chunks": chunks,
+        "tokens": tokens,
+        "changes": truth.changes,
+    }
 
 
 def _vectors(truth: Truth, embedder: str, dimension: int) -> Iterator[Vectors]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from anabranch.corpus.document import Document
-from anabranch.corpus.generation import build, current
+from anabranch.corpus.generation import build, out_of_date
 from anabranch.corpus.lock import writing
 from anabranch.corpus.reading import read
 from anabranch.corpus.reading.failure import Failure
@@ -114,7 +114,7 @@ def ingest(
     return run.report
 
 
-def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # noqa: ARG001  # the protocol names them
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the protocol names them
     """Show nothing."""
 
 
@@ -135,7 +135,6 @@ class _Run:
         self.truth = Truth(corpus)
         self.access = access
         self._progress: Progress = progress if progress is not None else _silent
-        self._changed = False
         try:
             self.embedder, self.sizes = _settle(self.truth, spec, base_url, sizes)
         except BaseException:
@@ -173,11 +172,10 @@ class _Run:
             for grown in batch:
                 self.truth.write(grown)
                 changed += 1
-        self._changed |= changed > 0
         gone = [row[0] for row in self.truth.connection.execute("SELECT doc_id FROM documents WHERE path = ?", (path,))]
         for doc_id in gone:
             if doc_id not in kept:
-                self._changed |= self.truth.remove("doc_id = ?", doc_id) > 0
+                self.truth.remove("doc_id = ?", doc_id)
                 changed += 1
         self.truth.connection.execute(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -253,14 +251,12 @@ class _Run:
             if path not in here and any(Path(path).is_relative_to(root) for root in roots):
                 documents = self.truth.remove("path = ?", path)
                 self.truth.connection.execute("DELETE FROM files WHERE path = ?", (path,))
-                self._changed |= documents > 0
                 self.report.rows.append(FileRow(source, "removed", "the file is gone", documents))
 
     def finish(self) -> None:
         """Make the indexes anew if a document changed, and close."""
         try:
-            (documents,) = self.truth.one("SELECT count(*) FROM documents")
-            if self._changed or (documents and current(self.corpus) is None):
+            if out_of_date(self.corpus, self.truth):
                 build(
                     self.corpus,
                     self.truth,

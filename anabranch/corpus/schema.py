@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS documents (
     digest TEXT NOT NULL,
     metadata TEXT NOT NULL,
     access TEXT NOT NULL,
-    tokens INTEGER NOT NULL
+    tokens INTEGER NOT NULL,
+    pages TEXT NOT NULL  -- [[first character, page], ...]: a leaf may run over a page's end, a quote is on one page
 );
 CREATE INDEX IF NOT EXISTS documents_by_path ON documents (path);
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from typing_extensions import TypedDict
 
@@ -62,6 +62,13 @@ class CorpusInfo:
     bytes: int
 
 
+class Place(NamedTuple):
+    """Where some words are: 1-based page (None without pages, or where the document is gone) and heading path."""
+
+    page: int | None
+    heading: str
+
+
 class CorpusStore(Protocol):
     """Read side of a corpus, one immutable generation of it."""
 
@@ -92,6 +99,10 @@ class CorpusStore(Protocol):
 
     async def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return, for each chunk id, the ids one level down in document order; a parent out of scope is absent."""
+        ...
+
+    async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
+        """Return where each spot is, a document id and a character of its text, as a reader would look for it."""
         ...
 
     async def idf(self, words: Sequence[str]) -> dict[str, float]:

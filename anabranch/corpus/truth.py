@@ -90,6 +90,15 @@ class Truth:
             raise
         self.connection.execute("COMMIT")
 
+    @property
+    def changes(self) -> int:
+        """How often a document was written or removed; an index made at another count is out of date."""
+        return int(self.meta("changes") or 0)
+
+    def _count_change(self) -> None:
+        """Count a change inside its own transaction, so that a kill between the two is impossible."""
+        self.set_meta("changes", str(self.changes + 1))
+
     def meta(self, name: str) -> str | None:
         """Return one fact about the corpus."""
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -126,9 +135,10 @@ class Truth:
         document = grown.document
         doc_id = digest_of(document.source)
         with self.transaction():
+            self._count_change()
             before = self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
             self.connection.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     doc_id,
                     grown.path,
@@ -139,6 +149,7 @@ class Truth:
                     json.dumps(document.metadata, ensure_ascii=False, sort_keys=True, default=str),
                     json.dumps(sorted(document.access)),
                     sum(node.tokens for node in grown.tree.nodes if node.level == 0),
+                    json.dumps(_pages(grown)),
                 ),
             )
             self.connection.executemany(
@@ -149,7 +160,21 @@ class Truth:
     def remove(self, where: str, *parameters: Any) -> int:  # noqa: ANN401
         """Remove documents (with their trees) by an SQL condition of this program's own."""
         with self.transaction():
+            self._count_change()
             return self.connection.execute(f"DELETE FROM documents WHERE {where}", parameters).rowcount  # noqa: S608
+
+
+def _pages(grown: Grown) -> list[tuple[int, int]]:
+    """Return where in the text each page begins, for formats that have pages."""
+    starts: list[tuple[int, int]] = []
+    position = 0
+    for block in grown.document.blocks:
+        found = grown.tree.text.find(block.text, position)
+        position = found if found >= 0 else position
+        if block.page is not None and (not starts or starts[-1][1] != block.page):
+            starts.append((position, block.page))
+        position += len(block.text) if found >= 0 else 0
+    return starts
 
 
 def _rows(doc_id: str, grown: Grown) -> list[tuple[Any, ...]]:

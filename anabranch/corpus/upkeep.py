@@ -70,7 +70,7 @@ def _index_problems(folder: Path, leaves: int) -> list[str]:
         return [error.message]
     problems = damage(folder, manifest)
     if manifest.leaves != leaves:
-        problems.append(f"the index holds {manifest.leaves} passages, the database {leaves}")
+        problems.append(f"the index holds {manifest.leaves} passages, the database {leaves}: `corpus rebuild` mends it")
     return problems
 
 

@@ -54,7 +54,7 @@ def test_an_unknown_key_with_nothing_close_lists_all() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        ("top_k=900", "'top_k' cannot be 900: input should be less than or equal to 200"),
+        ("top_k=9000", "'top_k' cannot be 9000: input should be less than or equal to 1000"),
         ("fusion=foo", "'fusion' cannot be 'foo'"),
         ("temperature=NaN", "'temperature' cannot be 'NaN'"),
         ("retrievers=[]", "'retrievers'"),

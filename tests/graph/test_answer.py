@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -203,3 +204,18 @@ async def test_one_retriever_alone(river: str) -> None:
 async def test_every_fusion(fusion: str, river: str) -> None:
     state = await _ask("Who built the Halden weir?", river, fusion=fusion)
     assert "Ida Marrow" in state["answer"]
+
+
+async def test_a_quote_is_cited_with_its_own_page(tmp_path: Path) -> None:
+    import pymupdf
+
+    from anabranch.corpus.ingest import ingest
+
+    with pymupdf.open() as pdf:
+        for name, year in (("Alder", 1801), ("Birch", 1802), ("Cedar", 1803)):
+            pdf.new_page().insert_text((72, 72), f"The {name} bridge over the river was opened in {year} by the town.")
+        pdf.save(tmp_path / "bridges.pdf")
+    ingest([tmp_path / "bridges.pdf"], tmp_path / "corpus")
+    state = await _ask("When was the Cedar bridge opened?", str(tmp_path / "corpus"))
+    cited = next(citation for citation in state["citations"] if "1803" in citation["quote"])
+    assert cited["page"] == 3

@@ -56,7 +56,7 @@ async def test_a_corpus_with_nothing_in_it(tmp_path: Path) -> None:
 def test_an_unknown_setting_and_one_out_of_bounds() -> None:
     with pytest.raises(ValidationError, match="top_kk"):
         Context(top_kk=3)  # type: ignore[call-arg]
-    with pytest.raises(ValidationError, match="less than or equal to 200"):
+    with pytest.raises(ValidationError, match="less than or equal to 1000"):
         Context(top_k=10_000)
 
 

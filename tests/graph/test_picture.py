@@ -4,7 +4,39 @@ from __future__ import annotations
 
 from graph.answer import graph
 
-EDGES = ["", "__start__ -> begin", "abstain -> finish", "begin -> condense", "cite ..> abstain", "cite ..> finish", "condense -> rewrite", "create ..> cite", "create ..> refine", "finish -> __end__", "fuse -> rerank", "grade ..> abstain", "grade ..> pack", "grade ..> review_sources", "grade ..> rewrite", "map -> reduce", "merge -> grade", "pack ..> abstain", "pack ..> create", "pack ..> map", "reduce ..> cite", "reduce ..> reduce", "refine ..> cite", "refine ..> refine", "rerank -> merge", "retrieve -> fuse", "review_queries ..> retrieve", "review_sources -> pack", "rewrite ..> retrieve", "rewrite ..> review_queries", ""][1:-1]
+EDGES = [
+    "",
+    "__start__ -> begin",
+    "abstain -> finish",
+    "begin -> condense",
+    "cite ..> abstain",
+    "cite ..> finish",
+    "condense -> rewrite",
+    "create ..> cite",
+    "create ..> refine",
+    "finish -> __end__",
+    "fuse -> rerank",
+    "grade ..> abstain",
+    "grade ..> pack",
+    "grade ..> review_sources",
+    "grade ..> rewrite",
+    "map -> reduce",
+    "merge -> grade",
+    "pack ..> abstain",
+    "pack ..> create",
+    "pack ..> map",
+    "reduce ..> cite",
+    "reduce ..> reduce",
+    "refine ..> cite",
+    "refine ..> refine",
+    "rerank -> merge",
+    "retrieve -> fuse",
+    "review_queries ..> retrieve",
+    "review_sources -> pack",
+    "rewrite ..> retrieve",
+    "rewrite ..> review_queries",
+    "",
+][1:-1]
 
 
 def test_the_wiring_is_what_is_written_here() -> None:

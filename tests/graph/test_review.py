@@ -79,3 +79,25 @@ async def test_every_arrow_is_a_checkpoint(river: str) -> None:
     steps = [next_[0] for next_ in reversed(history) if next_ and next_[0] != "__start__"]
     ran = [step["node"] for step in state["trace"]]
     assert steps == list(dict.fromkeys(ran))
+
+
+async def test_the_environment_does_not_outrank_what_the_thread_began_with(
+    river: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("environment")
+    await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river, review="queries", top_k=1))
+    monkeypatch.setenv("ANABRANCH_TOP_K", "3")
+    state = await compiled.ainvoke(Command(resume=True), config, context=Context())
+    assert len(state["candidates"]) == 1
+
+
+async def test_state_can_be_edited_as_any_node(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config = _thread("edit")
+    done = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
+    queries = [{"text": "diameter of the water wheel", "weight": 1.0, "kind": "edited"}]
+    edited = await compiled.aupdate_state(config, {"queries": queries, "asked": queries[0]["text"]}, as_node="rewrite")
+    state = await compiled.ainvoke(None, edited)
+    assert "5.5" in state["answer"]
+    assert done["answer"] != state["answer"]

@@ -1,4 +1,4 @@
-"""The questions that the tutorials made popular, on the real documents: the passage with the answer is kept or cited."""
+"""The questions that the tutorials made popular, on the real documents: the passage that answers is kept or cited."""
 
 from __future__ import annotations
 

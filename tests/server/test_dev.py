@@ -113,7 +113,7 @@ async def test_the_context_is_a_typed_form(filled: Any) -> None:
     (assistant,) = [a for a in await filled.assistants.search(limit=10) if a["graph_id"] == "answer"]
     schemas = await filled.assistants.get_schemas(assistant["assistant_id"])
     fields = schemas["context_schema"]["properties"]
-    assert fields["top_k"]["maximum"] == 200
+    assert fields["top_k"]["maximum"] == 1000
     assert fields["top_k"]["langgraph_nodes"] == ["rerank", "merge"]
     assert fields["fusion"]["enum"] == ["convex", "rrf", "z_score", "dbsf"]
     assert fields["create_prompt"]["langgraph_type"] == "prompt"

@@ -47,9 +47,7 @@ async def test_an_unreadable_batch_is_not_judged(reply: str) -> None:
 
 
 async def test_one_failing_batch_leaves_the_others() -> None:
-    scores, _ = await _relevance(
-        scripts.in_turn(scripts.BROKEN, "Doc: 1, Relevance: 5"), ["a", "b", "c", "d"], batch=2
-    )
+    scores, _ = await _relevance(scripts.in_turn(scripts.BROKEN, "Doc: 1, Relevance: 5"), ["a", "b", "c", "d"], batch=2)
     assert sorted(scores, key=str) == sorted([None, None, 5.0, 0.0], key=str)
 
 

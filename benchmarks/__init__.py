@@ -1,0 +1,1 @@
+"""Speed and cost, measured: `python -m benchmarks` from a checkout; what is measured and how is in README.md here."""

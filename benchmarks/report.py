@@ -1,0 +1,71 @@
+"""Tables of figures: for a terminal, and as Markdown between the markers of a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich import table as rich_table
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Figures under one heading; `name` is that of the markers in a page."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def ms(seconds: float) -> str:
+    """Return milliseconds, with decimals where they say something."""
+    value = seconds * 1000
+    return f"{value:.0f}" if value >= 10 else f"{value:.2f}"
+
+
+def times(ratio: float) -> str:
+    """Return a ratio as `1.4x`."""
+    return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:.0f}x"
+
+
+def kilobytes(count: float) -> str:
+    """Return a number of bytes in kB."""
+    return f"{count / 1000:.1f}"
+
+
+def for_terminal(table: Table) -> rich_table.Table:
+    """Return the table as rich draws it: first column left, figures right."""
+    shown = rich_table.Table(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for place, column in enumerate(table.columns):
+        shown.add_column(column, justify="right" if place else "left")
+    for row in table.rows:
+        shown.add_row(*row)
+    return shown
+
+
+def as_markdown(table: Table) -> str:
+    """Return the table as GitHub reads it."""
+    ruler = "|---" + "|---:" * (len(table.columns) - 1) + "|"
+    return "\n".join([_line(table.columns), ruler, *map(_line, table.rows)])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def regenerated(page: str, tables: Sequence[Table]) -> str:
+    """Return the page with each table between `<!-- NAME -->` and `<!-- /NAME -->`.
+
+    Raises:
+        ValueError: The page has no markers for a table.
+    """
+    for table in tables:
+        pattern = rf"(<!-- {table.name} -->\n).*?(<!-- /{table.name} -->)"
+        fresh = f"\n{as_markdown(table)}\n\n"
+        page, places = re.subn(pattern, lambda found, fresh=fresh: found[1] + fresh + found[2], page, flags=re.DOTALL)
+        if places != 1:
+            raise ValueError(f"the page has {places!r} places for the table {table.name!r}")
+    return page

@@ -1,0 +1,53 @@
+"""Many questions at once, beside one alone."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from benchmarks.report import Table, ms, times
+from benchmarks.scale import Scale
+from benchmarks.turns import asked, timed
+from graph.answer import build
+from graph.context import Context
+from tests.servers.openai_stub import OpenAIStub
+
+COLUMNS = ("route", "questions", "one alone, ms", "all at once, ms", "all / one", "one after the other / all")
+
+
+async def measure(scale: Scale, corpus: Path, stub: OpenAIStub, questions: Iterator[str]) -> Table:
+    """Return the table of questions at once, without a model and with one."""
+    models: dict[str, dict[str, Any]] = {
+        "compose (no model)": {},
+        "create": {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, "strategy": "none"},
+    }
+    rows = []
+    for title, settings in models.items():
+        context = Context(corpus=str(corpus), **settings)
+        alone, together = await _one_and_all(scale, context, stub, questions)
+        ratios = (together / alone, alone * scale.together / together)
+        rows.append((title, str(scale.together), ms(alone), ms(together), *map(times, ratios)))
+    return Table("together", "Questions at once", COLUMNS, tuple(rows))
+
+
+async def _one_and_all(
+    scale: Scale, context: Context, stub: OpenAIStub, questions: Iterator[str]
+) -> tuple[float, float]:
+    """Return the median seconds of one question and of all of them; the first one only warms up."""
+    compiled = build().compile(checkpointer=InMemorySaver())
+    await asked(compiled, stub, next(questions), context)
+    alone, together = [], []
+    for _ in range(scale.repeats):
+        alone.append((await timed(compiled, {"question": next(questions)}, context)).wall)
+        many = list(itertools.islice(questions, scale.together))
+        began = time.perf_counter()
+        await asyncio.gather(*(timed(compiled, {"question": question}, context) for question in many))
+        together.append(time.perf_counter() - began)
+    return statistics.median(alone), statistics.median(together)
