@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.graph.replies import model
+from tests.graph.replies import model, passages_in
 from tests.servers.calls import Request
 from tests.servers.scripts import Reply, Script
 
@@ -39,7 +39,7 @@ def questions() -> Iterator[str]:
 
 def answering(delay: float) -> Script:
     """Return a model that does what each step asks, `delay` seconds after the request."""
-    script = model(rewrite=_rewritten)
+    script = model(rewrite=_rewritten, rerank=_judged)
     return lambda request: replace(script(request), delay=delay)
 
 
@@ -47,3 +47,8 @@ def _rewritten(request: Request) -> Reply:
     """Write three queries that no question had before."""
     question = request.user.split("Question:")[1].splitlines()[0].strip(" ?")
     return Reply(f"{question} in detail\n{question} in one sentence\nexplanation of: {question}")
+
+
+def _judged(request: Request) -> Reply:
+    """Find every passage of a batch relevant, the first one the most."""
+    return Reply("\n".join(f"Doc: {number}, Relevance: {max(10 - number, 5)}" for number in passages_in(request)))

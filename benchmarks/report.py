@@ -63,9 +63,13 @@ def regenerated(page: str, tables: Sequence[Table]) -> str:
         ValueError: The page has no markers for a table.
     """
     for table in tables:
-        pattern = rf"(<!-- {table.name} -->\n).*?(<!-- /{table.name} -->)"
-        fresh = f"\n{as_markdown(table)}\n\n"
-        page, places = re.subn(pattern, lambda found, fresh=fresh: found[1] + fresh + found[2], page, flags=re.DOTALL)
-        if places != 1:
-            raise ValueError(f"the page has {places!r} places for the table {table.name!r}")
+        page = _replaced(page, table)
+    return page
+
+
+def _replaced(page: str, table: Table) -> str:
+    pattern = rf"(?<=<!-- {table.name} -->\n).*?(?=<!-- /{table.name} -->)"
+    page, places = re.subn(pattern, lambda _: f"\n{as_markdown(table)}\n\n", page, flags=re.DOTALL)
+    if places != 1:
+        raise ValueError(f"the page has {places!r} places for the table {table.name!r}")
     return page

@@ -31,5 +31,5 @@ class Scale:
     delay: float
 
 
-FULL = Scale("full", (ROOT / "docs",), 7, (1_000, 10_000), 200, 16, 0.2)
-QUICK = Scale("quick", (ROOT / "docs" / "answering.md",), 1, (200,), 10, 4, 0.1)
+FULL = Scale("full", (ROOT / "docs",), 5, (1_000, 10_000), 200, 16, 0.2)
+QUICK = Scale("quick", (ROOT / "docs" / "answering.md",), 1, (200,), 10, 2, 0.06)

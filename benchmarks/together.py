@@ -19,7 +19,15 @@ from graph.answer import build
 from graph.context import Context
 from tests.servers.openai_stub import OpenAIStub
 
-COLUMNS = ("route", "questions", "one alone, ms", "all at once, ms", "all / one", "one after the other / all")
+COLUMNS = (
+    "route",
+    "questions",
+    "answered",
+    "one alone, ms",
+    "all at once, ms",
+    "all / one",
+    "one after the other / all",
+)
 
 
 async def measure(scale: Scale, corpus: Path, stub: OpenAIStub, questions: Iterator[str]) -> Table:
@@ -31,23 +39,30 @@ async def measure(scale: Scale, corpus: Path, stub: OpenAIStub, questions: Itera
     rows = []
     for title, settings in models.items():
         context = Context(corpus=str(corpus), **settings)
-        alone, together = await _one_and_all(scale, context, stub, questions)
+        answered, alone, together = await _one_and_all(scale, context, stub, questions)
         ratios = (together / alone, alone * scale.together / together)
-        rows.append((title, str(scale.together), ms(alone), ms(together), *map(times, ratios)))
+        counts = (str(scale.together), f"{answered:.0f}")
+        rows.append((title, *counts, ms(alone), ms(together), *map(times, ratios)))
     return Table("together", "Questions at once", COLUMNS, tuple(rows))
 
 
 async def _one_and_all(
     scale: Scale, context: Context, stub: OpenAIStub, questions: Iterator[str]
-) -> tuple[float, float]:
-    """Return the median seconds of one question and of all of them; the first one only warms up."""
+) -> tuple[float, float, float]:
+    """Return medians: how many of all were answered, the seconds of one that was, the seconds of all."""
     compiled = build().compile(checkpointer=InMemorySaver())
-    await asked(compiled, stub, next(questions), context)
-    alone, together = [], []
-    for _ in range(scale.repeats):
-        alone.append((await timed(compiled, {"question": next(questions)}, context)).wall)
+    alone: list[float] = []
+    together: list[float] = []
+    answered: list[int] = []
+    while len(alone) <= scale.repeats:
+        turn = await asked(compiled, stub, next(questions), context)
+        if not turn.state["abstained"]:
+            alone.append(turn.wall)
+    for _ in range(min(scale.repeats, 3)):
         many = list(itertools.islice(questions, scale.together))
         began = time.perf_counter()
-        await asyncio.gather(*(timed(compiled, {"question": question}, context) for question in many))
+        turns = await asyncio.gather(*(timed(compiled, {"question": question}, context) for question in many))
         together.append(time.perf_counter() - began)
-    return statistics.median(alone), statistics.median(together)
+        answered.append(sum(not turn.state["abstained"] for turn in turns))
+    # The first turn only warmed up.
+    return statistics.median(answered), statistics.median(alone[1:]), statistics.median(together)

@@ -50,9 +50,10 @@ async def timed(compiled: Compiled, given: dict[str, Any], context: Context | No
     state: dict[str, Any] = {}
     first = 0.0
     began = time.perf_counter()
-    async for mode, item in compiled.astream(given, config, context=context, stream_mode=["messages", "values"]):
+    streamed: Any = compiled.astream(given, config, context=context, stream_mode=["messages", "values"])
+    async for mode, item in streamed:
         if mode == "values":
-            state = item  # type: ignore[assignment]  # with several modes the type says only Any or tuple
+            state = item
         elif not first and isinstance(item[0], AIMessage) and item[0].text:
             first = time.perf_counter() - began
     wall = time.perf_counter() - began
