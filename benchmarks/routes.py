@@ -59,7 +59,9 @@ async def measure(scale: Scale, corpus: Path, stub: OpenAIStub, questions: Itera
     async with AsyncSqliteSaver.from_conn_string(str(folder / "threads.db")) as kept:
         savers: dict[str, BaseCheckpointSaver[Any]] = {"memory": InMemorySaver(), "SQLite": kept}
         for route in ROUTES:
-            measured = [await _median(scale, route, *each, corpus, stub, questions) for each in savers.items()]
+            measured = [
+                await _median(scale, route, name, savers[name], corpus, stub, questions) for name in scale.savers
+            ]
             costs.append(_cost(measured[-1], *await _sizes(kept, measured[-1].turn.thread)))
             speeds += [_speed(each, scale.delay) for each in measured]
     return [

@@ -15,6 +15,7 @@ class Scale:
     Attributes:
         name: What the tables call it.
         documents: Files and folders to ingest.
+        savers: Checkpointers to keep threads in, 'memory' and 'SQLite'; the last one is SQLite.
         repeats: Turns per route and checkpointer; the one with the median wall time is reported.
         leaves: Sizes of the corpora to search.
         searches: Queries per corpus.
@@ -24,6 +25,7 @@ class Scale:
 
     name: str
     documents: tuple[Path, ...]
+    savers: tuple[str, ...]
     repeats: int
     leaves: tuple[int, ...]
     searches: int
@@ -31,5 +33,5 @@ class Scale:
     delay: float
 
 
-FULL = Scale("full", (ROOT / "docs",), 5, (1_000, 10_000), 200, 16, 0.2)
-QUICK = Scale("quick", (ROOT / "docs" / "answering.md",), 1, (200,), 10, 2, 0.06)
+FULL = Scale("full", (ROOT / "docs",), ("memory", "SQLite"), 5, (1_000, 10_000), 200, 16, 0.2)
+QUICK = Scale("quick", (ROOT / "docs" / "answering.md",), ("SQLite",), 1, (200,), 10, 2, 0.06)

@@ -177,3 +177,12 @@ def test_a_very_long_answer_survives(sentence: str):
     started = time.perf_counter()
     check_laws(verify(answer, {1: ["Revenue rose by 12%"]}, many), many)
     assert time.perf_counter() - started < 30
+
+
+def test_a_number_in_words_that_is_nowhere_is_not_supported() -> None:
+    passage = "An anabranch joins the river again downstream. Anabranches can be small or very long."
+    invented = verify(
+        "It is always exactly nine miles long [1].", {1: ["can be small or very long"]}, {1: PassageText("a", passage)}
+    )
+    assert invented.citations == ()
+    assert len(invented.unsupported) == 1
