@@ -34,4 +34,4 @@ class Scale:
 
 
 FULL = Scale("full", (ROOT / "docs",), ("memory", "SQLite"), 5, (1_000, 10_000), 200, 16, 0.2)
-QUICK = Scale("quick", (ROOT / "docs" / "answering.md",), ("SQLite",), 1, (200,), 10, 2, 0.06)
+QUICK = Scale("quick", (ROOT / "docs" / "index.md",), ("SQLite",), 1, (200,), 10, 2, 0.06)

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.rerankers import Reranker
+from anabranch.relevance import rank_by_relevance
 from graph.context import Context, settle
 from graph.state import Candidate, Degraded, State
 from nodes.resources import chunks_of, model_of
@@ -44,11 +45,15 @@ async def _judged(context: Context, state: State, fused: list[Candidate]) -> lis
     if all(score is None for score in relevance):
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."
         raise ModelError(msg)
-    # Judged passages come first, best first; unjudged ones follow in their fused order, so that nothing is lost.
-    order = sorted(range(len(fused)), key=lambda i: (relevance[i] is None, -(relevance[i] or 0.0), i))
-    floor = min(score for score in relevance if score is not None)
-    scores = [floor if score is None else score for score in relevance]
-    return [{**fused[index], "score": round(scores[index], 6)} for index in order]
+    # Only the chat model's scale has a zero that means "does not help"; what it did not judge is better than that.
+    judged = {index: score for index, score in enumerate(relevance) if score is not None}
+    floor = 0.0 if context.rerank == "llm" else min(judged.values()) - 1.0
+    ranked = rank_by_relevance([candidate["id"] for candidate in fused], judged, floor=floor)
+    by_id = {candidate["id"]: candidate for candidate in fused}
+    return [
+        {**by_id[chunk_id], "score": round(score, 6)}
+        for chunk_id, score in zip(ranked["ids"], ranked["scores"], strict=True)
+    ]
 
 
 def _text(chunk: Any) -> str:  # noqa: ANN401  # Chunk or None

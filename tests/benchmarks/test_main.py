@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.__main__ import README, main
 
-pytestmark = pytest.mark.loopback
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
