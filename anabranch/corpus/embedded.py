@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 import sqlite3
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +21,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.corpus.analysis import Analyser
+from anabranch.corpus.analysis import analyser
 from anabranch.corpus.bm25 import BM25Index
 from anabranch.corpus.dense import DenseIndex
 from anabranch.corpus.document import Chunk
@@ -34,6 +37,9 @@ Mask = NDArray[np.bool_] | None
 
 # Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
+# A pool of its own: a search that waits for its vectors must not wait for a thread that waits for it. The requests for
+# several queries to a hosted embedder run side by side.
+_EMBEDDING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="anabranch-embedding")
 QUERY_VECTORS = 1_024
 MASKS = 32
 PARAMETERS = 500
@@ -48,7 +54,7 @@ class EmbeddedCorpus:
         Raises:
             CorpusDamagedError: A file is missing or is not what the manifest says.
         """
-        self._folder = folder
+        self.folder = folder
         self.manifest: Manifest = read_manifest(folder, name)
         self._embedder = embedder
         home = folder / "generations" / name
@@ -61,12 +67,17 @@ class EmbeddedCorpus:
         except (OSError, ValueError, RuntimeError) as error:
             msg = f"The index {name} cannot be opened: {error}"
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`.") from error
-        self._analyser = Analyser(self.manifest.language)
-        self._connection = _read_only(folder / DATABASE)
+        self._analyser = analyser(self.manifest.language)
+        if self._analyser.name != self.manifest.analyser:
+            msg = (
+                f"The index {name} was made with the analyser {self.manifest.analyser!r}, not {self._analyser.name!r}."
+            )
+            raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`.")
+        self._connections: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._masks: OrderedDict[str, Mask] = OrderedDict()
-        weakref.finalize(self, self._connection.close)
+        weakref.finalize(self, _close_all, self._connections)
 
     @property
     def embedder(self) -> Embedder:
@@ -101,7 +112,7 @@ class EmbeddedCorpus:
     async def idf(self, words: Sequence[str]) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` that the corpus knows."""
         terms = {term for word in words for term in self._analyser.terms(word)}
-        return {term: value for term in terms if (value := self._bm25.idf(term)) is not None}
+        return await _in_thread(lambda: {term: idf for term in terms if (idf := self._bm25.idf(term)) is not None})
 
     async def analyse(self, text: str) -> list[str]:
         """Return the terms that BM25 sees in `text`."""
@@ -109,12 +120,12 @@ class EmbeddedCorpus:
 
     def _search(self, arm: Arm, queries: list[str], k: int, scope: Scope) -> list[RankedList]:
         mask = self._mask(scope)
-        if mask is not None and not mask.any():
+        if not queries or k < 1 or (mask is not None and not mask.any()):
             return [RankedList(ids=[], scores=[]) for _ in queries]
         if arm == "bm25":
             found = self._bm25.search([self._analyser.terms(query) for query in queries], k, mask)
         else:
-            found = self._dense.search(np.stack([self._vector(query) for query in queries]), k, mask)
+            found = self._dense.search(np.stack(list(_EMBEDDING.map(self._vector, queries))), k, mask)
         return [
             RankedList(
                 ids=[bytes(self._rows[row]).decode("ascii") for row in rows], scores=[float(score) for score in scores]
@@ -126,8 +137,9 @@ class EmbeddedCorpus:
         """Embed each query on its own and keep it: the same question is searched again every round and turn."""
         with self._lock:
             known = self._vectors.get(query)
-        if known is not None:
-            return known
+            if known is not None:
+                self._vectors.move_to_end(query)
+                return known
         vector: NDArray[np.float32] = self._embedder.embed([query])[0]
         with self._lock:
             self._vectors[query] = vector
@@ -136,14 +148,18 @@ class EmbeddedCorpus:
         return vector
 
     def _mask(self, scope: Scope) -> Mask:
-        """Return which rows may be seen, None for all of them."""
-        key = json.dumps([sorted(scope.access), scope.filters], sort_keys=True, default=str)
-        with self._lock:
-            if key in self._masks:
-                return self._masks[key]
+        """Return which rows may be seen, None for all of them; asked anew once the documents have changed."""
         where, parameters = _visible(scope)
-        rows = self._rows_of(f"SELECT d.doc_id FROM documents d WHERE {where}", parameters)  # noqa: S608
-        allowed = {row[0] for row in rows}
+        with self._reading() as connection:
+            # Tags may be given while this handle is open; a mask of before must not show what they hide.
+            changes = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchall()
+            key = json.dumps([changes, where, parameters])
+            with self._lock:
+                if key in self._masks:
+                    self._masks.move_to_end(key)
+                    return self._masks[key]
+            sql = f"SELECT d.doc_id FROM documents d WHERE {where}"  # noqa: S608  # values are parameters
+            allowed = {row[0] for row in connection.execute(sql, parameters)}
         per_document = np.array([doc_id in allowed for doc_id in self._documents], dtype=np.bool_)
         mask: Mask = None if per_document.all() else per_document[self._owners]
         with self._lock:
@@ -152,34 +168,47 @@ class EmbeddedCorpus:
                 self._masks.popitem(last=False)
         return mask
 
-    def _rows_of(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Run one read; a single connection serves all threads, one at a time."""
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection for one read transaction: all that is read in it is of one moment."""
+        with self._lock:
+            connection = self._connections.pop() if self._connections else None
         try:
-            with self._lock:
-                return self._connection.execute(sql, parameters).fetchall()
-        except sqlite3.DatabaseError as error:
-            msg = f"{self._folder / DATABASE} cannot be read: {error}"
+            connection = connection or read_only(self.folder / DATABASE)
+            connection.execute("BEGIN")
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if not isinstance(error, sqlite3.DatabaseError):
+                raise
+            msg = f"{self.folder / DATABASE} cannot be read: {error}"
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
-
-    def _batched(self, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
-        where, parameters = _visible(scope)
-        found: list[tuple[Any, ...]] = []
-        for start in range(0, len(ids), PARAMETERS):
-            part = ids[start : start + PARAMETERS]
-            marks = ",".join("?" * len(part))
-            found += self._rows_of(sql.format(ids=marks, where=where), [*part, *parameters])
-        return found
+        with self._lock:
+            self._connections.append(connection)
 
     def _chunks(self, ids: list[str], scope: Scope) -> dict[str, Chunk]:
         sql = (
             "SELECT c.chunk_id, c.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
-            "c.parent_id, c.start, c.\"end\", coalesce(c.text, (SELECT group_concat(text, '') FROM (SELECT l.text "
-            'FROM chunks l WHERE l.doc_id = c.doc_id AND l.level = 2 AND l.start >= c.start AND l.start < c."end" '
-            "ORDER BY l.start))), "
-            "c.tokens FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
+            'c.parent_id, c.start, c."end", c.text, c.tokens '
+            "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
-        found = {row[0]: Chunk(*row) for row in self._batched(sql, ids, scope)}
+        with self._reading() as connection:
+            rows = _batched(connection, sql, ids, scope)
+            found = {row[0]: _with_text(connection, Chunk(*row)) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    def _children(self, ids: list[str], scope: Scope) -> dict[str, list[str]]:
+        sql = (
+            "SELECT c.parent_id, c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "
+            "WHERE c.parent_id IN ({ids}) AND {where} ORDER BY c.parent_id, c.position"
+        )
+        result: dict[str, list[str]] = {}
+        with self._reading() as connection:
+            for parent, child in _batched(connection, sql, ids, scope):
+                result.setdefault(parent, []).append(child)
+        return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
     def _places(self, spots: list[tuple[str, int]], scope: Scope) -> list[Place]:
         where, parameters = _visible(scope)
@@ -189,29 +218,20 @@ class EmbeddedCorpus:
             f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
         )
         places = []
-        for doc_id, position in spots:
-            rows = self._rows_of(sql, [doc_id, position, *parameters])
-            heading, pages = rows[0] if rows else ("", "[]")
-            before = [page for start, page in json.loads(pages) if start <= position]
-            places.append(Place(before[-1] if before else None, heading))
+        with self._reading() as connection:
+            for doc_id, position in spots:
+                rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
+                heading, pages = rows[0] if rows else ("", "[]")
+                before = [page for start, page in json.loads(pages) if start <= position]
+                places.append(Place(before[-1] if before else None, heading))
         return places
-
-    def _children(self, ids: list[str], scope: Scope) -> dict[str, list[str]]:
-        sql = (
-            "SELECT c.parent_id, c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "
-            "WHERE c.parent_id IN ({ids}) AND {where} ORDER BY c.parent_id, c.position"
-        )
-        result: dict[str, list[str]] = {}
-        for parent, child in self._batched(sql, ids, scope):
-            result.setdefault(parent, []).append(child)
-        return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
     def _info(self) -> CorpusInfo:
         manifest = self.manifest
-        home = self._folder / "generations" / manifest.name
-        size = sum(path.stat().st_size for path in [self._folder / DATABASE, *home.rglob("*")] if path.is_file())
+        home = self.folder / "generations" / manifest.name
+        size = sum(path.stat().st_size for path in [self.folder / DATABASE, *home.rglob("*")] if path.is_file())
         return CorpusInfo(
-            path=str(self._folder), generation=manifest.number, documents=manifest.documents, chunks=manifest.chunks,
+            path=str(self.folder), generation=manifest.number, documents=manifest.documents, chunks=manifest.chunks,
             leaves=manifest.leaves, tokens=manifest.tokens, embedder=manifest.embedder, dimension=manifest.dimension,
             bytes=size,
         )  # fmt: skip
@@ -231,17 +251,44 @@ def _visible(scope: Scope) -> tuple[str, list[Any]]:
     return where, parameters
 
 
-def _read_only(database: Path) -> sqlite3.Connection:
+def read_only(database: Path) -> sqlite3.Connection:
+    """Open a database that this process must not change; the caller closes it."""
     uri = f"file:{quote(str(database))}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30)
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
     try:
         connection.execute("SELECT count(*) FROM meta").fetchone()
     except sqlite3.OperationalError:
         # A folder that cannot be written to cannot hold the write-ahead log's index either.
         connection.close()
-        connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None)
     return connection
 
 
+def _batched(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
+    where, parameters = _visible(scope)
+    found: list[tuple[Any, ...]] = []
+    for start in range(0, len(ids), PARAMETERS):
+        part = ids[start : start + PARAMETERS]
+        marks = ",".join("?" * len(part))
+        found += connection.execute(sql.format(ids=marks, where=where), [*part, *parameters]).fetchall()
+    return found
+
+
+def _with_text(connection: sqlite3.Connection, chunk: Chunk) -> Chunk:
+    """Join the leaves of a parent, which has no text of its own in the database."""
+    if chunk.level == 2:
+        return chunk
+    sql = "SELECT text FROM chunks WHERE doc_id = ? AND level = 2 AND start >= ? AND start < ? ORDER BY start"
+    leaves = connection.execute(sql, (chunk.doc_id, chunk.start, chunk.end))
+    return replace(chunk, text="".join(row[0] for row in leaves))
+
+
+def _close_all(connections: list[sqlite3.Connection]) -> None:
+    for connection in connections:
+        connection.close()
+
+
 async def _in_thread(work: Callable[[], T]) -> T:
-    return await asyncio.get_running_loop().run_in_executor(_POOL, work)
+    # As `asyncio.to_thread` does: meters and the like travel in context variables.
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(_POOL, context.run, work)

@@ -15,9 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from anabranch.corpus import bm25, dense
-from anabranch.corpus.analysis import Analyser
+from anabranch.corpus.analysis import Analyser, analyser
 from anabranch.corpus.truth import Truth, embedded_text
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedding import Vectors
@@ -35,6 +36,8 @@ KEPT = 3
 """Generations that stay on disk: the current one, and those that readers may still hold."""
 
 BLOCK = 4_096
+TERMS_BLOCK = 500
+_NAME = re.compile(r"\d{6,}-[0-9a-f]{4}")
 REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
 
 
@@ -49,23 +52,28 @@ class Manifest:
     base_url: str
     dimension: int
     language: str
+    analyser: str
+    changes: int
     documents: int
     leaves: int
     chunks: int
     tokens: int
-    changes: int
     files: dict[str, dict[str, Any]]
 
 
 def current(folder: Path) -> str | None:
     """Return the name of the current generation, None where there is none yet."""
     try:
-        return (folder / "CURRENT").read_text(encoding="ascii").strip() or None
+        name = (folder / "CURRENT").read_text(encoding="ascii").strip()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{folder / 'CURRENT'} cannot be read: {error}"
         raise CorpusDamagedError(msg, hint=REBUILD) from error
+    if not _NAME.fullmatch(name):
+        msg = f"{folder / 'CURRENT'} names no index: {name[:40]!r}."
+        raise CorpusDamagedError(msg, hint=REBUILD)
+    return name
 
 
 def read_manifest(folder: Path, name: str) -> Manifest:
@@ -94,11 +102,11 @@ def read_manifest(folder: Path, name: str) -> Manifest:
 
 
 def out_of_date(folder: Path, truth: Truth) -> bool:
-    """Say whether the database holds changes that no index has: a run was interrupted, or killed, before its end."""
-    name = current(folder)
-    if name is None:
-        return truth.changes > 0
+    """Tell whether the current index is not one of the documents as they are, or cannot be read."""
     try:
+        name = current(folder)
+        if name is None:
+            return truth.one("SELECT 1 FROM chunks LIMIT 1") is not None
         return read_manifest(folder, name).changes != truth.changes
     except CorpusDamagedError:
         return True
@@ -114,20 +122,21 @@ def damage(folder: Path, manifest: Manifest) -> list[str]:
     ]
 
 
-def build(
-    folder: Path, truth: Truth, *, dimension: int, progress: Callable[[int, int], None] | None = None
-) -> Manifest:
-    """Make a new generation from the database and point CURRENT at it.
+def build(folder: Path, truth: Truth, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
+    """Make a new generation from the database and point CURRENT at it; an empty corpus has none.
 
     Args:
         folder: The corpus.
         truth: Its database; a leaf without a vector is an error, not a gap.
-        dimension: Length of the vectors.
         progress: Told leaves done and leaves in all.
     """
+    if not truth.one("SELECT count(*) FROM chunks WHERE level = 2")[0]:
+        (folder / "CURRENT").unlink(missing_ok=True)
+        return None
     embedder = truth.meta("embedder") or ""
-    before = current(folder)
-    number = int(before.split("-")[0]) + 1 if before else 1
+    # From the vectors themselves: asking a hosted embedder would need its key and its server.
+    dimension = (truth.one("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", embedder) or (0,))[0] // 4
+    number = _next_number(folder)
     name = f"{number:06d}-{secrets.token_hex(2)}"
     home = folder / "generations" / f".{name}"
     shutil.rmtree(home, ignore_errors=True)
@@ -140,18 +149,25 @@ def build(
     }
     manifest = Manifest(
         name=name, number=number, embedder=embedder, spec=truth.meta("spec") or "",
-        base_url=truth.meta("base_url") or "", dimension=dimension,
-        language=truth.meta("language") or "english", files=files, **counts,
+        base_url=truth.meta("base_url") or "", dimension=dimension, changes=truth.changes,
+        language=truth.meta("language") or "english", analyser=analyser(truth.meta("language") or "english").name,
+        files=files, **counts,
     )  # fmt: skip
     facts = {"schema": SCHEMA, **{field: getattr(manifest, field) for field in Manifest.__slots__}}
     _write(home / "manifest.json", json.dumps(facts, indent=1))
-    for path in home.rglob("*"):
+    for path in [*home.rglob("*"), home]:
         _sync(path)
     home.rename(folder / "generations" / name)
     _sync(folder / "generations")
     _point(folder, name)
     _sweep(folder, name)
     return manifest
+
+
+def _next_number(folder: Path) -> int:
+    """Return a number above every generation on disk, whatever the pointer says."""
+    homes = (folder / "generations").iterdir() if (folder / "generations").is_dir() else ()
+    return max((int(home.name.split("-")[0]) for home in homes if _NAME.fullmatch(home.name)), default=0) + 1
 
 
 def _write_indexes(
@@ -164,32 +180,37 @@ def _write_indexes(
     place = {doc_id: index for index, doc_id in enumerate(documents)}
     ids: list[str] = []
     owners: list[int] = []
-    analyser = Analyser(truth.meta("language") or "english")
+    words = analyser(truth.meta("language") or "english")
 
     def terms() -> Iterator[list[str]]:
         sql = (
-            "SELECT c.chunk_id, c.doc_id, d.title, c.heading, c.text FROM chunks c JOIN documents d USING (doc_id) "
-            "WHERE c.level = 2 ORDER BY d.rowid, c.start"
+            "SELECT c.chunk_id, c.doc_id, c.vector_key, d.title, c.heading, c.text FROM chunks c "
+            "JOIN documents d USING (doc_id) WHERE c.level = 2 ORDER BY d.rowid, c.start"
         )
-        for chunk_id, doc_id, title, heading, text in truth.connection.execute(sql):
-            ids.append(chunk_id)
-            owners.append(place[doc_id])
-            if progress is not None and len(ids) % 500 == 0:
+        cursor = truth.connection.execute(sql)
+        while rows := cursor.fetchmany(TERMS_BLOCK):
+            ids.extend(row[0] for row in rows)
+            owners.extend(place[row[1]] for row in rows)
+            yield from _terms(truth, words, [(key, embedded_text(*parts)) for _, _, key, *parts in rows])
+            if progress is not None:
                 progress(len(ids), total)
-            yield analyser.terms(embedded_text(title, heading, text))
 
     bm25.build(home / "bm25", terms())
     dense.build(home / "dense.faiss", _vectors(truth, embedder, dimension), dimension)
     np.save(home / "rows.npy", np.array(ids, dtype="S16"))
     np.save(home / "row_documents.npy", np.array(owners, dtype=np.int32))
     _write(home / "documents.json", json.dumps(documents))
-    return {
-        "documents": len(documents),
-        "leaves": len(ids),
-        "chunks": chunks,
-        "tokens": tokens,
-        "changes": truth.changes,
-    }
+    return {"documents": len(documents), "leaves": len(ids), "chunks": chunks, "tokens": tokens}
+
+
+def _terms(truth: Truth, words: Analyser, texts: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Return the terms of texts, from the database where they were analysed before."""
+    known = truth.terms_of([key for key, _ in texts], words.name)
+    fresh = {key: " ".join(words.terms(text)) for key, text in texts if key not in known}
+    if fresh:
+        truth.add_terms(fresh, words.name)
+    known |= fresh
+    return [known[key].split() for key, _ in texts]
 
 
 def _vectors(truth: Truth, embedder: str, dimension: int) -> Iterator[Vectors]:
@@ -229,6 +250,8 @@ def _write(path: Path, text: str) -> None:
 
 def _sync(path: Path) -> None:
     """Force a file or folder to the disk before the pointer names it."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows does not open folders
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

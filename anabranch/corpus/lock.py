@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from anabranch.errors import CorpusLockedError
+from anabranch.errors import CorpusLockedError, SettingsError
 
 
 @contextmanager
@@ -22,15 +22,18 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
 
     Raises:
         CorpusLockedError: Another process is writing.
+        SettingsError: The folder cannot be written to.
     """
     lock = FileLock(folder / "write.lock", timeout=wait)
     holder = folder / "writer"
     try:
         lock.acquire()
     except Timeout as error:
-        who = holder.read_text(encoding="ascii") if holder.exists() else "another process"
-        msg = f"The corpus at {folder} is being written to by {who}."
+        msg = f"The corpus at {folder} is being written to by {_name_in(holder)}."
         raise CorpusLockedError(msg, hint="Wait until it has ended, then try again.") from error
+    except OSError as error:
+        msg = f"The corpus at {folder} cannot be written to: {error.strerror or error}."
+        raise SettingsError(msg, hint="Check the permissions of the folder.") from error
     try:
         holder.write_text(f"process {os.getpid()}", encoding="ascii")
         yield
@@ -38,3 +41,10 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
         with suppress(OSError):
             holder.unlink()
         lock.release()
+
+
+def _name_in(holder: Path) -> str:
+    try:
+        return holder.read_text(encoding="ascii") or "another process"
+    except OSError:
+        return "another process"

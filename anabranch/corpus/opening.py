@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 import threading
 from collections import OrderedDict
+from contextlib import closing, suppress
 from pathlib import Path
 
-from anabranch.corpus.embedded import EmbeddedCorpus
-from anabranch.corpus.generation import Manifest, current, read_manifest
-from anabranch.corpus.truth import DATABASE
-from anabranch.errors import CorpusEmptyError, CorpusNotFoundError, EmbedderMismatchError, SettingsError
+from anabranch.corpus.embedded import EmbeddedCorpus, read_only
+from anabranch.corpus.generation import Manifest, build, current, out_of_date, read_manifest
+from anabranch.corpus.lock import writing
+from anabranch.corpus.truth import DATABASE, Truth
+from anabranch.errors import (
+    CorpusDamagedError,
+    CorpusEmptyError,
+    CorpusLockedError,
+    CorpusNotFoundError,
+    EmbedderMismatchError,
+    SettingsError,
+)
 from anabranch.models.embedders import load_embedder
 from anabranch.models.embedding import Embedder
 
 HANDLES = 8
 
 _lock = threading.Lock()
-_open: OrderedDict[tuple[str, str], EmbeddedCorpus] = OrderedDict()
+_open: OrderedDict[tuple[str, str, str | None, str | None], EmbeddedCorpus] = OrderedDict()
 
 
-async def open_corpus(path: str | Path) -> EmbeddedCorpus:
+async def open_corpus(path: str | Path, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
     """Return a handle on the current generation; the same handle until there is a new one.
+
+    Documents that a run committed before it died, without an index of them, are indexed first, unless another process
+    is writing.
+
+    Args:
+        path: Folder of the corpus.
+        embedder: The embedder it has to be of; None for whatever it was made with.
+        base_url: OpenAI-compatible server of an `openai:` embedder; None for the one it was made with.
 
     Raises:
         CorpusNotFoundError: There is no corpus at `path`.
@@ -30,54 +48,80 @@ async def open_corpus(path: str | Path) -> EmbeddedCorpus:
         EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
         CorpusDamagedError: A derived file is missing or damaged.
     """
-    return await asyncio.to_thread(open_now, path)
+    return await asyncio.to_thread(open_now, path, embedder, base_url)
 
 
-def open_now(path: str | Path) -> EmbeddedCorpus:
+def open_now(path: str | Path, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
     """Do what `open_corpus` does, in this thread."""
     folder = Path(os.path.abspath(path))  # noqa: PTH100  # unlike resolve(), it does not follow links
-    name = _current_name(folder)
-    key = (str(folder), name)
-    # One opening at a time: N branches that arrive together must share the handle, not make N of them.
-    with _lock:
-        handle = _open.get(key)
-        if handle is None:
-            manifest = read_manifest(folder, name)
-            if manifest.leaves == 0:
-                raise _empty(folder)
-            embedder = _embedder(folder, manifest)
-            handle = EmbeddedCorpus(folder, name, embedder)
-            _open[key] = handle
-        _open.move_to_end(key)
-        while len(_open) > HANDLES:
-            _open.popitem(last=False)
-        return handle
-
-
-def _embedder(folder: Path, manifest: Manifest) -> Embedder:
-    """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
-    hint = "Bring the same embedder back, or embed the corpus anew: anabranch corpus rebuild --embedder ..."
-    try:
-        embedder = load_embedder(manifest.spec, manifest.base_url or None)
-    except SettingsError as error:
-        msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {error.message}"
-        raise EmbedderMismatchError(msg, hint=hint) from error
-    if embedder.name != manifest.embedder or embedder.dimension != manifest.dimension:
-        msg = f"The corpus at {folder} was made with the embedder {manifest.embedder!r}; here it is {embedder.name!r}."
-        raise EmbedderMismatchError(msg, hint=hint)
-    return embedder
-
-
-def _current_name(folder: Path) -> str:
     if not (folder / DATABASE).is_file():
         msg = f"There is no corpus at {folder}."
         raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
-    name = current(folder)
+    # One opening at a time: N branches that arrive together must share the handle, not make N of them.
+    with _lock:
+        name = _caught_up(folder, current(folder))
+        key = (str(folder), name, embedder, base_url)
+        if key not in _open:
+            manifest = read_manifest(folder, name)
+            _open[key] = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
+        _open.move_to_end(key)
+        while len(_open) > HANDLES:
+            _open.popitem(last=False)
+        return _open[key]
+
+
+def _caught_up(folder: Path, name: str | None) -> str:
+    """Return the generation to open, made now if a run that died has left the index behind the documents."""
+    if name is None or _changes_of(folder, name) != _changes(folder):
+        # A run in progress makes its index itself; a folder that cannot be written to is read as it is.
+        with suppress(CorpusLockedError, SettingsError), writing(folder):
+            name = _index_again(folder) or current(folder)
     if name is None:
-        raise _empty(folder)
+        msg = f"The corpus at {folder} holds no passage."
+        raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
     return name
 
 
-def _empty(folder: Path) -> CorpusEmptyError:
-    msg = f"The corpus at {folder} holds no passage."
-    return CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
+def _changes_of(folder: Path, name: str) -> int:
+    """Return the count of changes that a generation was made at; one that is open here needs no file."""
+    for handle in _open.values():
+        if (handle.folder, handle.manifest.name) == (folder, name):
+            return handle.manifest.changes
+    return read_manifest(folder, name).changes
+
+
+def _index_again(folder: Path) -> str | None:
+    """Build what is missing, unless the run that was at it has ended well by now."""
+    with closing(Truth(folder)) as truth:
+        if not out_of_date(folder, truth):
+            return current(folder)
+        manifest = build(folder, truth)
+        return manifest.name if manifest else None
+
+
+def _changes(folder: Path) -> int:
+    try:
+        with closing(read_only(folder / DATABASE)) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
+    except sqlite3.DatabaseError as error:
+        msg = f"{folder / DATABASE} cannot be read: {error}"
+        raise CorpusDamagedError(msg, hint="Restore it from a copy, or ingest into a new folder.") from error
+    return int(row[0]) if row else 0
+
+
+def _embedder(folder: Path, manifest: Manifest, wanted: str | None, base_url: str | None) -> Embedder:
+    """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
+    hint = f"Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder {wanted or 'minilm'}"
+    try:
+        embedder = load_embedder(
+            wanted or manifest.spec, base_url or (manifest.base_url if not wanted else None) or None
+        )
+    except SettingsError as error:
+        if wanted:
+            raise
+        msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {error.message}"
+        raise EmbedderMismatchError(msg, hint=hint) from error
+    if embedder.name != manifest.embedder:
+        msg = f"The corpus at {folder} was made with the embedder {manifest.embedder!r}; here it is {embedder.name!r}."
+        raise EmbedderMismatchError(msg, hint=hint)
+    return embedder

@@ -14,16 +14,13 @@ CREATE TABLE IF NOT EXISTS meta (
     value TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- One row per file that was taken in: what lets a second run skip it, and notice that it is gone.
+-- One row per file that was taken in: what lets a second run skip it, and notice that it is gone. An empty digest means
+-- that it has to be read again. `access` is what was given with it.
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY,
-    root TEXT NOT NULL,
     source TEXT NOT NULL,
     sha256 TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL,
-    access TEXT NOT NULL,
-    notes TEXT NOT NULL
+    access TEXT NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS documents (
@@ -65,6 +62,14 @@ CREATE TABLE IF NOT EXISTS vectors (
     embedder TEXT NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (vector_key, embedder)
+) WITHOUT ROWID;
+
+-- Terms in the same way: analysing is most of the work of making the BM25 index anew.
+CREATE TABLE IF NOT EXISTS analysed (
+    vector_key TEXT NOT NULL,
+    analyser TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    PRIMARY KEY (vector_key, analyser)
 ) WITHOUT ROWID;
 """
 

@@ -16,7 +16,9 @@ from tests.servers.openai_stub import OpenAIStub
 pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
-WRITTEN = "The relief channel of 1961 carries a third of a flood around the weir [1]. Three measures protect the town [1]."
+WRITTEN = (
+    "The relief channel of 1961 carries a third of a flood around the weir [1]. Three measures protect the town [1]."
+)
 REPLY = f'{WRITTEN}\n\nQUOTES:\n[1] "Three measures protect the town"'
 
 

@@ -1,0 +1,229 @@
+"""Opening a corpus: once, checked, from any loop or thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+from anabranch.corpus.embedded import EmbeddedCorpus
+from anabranch.corpus.generation import current
+from anabranch.corpus.ingest import ingest
+from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.store import Scope
+from anabranch.corpus.upkeep import rebuild, verify
+from anabranch.errors import (
+    CorpusDamagedError,
+    CorpusEmptyError,
+    CorpusNotFoundError,
+    EmbedderMismatchError,
+)
+
+
+def opened(corpus: Path, embedder: str | None = None) -> EmbeddedCorpus:
+    return asyncio.run(open_corpus(corpus, embedder))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a.md").write_text("# Herons\n\nHerons fish at dawn.\n", encoding="utf-8")
+    ingest([tmp_path / "d"], tmp_path / "c")
+    return tmp_path / "c"
+
+
+def more(corpus: Path, name: str = "b") -> None:
+    (corpus.parent / "d" / f"{name}.md").write_text(f"# Swifts {name}\n\nSwifts sleep in the air.\n", encoding="utf-8")
+    ingest([corpus.parent / "d"], corpus)
+
+
+def test_the_same_handle_until_there_is_a_new_generation(corpus: Path) -> None:
+    first = opened(corpus)
+    assert opened(corpus) is first
+    more(corpus)
+    second = opened(corpus)
+    assert second is not first
+    assert second.generation > first.generation
+
+
+def test_an_old_handle_goes_on_searching_its_generation(corpus: Path) -> None:
+    old = opened(corpus)
+    for name in "bcdefg":
+        more(corpus, name)
+
+    async def search() -> list[str]:
+        (ranked,) = await old.search("bm25", ["herons swifts"], 10, Scope())
+        return [chunk.source for chunk in (await old.chunks(ranked["ids"], Scope())).values()]
+
+    assert asyncio.run(search()) == ["a.md"]
+
+
+def test_threads_and_loops_share_one_handle(corpus: Path) -> None:
+    handles: list[EmbeddedCorpus] = []
+
+    def work() -> None:
+        async def many() -> list[EmbeddedCorpus]:
+            return await asyncio.gather(*(open_corpus(corpus) for _ in range(8)))
+
+        handles.extend(asyncio.run(many()))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(handle) for handle in handles}) == 1
+
+
+async def test_the_loop_is_never_blocked(corpus: Path) -> None:
+    with blockbuster_ctx():
+        store = await open_corpus(corpus)
+        await store.search("dense", ["herons"], 3, Scope())
+        (ranked,) = await store.search("bm25", ["herons"], 3, Scope())
+        await store.chunks(ranked["ids"], Scope())
+        await store.info()
+
+
+def test_no_corpus_there(tmp_path: Path) -> None:
+    with pytest.raises(CorpusNotFoundError, match="anabranch ingest"):
+        opened(tmp_path / "absent")
+
+
+def test_nothing_in_it(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    ingest([tmp_path / "d"], tmp_path / "c")
+    with pytest.raises(CorpusEmptyError, match="anabranch ingest"):
+        opened(tmp_path / "c")
+
+
+def test_another_embedder_is_refused_with_the_command(corpus: Path, own_model: Path) -> None:
+    with pytest.raises(EmbedderMismatchError, match="corpus rebuild --embedder"):
+        opened(corpus, str(own_model))
+    assert opened(corpus, "minilm").embedder is opened(corpus).embedder
+
+
+def test_an_embedder_that_changed_under_its_name_is_refused(corpus: Path, own_model: Path, tmp_path: Path) -> None:
+    model = shutil.copytree(own_model, tmp_path / "model")
+    rebuild(corpus, embedder=str(model))
+    assert opened(corpus).embedder.name.startswith("onnx:model-")
+    tokenizer = model / "tokenizer.json"
+    tokenizer.write_text(tokenizer.read_text("utf-8") + "\n", encoding="utf-8")
+    os.utime(model / "model.onnx", (1, 1))
+    more_files = corpus.parent / "e"
+    shutil.copytree(corpus, more_files)
+    with pytest.raises(EmbedderMismatchError):
+        opened(more_files)
+    shutil.rmtree(model)
+    gone = shutil.copytree(corpus, corpus.parent / "f")
+    with pytest.raises(EmbedderMismatchError):
+        opened(gone)
+
+
+FILES = ["dense.faiss", "rows.npy", "manifest.json", "bm25/bm25.rows.npy", "bm25/bm25.json"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_damage_and_a_rebuild_mends_it(corpus: Path, name: str) -> None:
+    (corpus / "generations" / str(current(corpus)) / name).unlink()
+    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
+        opened(corpus)
+    assert verify(corpus) != []
+    rebuild(corpus)
+    assert opened(corpus).generation > 0
+    assert verify(corpus) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_cut_file_is_damage(corpus: Path, name: str) -> None:
+    file = corpus / "generations" / str(current(corpus)) / name
+    file.write_bytes(file.read_bytes()[:-7])
+    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
+        opened(corpus)
+
+
+@pytest.mark.parametrize("name", ["dense.faiss", "rows.npy", "bm25/bm25.rows.npy"])
+def test_a_flipped_byte_is_found_by_verify(corpus: Path, name: str) -> None:
+    file = corpus / "generations" / str(current(corpus)) / name
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(bytes(content))
+    assert any(name in problem for problem in verify(corpus))
+
+
+@pytest.mark.parametrize("pointer", [b"\xff\xfe", b"../../somewhere", b"000099-abcd", b"/etc", b"x\0y", b"000001"])
+def test_a_damaged_pointer_is_damage_and_a_rebuild_mends_it(corpus: Path, pointer: bytes) -> None:
+    (corpus / "CURRENT").write_bytes(pointer)
+    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
+        opened(corpus)
+    assert verify(corpus) != []
+    rebuild(corpus)
+    assert verify(corpus) == []
+    assert opened(corpus).generation > 1
+
+
+def test_a_manifest_of_another_format_is_damage(corpus: Path) -> None:
+    file = corpus / "generations" / str(current(corpus)) / "manifest.json"
+    facts = json.loads(file.read_text())
+    file.write_text(json.dumps(facts | {"schema": 99}))
+    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
+        opened(corpus)
+
+
+def test_a_database_that_is_none_is_damage(corpus: Path) -> None:
+    (corpus / "corpus.db").write_bytes(b"not a database" * 400)
+
+    async def fetch() -> None:
+        store = await open_corpus(corpus)
+        await store.chunks(["x"], Scope())
+
+    with pytest.raises(CorpusDamagedError):
+        asyncio.run(fetch())
+    assert verify(corpus) != []
+
+
+def test_a_corpus_whose_first_run_died_before_its_index_is_indexed_on_opening(corpus: Path) -> None:
+    (corpus / "CURRENT").unlink()
+    shutil.rmtree(corpus / "generations")
+    assert opened(corpus).generation == 1
+    assert verify(corpus) == []
+
+
+def test_documents_that_a_dead_run_committed_are_indexed_on_opening(corpus: Path) -> None:
+    before = (corpus / "CURRENT").read_text()
+    more(corpus)
+    (corpus / "CURRENT").write_text(before)
+
+    async def search() -> int:
+        store = await open_corpus(corpus)
+        (ranked,) = await store.search("bm25", ["swifts"], 5, Scope())
+        return len(ranked["ids"])
+
+    assert asyncio.run(search()) == 1
+
+
+def test_tags_given_later_hide_a_document_from_a_handle_that_is_open(corpus: Path) -> None:
+    store = opened(corpus)
+
+    async def hits(*access: str) -> int:
+        (ranked,) = await store.search("bm25", ["herons"], 5, Scope(access=access))
+        return len(ranked["ids"])
+
+    assert asyncio.run(hits()) == 1
+    ingest([corpus.parent / "d"], corpus, access=("board",))
+    assert asyncio.run(hits()) == 0
+    assert asyncio.run(hits("board")) == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_opens(corpus: Path) -> None:
+    for path in [corpus, *corpus.rglob("*")]:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    assert opened(corpus).generation == 1
+    for path in [corpus, *corpus.rglob("*")]:
+        path.chmod(0o700)
