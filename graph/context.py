@@ -131,7 +131,7 @@ class Context(BaseSettings):
         default=5, ge=1, le=50, description="Passages in one call of the LLM reranker.", json_schema_extra=_on("rerank")
     )
     top_k: int = Field(
-        default=10,
+        default=24,
         ge=1,
         le=1000,
         description="Leaf passages kept after reranking.",

@@ -15,7 +15,7 @@ from graph.state import Draft, State
 from nodes.resources import chunks_of, corpus_of
 from nodes.writing import piece_of
 
-MAX_CANDIDATES = 150
+MAX_CANDIDATES = 60
 """Sentences embedded at most; those of the best passages first."""
 
 MIN_CHARS, MAX_CHARS = 20, 600

@@ -18,6 +18,7 @@ from prompts import REWRITE
 # The question itself must weigh at least as much as all that was derived from it: rewrites add recall and noise
 # (2603.13301, 2603.02153), and fusion must not let them outvote the user's own words.
 DERIVED_WEIGHT = 0.5
+EXPANSION_WEIGHT = 0.25
 FEEDBACK_PASSAGES = 5
 FEEDBACK_TERMS = 6
 
@@ -42,7 +43,8 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         if not texts:
             corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
             texts, kind = await _expand(corpus, scope, state["standalone"], wide=again), "expansion"
-    derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=kind) for text in texts]
+    weight = EXPANSION_WEIGHT if kind == "expansion" else DERIVED_WEIGHT
+    derived = [Query(text=text, weight=weight / len(texts), kind=kind) for text in texts]
     return {
         "queries": [*kept, *derived],
         "round": state["round"] + 1,

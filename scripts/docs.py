@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # a checkout is enough: nothing has to be installed
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
 
 
