@@ -12,7 +12,7 @@ from anabranch.corpus.filters import compile_filters
 from anabranch.errors import QuestionError
 from graph.context import Context, settle
 from graph.state import Draft, Evidence, InputState, Route
-from nodes.resources import corpus_of, model_of
+from nodes.resources import corpus_of, model_of, reranker_of
 from nodes.traced import Update, traced
 
 MAX_QUESTION_CHARS = 10_000
@@ -27,6 +27,8 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
     narrowed = state.get("filters") or None
     compile_filters(narrowed)
     await model_of(context)
+    if context.rerank != "none":
+        await reranker_of(context)
     corpus = await corpus_of(context)
     return {
         # Inputs are taken in and emptied, so that the next turn on this thread cannot find this one's.

@@ -6,12 +6,11 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from anabranch.errors import ModelError, SettingsError
-from anabranch.models.rerankers import Reranker
+from anabranch.errors import ModelError
 from anabranch.relevance import rank_by_relevance
 from graph.context import Context, settle
 from graph.state import Candidate, Degraded, State
-from nodes.resources import chunks_of, model_of
+from nodes.resources import chunks_of, reranker_of
 from nodes.traced import Update, traced
 
 
@@ -61,24 +60,3 @@ def _text(chunk: Any) -> str:  # noqa: ANN401  # Chunk or None
         return ""
     head = " > ".join(part for part in (chunk.title, chunk.heading) if part)
     return f"{head}\n{chunk.text}" if head else chunk.text
-
-
-async def reranker_of(context: Context) -> Reranker:
-    """Make the reranker that is chosen; `anabranch doctor` asks too.
-
-    Raises:
-        UserError: It cannot work as configured.
-    """
-    from anabranch.models.rerankers.cohere import CohereReranker
-    from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
-    from anabranch.models.rerankers.llm import LLMReranker
-
-    if context.rerank == "cohere":
-        return CohereReranker(context.rerank_model, timeout=context.model_timeout)
-    if context.rerank == "cross_encoder":
-        return CrossEncoderReranker(context.rerank_model)
-    chat = await model_of(context)
-    if chat is None:
-        msg = "rerank: llm needs a chat model, and none is configured."
-        raise SettingsError(msg, hint="Set `model`, or choose another `rerank`.")
-    return LLMReranker(chat, context.rerank_prompt, batch=context.rerank_batch, concurrency=context.max_concurrency)

@@ -8,7 +8,9 @@ from typing import Any
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.opening import open_corpus
 from anabranch.corpus.store import CorpusStore, Scope
+from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.rerankers import Reranker
 from graph.context import Context
 
 
@@ -46,3 +48,24 @@ async def chunks_of(
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
     found = await corpus.chunks(own, scope_of(context, state.get("narrowed"))) if own else {}
     return {**found, **{chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests}}
+
+
+async def reranker_of(context: Context) -> Reranker:
+    """Make the reranker that is chosen; `anabranch doctor` asks too.
+
+    Raises:
+        UserError: It cannot work as configured.
+    """
+    from anabranch.models.rerankers.cohere import CohereReranker
+    from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
+    from anabranch.models.rerankers.llm import LLMReranker
+
+    if context.rerank == "cohere":
+        return CohereReranker(context.rerank_model, timeout=context.model_timeout)
+    if context.rerank == "cross_encoder":
+        return CrossEncoderReranker(context.rerank_model)
+    chat = await model_of(context)
+    if chat is None:
+        msg = "rerank: llm needs a chat model, and none is configured."
+        raise SettingsError(msg, hint="Set `model`, or choose another `rerank`.")
+    return LLMReranker(chat, context.rerank_prompt, batch=context.rerank_batch, concurrency=context.max_concurrency)

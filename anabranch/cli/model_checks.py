@@ -65,12 +65,12 @@ async def _served(model: str, base_url: str) -> Check:
 
 async def reranker_check(context: Context) -> Check:
     """Say whether the reranker can be made."""
-    from nodes import rerank as step
+    from nodes.resources import reranker_of
 
     if context.rerank == "none":
         return Check("rerank", "off", "none: the fused order stays")
     try:
-        await step.reranker_of(context)
+        await reranker_of(context)
     except AnabranchError as error:
         return Check("rerank", "problem", error.message, error.hint)
     return Check("rerank", "ok", context.rerank + (f" ({context.rerank_model})" if context.rerank_model else ""))
