@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
@@ -44,7 +42,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
 def _revised(reply: str, draft: Draft, window: int) -> Draft:
     """Apply the model's decision; quotes of both versions are kept, because kept sentences keep their markers."""
     if not draft["found"]:
-        fresh = draft_of(_answer_in(reply), window=window)
+        fresh = draft_of(reply, window=window)
         return fresh if fresh["found"] else {**draft, "window": window, "missing": fresh["missing"] or draft["missing"]}
     revision = parse_revision(reply, draft["answer"])
     if revision.action == "keep":
@@ -52,11 +50,3 @@ def _revised(reply: str, draft: Draft, window: int) -> Draft:
     new = {str(number): list(quotes) for number, quotes in revision.quotes.items()}
     quotes = {number: [*draft["quotes"].get(number, []), *new.get(number, [])] for number in {*draft["quotes"], *new}}
     return {**draft, "answer": revision.answer, "quotes": quotes, "window": window, "keeps": 0}
-
-
-def _answer_in(reply: str) -> str:
-    """Return the answer of a reply in either form: as text, or inside {"action": "revise", "answer": ...}."""
-    if not re.search(r'"action"\s*:', reply):
-        return reply
-    revision = parse_revision(reply, "")
-    return revision.answer if revision.action == "revise" else "NOT FOUND:"
