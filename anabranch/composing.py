@@ -37,6 +37,9 @@ _FIGURE = re.compile(
 MOST_HEADING_WORDS = 12
 _SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]]|\s|\[\d+\])*$")
 
+_CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
+_REFERENCE = re.compile(r"\s?\[\d+(?:\s?[,;–-]\s?\d+)*\]")
+
 ALIKE = 0.92
 """Cosine over which a sentence says what another one said."""
 
@@ -66,8 +69,15 @@ def asks_figure(question: str) -> bool:
 
 
 def says_something(text: str) -> bool:
-    """Say whether a sentence can stand in an answer: a heading or a question cannot."""
+    """Say whether a sentence can stand in an answer: a heading, a question or a line of code cannot."""
+    if len(_CODE.findall(text)) >= 2:
+        return False
     return bool(_SAID.search(text)) or len(text.split()) > MOST_HEADING_WORDS
+
+
+def without_references(text: str) -> str:
+    """Remove a document's own reference marks, "[12]" or "[3, 7]": in an answer they would read as citations."""
+    return " ".join(_REFERENCE.sub("", text).split())
 
 
 def pick(

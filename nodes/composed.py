@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from anabranch.composing import Sentence, asks_figure, pick, says_something
+from anabranch.composing import Sentence, asks_figure, pick, says_something, without_references
 from anabranch.corpus.sentences import spans
 from graph.context import Context
 from graph.state import Draft, State
@@ -40,7 +40,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     for sentence in chosen:
         quotes.setdefault(str(sentence.number), []).append(sentence.text)
     return Draft(
-        answer=" ".join(f"{sentence.text} [{sentence.number}]" for sentence in chosen),
+        answer=" ".join(f"{without_references(sentence.text)} [{sentence.number}]" for sentence in chosen),
         quotes=quotes,
         window=len(state["windows"]),
         keeps=0,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.composing import Sentence, asks_figure, pick, says_something
+from anabranch.composing import Sentence, asks_figure, pick, says_something, without_references
 
 
 def _sentences(texts: list[str]) -> list[Sentence]:
@@ -74,3 +74,12 @@ def test_headings_and_questions_are_no_sentences_of_an_answer() -> None:
     assert says_something("| Overview | Llama 2 was pretrained on 2 trillion tokens |")
     assert not says_something("How far can evaluation go?")
     assert not says_something("Details for the pretraining of Llama")
+
+
+def test_code_is_no_sentence_and_a_documents_own_references_are_no_citations() -> None:
+    assert not says_something(
+        'for part in client.runs.stream(thread["id"], input={"question": "x"}): print(part.data[0])'
+    )
+    assert says_something("Rank fusion adds 1 / (k + rank) with k=60 for each list.")
+    assert without_references("As shown before [12], this holds [3, 7].") == "As shown before, this holds."
+    assert without_references("Nothing to do [here].") == "Nothing to do [here]."

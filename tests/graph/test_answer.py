@@ -219,3 +219,15 @@ async def test_a_quote_is_cited_with_its_own_page(tmp_path: Path) -> None:
     state = await _ask("When was the Cedar bridge opened?", str(tmp_path / "corpus"))
     cited = next(citation for citation in state["citations"] if "1803" in citation["quote"])
     assert cited["page"] == 3
+
+
+async def test_a_documents_own_references_do_not_become_citations(tmp_path: Path) -> None:
+    from anabranch.corpus.ingest import ingest
+
+    (tmp_path / "paper.md").write_text(
+        "# Otters\n\nOtters sleep on their backs in kelp [12], as Marlowe showed [3, 7].\n"
+    )
+    ingest([tmp_path / "paper.md"], tmp_path / "corpus")
+    state = await _ask("How do otters sleep?", str(tmp_path / "corpus"))
+    assert state["answer"] == "Otters sleep on their backs in kelp, as Marlowe showed. [1]"
+    assert state["citations"][0]["quote"] == "Otters sleep on their backs in kelp [12], as Marlowe showed [3, 7]."
