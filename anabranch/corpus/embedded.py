@@ -261,6 +261,9 @@ def read_only(database: Path) -> sqlite3.Connection:
         # A folder that cannot be written to cannot hold the write-ahead log's index either.
         connection.close()
         connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -94,21 +94,26 @@ class Truth:
         Raises:
             CorpusDamagedError: The file is no database, or of a later version.
         """
+        self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
-            self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
             self.connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode only FULL syncs at each commit: what was committed outlives a power cut, too.
             self.connection.execute("PRAGMA synchronous = FULL")
             self.connection.execute("PRAGMA foreign_keys = ON")
             prepare(self.connection)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, CorpusDamagedError) as error:
+            self.connection.close()
+            if isinstance(error, CorpusDamagedError):
+                raise
             msg = f"{folder / DATABASE} cannot be read: {error}"
             raise CorpusDamagedError(msg, hint="Restore it from a copy, or ingest into a new folder.") from error
 
     def close(self) -> None:
         """Close, moving what is in the log into the database file."""
-        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.connection.close()
+        try:
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[Callable[[], None]]:

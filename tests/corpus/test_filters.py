@@ -20,6 +20,7 @@ Row = tuple[dict[str, str], dict[str, Any]]
 
 def passing(rows: list[Row], filters: Mapping[str, Any] | None) -> list[int]:
     """Positions of the documents that pass, by SQLite."""
+    condition = compile_filters(filters)
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE documents (n, source, title, key, doc_id, metadata)")
     for n, (columns, metadata) in enumerate(rows):
@@ -27,7 +28,6 @@ def passing(rows: list[Row], filters: Mapping[str, Any] | None) -> list[int]:
         connection.execute(
             "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", (n, *values, json.dumps(metadata, ensure_ascii=False))
         )
-    condition = compile_filters(filters)
     sql = f"SELECT n FROM documents d WHERE {condition.sql} ORDER BY n"
     found = [n for (n,) in connection.execute(sql, condition.parameters)]
     connection.close()
