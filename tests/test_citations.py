@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -171,12 +169,11 @@ def test_the_laws_hold_for_any_text(answer: str, quotes: dict[int, list[str]], o
 @pytest.mark.parametrize(
     "sentence", ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] "]
 )
+@pytest.mark.timeout(60)  # quadratic work would take many minutes here
 def test_a_very_long_answer_survives(sentence: str):
     many = {number: PassageText(str(number), PASSAGES[1].text * 100) for number in range(1, 10)}
     answer = "".join(sentence.format(index) for index in range(200_000 // len(sentence)))
-    started = time.perf_counter()
     check_laws(verify(answer, {1: ["Revenue rose by 12%"]}, many), many)
-    assert time.perf_counter() - started < 30
 
 
 def test_a_number_in_words_that_is_nowhere_is_not_supported() -> None:

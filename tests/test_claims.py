@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,7 +87,6 @@ def test_spans_lie_in_order_and_each_marker_is_in_one_claim_at_most(answer: str)
 @pytest.mark.parametrize(
     "unit", ["[1]", "a [1] ", "Foo bar baz [1] ", "\n- ", "[", "[1,", "**", "| a |\n", " ", ": \n"]
 )
+@pytest.mark.timeout(60)  # quadratic work would take many minutes here
 def test_work_is_bounded(unit: str):
-    started = time.perf_counter()
     claims(unit * (100_000 // len(unit)))
-    assert time.perf_counter() - started < 8

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,8 +107,7 @@ def test_the_nearest_sentence():
 
 
 @pytest.mark.parametrize("unit", ["- ", "* ", "a-", "' ", "\n-", "....", "a b ", "1-", "_", " \n"])
+@pytest.mark.timeout(60)  # quadratic work would take many minutes here
 def test_work_is_bounded(unit: str):
-    started = time.perf_counter()
     find_quote(unit * 50 + " and some words", unit * 5_000)
     nearest("some words of a quote", unit * 5_000)
-    assert time.perf_counter() - started < 3

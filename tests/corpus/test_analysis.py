@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -74,10 +73,9 @@ def test_terms_are_short_and_hold_no_white_space(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "a-", "1,", "_", "aB", "日", "'a", "1-", "\u0301"])
+@pytest.mark.timeout(60)  # quadratic work would take many minutes here
 def test_time_stays_linear(unit: str) -> None:
-    started = time.perf_counter()
     terms(unit * 100_000)
-    assert time.perf_counter() - started < 3
 
 
 def test_threads_get_the_same_terms() -> None:

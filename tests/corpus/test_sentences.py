@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -58,7 +57,6 @@ def test_spans_tile_the_text_and_none_is_blank(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [".", ". ", " \n", " ", '."', "\n ", "(", ")", "1. ", "…", "\n\n"])
+@pytest.mark.timeout(60)  # quadratic work would take many minutes here
 def test_time_stays_linear_on_runs_of_one_pattern(unit: str) -> None:
-    started = time.perf_counter()
     spans("x" + unit * 200_000 + "x")
-    assert time.perf_counter() - started < 3

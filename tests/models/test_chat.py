@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -52,15 +51,14 @@ async def test_a_reply_comes_whole_and_in_pieces_and_is_counted() -> None:
         (scripts.DRIP, ModelError),
     ],
 )
+@pytest.mark.timeout(60)  # a server that is silent or never stops must not hold a step
 async def test_failures_are_sorted(reply: Any, error: type[Exception]) -> None:
-    began = time.monotonic()
     with OpenAIStub(reply) as stub:
         chat = await _chat(stub, timeout=1.0)
         with metered() as meter, pytest.raises(error) as raised:
             [piece async for piece in chat.stream("s", "u", max_tokens=10)]
         assert meter.calls == 1
     assert raised.value.hint  # type: ignore[attr-defined]
-    assert time.monotonic() - began < 8
 
 
 @pytest.mark.loopback
