@@ -29,9 +29,10 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     """Say 'enough', 'thin' or 'nothing', why, and what is missing; a round that brings nothing new ends the search."""
     context = settle(state.get("settings"), runtime)
     degraded: list[Degraded] = []
-    judgement = await _by_scores(context, state)
     if context.grade == "none" and state["passages"]:
         judgement = Judgement("enough", ("grade: none was asked for",), ())
+    else:
+        judgement = await _by_scores(context, state)
     if context.grade == "llm" and judgement.verdict != "nothing":
         try:
             judgement = await _by_model(context, state)

@@ -8,7 +8,7 @@ from anabranch.choices import choose
 from anabranch.packing import Passage as Packable
 from anabranch.packing import pack as pack_passages
 from graph.context import Context, settle
-from graph.state import Degraded, Draft, Excerpt, State
+from graph.state import Degraded, Excerpt, State
 from nodes.resources import chunks_of, corpus_of
 from nodes.traced import Update, traced
 
@@ -63,7 +63,6 @@ async def pack(state: State, runtime: Runtime[Context]) -> Update:
     return {
         "windows": windows,
         "route": {"name": choice.name, "reasons": list(choice.reasons)},
-        "draft": Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing=""),
         "degraded": degraded,
         "counts": {
             "windows": len(windows),

@@ -27,7 +27,8 @@ import numpy as np
 
 from anabranch.corpus import bm25, dense
 from anabranch.corpus.analysis import Analyser, analyser
-from anabranch.corpus.truth import Truth, embedded_text
+from anabranch.corpus.rows import embedded_text
+from anabranch.corpus.truth import Truth
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedding import Vectors
 

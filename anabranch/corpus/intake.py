@@ -16,8 +16,9 @@ from anabranch.corpus.document import Document
 from anabranch.corpus.reading import read
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.report import FileRow, IngestReport, Progress, Status
+from anabranch.corpus.rows import Grown, content_digest, digest_of
 from anabranch.corpus.tree import Sizes, grow
-from anabranch.corpus.truth import FileRecord, Grown, Truth, content_digest, digest_of
+from anabranch.corpus.truth import FileRecord, Truth
 from anabranch.corpus.walking import Found
 from anabranch.errors import ReadingError
 from anabranch.models.embedding import Embedder

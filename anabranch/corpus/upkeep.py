@@ -10,7 +10,8 @@ from pathlib import Path
 from anabranch.corpus.embedded import read_only
 from anabranch.corpus.generation import Manifest, build, current, damage, read_manifest
 from anabranch.corpus.lock import writing
-from anabranch.corpus.truth import DATABASE, Truth, embedded_text
+from anabranch.corpus.rows import embedded_text
+from anabranch.corpus.truth import DATABASE, Truth
 from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusNotFoundError, UserError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.models.embedding import Embedder

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from anabranch.corpus.document import Block, Document
+from anabranch.corpus.rows import Grown, content_digest, embedded_text
 from anabranch.corpus.tree import grow
-from anabranch.corpus.truth import Grown, Truth, content_digest, embedded_text
+from anabranch.corpus.truth import Truth
 from anabranch.models.embedders import load_embedder
 
 EMBEDDER = load_embedder("minilm")
