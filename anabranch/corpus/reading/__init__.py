@@ -12,47 +12,48 @@ from pathlib import Path
 from anabranch.corpus.document import Document
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.reading.failure import Failure
+from anabranch.corpus.reading.options import PLAIN, ReadOptions
 from anabranch.errors import ReadingError
 
-__all__ = ["READERS", "SUPPORTED", "Failure", "Reader", "read"]
+__all__ = ["PLAIN", "READERS", "SUPPORTED", "Failure", "ReadOptions", "Reader", "read"]
 
-Reader = Callable[[Path, str], Iterator[Document | Failure]]
+Reader = Callable[[Path, str, ReadOptions], Iterator[Document | Failure]]
 
 _MOST_BYTES = 1 << 30
 _STREAMED = frozenset({".jsonl", ".ndjson"})
 
 
-def _pdf(path: Path, source: str) -> Iterator[Document | Failure]:
+def _pdf(path: Path, source: str, options: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.pdf import read_pdf
 
-    return read_pdf(path, source)
+    return read_pdf(path, source, options)
 
 
-def _markdown(path: Path, source: str) -> Iterator[Document | Failure]:
+def _markdown(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.markdown import read_markdown
 
     return read_markdown(path, source)
 
 
-def _text(path: Path, source: str) -> Iterator[Document | Failure]:
+def _text(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.text import read_text
 
     return read_text(path, source)
 
 
-def _html(path: Path, source: str) -> Iterator[Document | Failure]:
+def _html(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.html import read_html
 
     return read_html(path, source)
 
 
-def _docx(path: Path, source: str) -> Iterator[Document | Failure]:
+def _docx(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.docx import read_docx
 
     return read_docx(path, source)
 
 
-def _jsonl(path: Path, source: str) -> Iterator[Document | Failure]:
+def _jsonl(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.jsonl import read_jsonl
 
     return read_jsonl(path, source)
@@ -78,12 +79,13 @@ READERS: dict[str, Reader] = {
 SUPPORTED: tuple[str, ...] = tuple(sorted(READERS))
 
 
-def read(path: Path, source: str) -> Iterator[Document | Failure]:
+def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield the documents of one file, and a `Failure` for each part of it that could not be read.
 
     Args:
         path: The file.
         source: What a person calls it; it becomes `Document.source`.
+        options: Passwords and the like.
 
     Raises:
         ReadingError: On the first step, or in mid-file when the file turns out to be damaged. Reasons: `unsupported`,
@@ -98,7 +100,7 @@ def read(path: Path, source: str) -> Iterator[Document | Failure]:
         )
     try:
         _check_size(path, source)
-        yield from reader(path, source)
+        yield from reader(path, source, options)
     except ReadingError:
         raise
     except OSError as error:

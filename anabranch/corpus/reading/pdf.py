@@ -20,6 +20,7 @@ from anabranch.corpus.reading.layout.mupdf import Pdf, open_pdf
 from anabranch.corpus.reading.layout.paragraphs import Paragraph, paragraphs
 from anabranch.corpus.reading.layout.rows import Row, as_row, rows
 from anabranch.corpus.reading.layout.running import without_running
+from anabranch.corpus.reading.options import PLAIN, ReadOptions
 from anabranch.errors import ReadingError
 
 _LOCK = threading.Lock()
@@ -29,7 +30,7 @@ _OCR_HINT = "Run it through OCR first, for instance: ocrmypdf in.pdf out.pdf"
 _LONGEST_TITLE = 200
 
 
-def read_pdf(path: Path, source: str) -> Iterator[Document]:
+def read_pdf(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a PDF.
 
     Raises:
@@ -37,17 +38,17 @@ def read_pdf(path: Path, source: str) -> Iterator[Document]:
             page), `broken` (MuPDF finds no page in it).
     """
     with _LOCK:
-        document = _read(path, source)
+        document = _read(path, source, options)
     yield document
 
 
-def _read(path: Path, source: str) -> Document:
+def _read(path: Path, source: str, options: ReadOptions) -> Document:
     try:
         opened = open_pdf(path)
     except RuntimeError as error:
         raise _damaged(source) from error
     with opened as pdf:
-        _check(pdf, source)
+        _check(pdf, source, options.passwords)
         pages, unreadable = _pages(pdf)
         found = _paragraphs(pages)
         if not found:
@@ -58,8 +59,8 @@ def _read(path: Path, source: str) -> Document:
         return Document(source, _title(pdf, found, path), blocks, _metadata(pdf), key=source, notes=notes)
 
 
-def _check(pdf: Pdf, source: str) -> None:
-    if pdf.needs_pass and not pdf.authenticate(""):
+def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
+    if pdf.needs_pass and not any(pdf.authenticate(password) for password in ("", *passwords)):
         raise ReadingError(
             f"{source!r} is protected by a password.",
             reason="encrypted",
