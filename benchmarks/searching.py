@@ -12,7 +12,7 @@ from rank_bm25 import BM25Okapi
 
 from anabranch.corpus import bm25, dense
 from anabranch.corpus.analysis import analyser
-from anabranch.corpus.ranking import Ranked
+from anabranch.corpus.segments.ranking import Ranked
 from anabranch.corpus.sentences import spans
 from anabranch.models.embedding import Vectors
 from benchmarks.report import Table, ms, times

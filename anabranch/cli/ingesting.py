@@ -17,10 +17,10 @@ from rich.text import Text
 from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import bars
-from anabranch.corpus.generation import current, read_manifest
 from anabranch.corpus.ingest import FileRow, IngestReport, Status, ingest
 from anabranch.corpus.ingest import Progress as Told
 from anabranch.corpus.reading.cleaning import squeeze
+from anabranch.corpus.segments.generation import current, read_manifest
 
 STYLES = {"added": "green", "updated": "cyan", "removed": "magenta", "skipped": "yellow", "failed": "red"}
 MAX_FINE = 40

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from anabranch.corpus.generation import build, out_of_date
 from anabranch.corpus.intake import Intake
 from anabranch.corpus.lock import writing
 from anabranch.corpus.report import FileRow, IngestReport, Progress, Status
+from anabranch.corpus.segments.publishing import out_of_date, publish, tidy
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.corpus.truth import Truth
 from anabranch.corpus.walking import walk
@@ -89,10 +89,12 @@ def _index(corpus: Path, truth: Truth, report: IngestReport, progress: Progress)
     if not out_of_date(corpus, truth):
         return
     try:
-        build(corpus, truth, progress=lambda done, total: progress("index", done, total))
+        publish(corpus, truth, progress=lambda done, total: progress("index", done, total))
+        # What was taken in can be searched by now; the order of the segments may take longer.
+        tidy(corpus, truth)
     except KeyboardInterrupt:
         report.interrupted = True
-        build(corpus, truth)
+        publish(corpus, truth)
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the protocol names them

@@ -36,7 +36,6 @@ class _File:
         path: As the database has it.
         known: Whether it was in the corpus before.
         access: Tags that its documents get unless they name their own.
-        documents: Ids of what it holds now.
         changed: How many of those are new or different.
         failures: How many of its parts could not be read.
     """
@@ -47,7 +46,6 @@ class _File:
     digest: str
     known: bool
     access: tuple[str, ...]
-    documents: set[str] = field(default_factory=set)
     notes: dict[str, None] = field(default_factory=dict)
     changed: int = 0
     failures: int = 0
@@ -140,11 +138,10 @@ class Intake:
         document = self._named(document, file.path)
         file.notes |= dict.fromkeys(document.notes)
         doc_id, digest = digest_of(document.source), content_digest(document)
-        if doc_id in file.documents:
+        if not self._truth.see(file.path, doc_id):
             reason = "duplicate: the name occurs twice in the file; the first one counts"
             self._rows.append((file.number, FileRow(document.source, "failed", reason)))
             return
-        file.documents.add(doc_id)
         if self._truth.holds(doc_id, digest, file.path):
             return
         file.changed += 1
@@ -204,7 +201,7 @@ def _record(file: _File) -> FileRecord:
         sha256="" if file.failures else file.digest,
         access=file.access,
         # Which document an unreadable part was, nobody can say; so none is taken for gone.
-        documents=None if file.failures else frozenset(file.documents),
+        complete=not file.failures,
     )
 
 

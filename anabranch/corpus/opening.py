@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sqlite3
 import threading
@@ -10,9 +11,12 @@ from collections import OrderedDict
 from contextlib import closing, suppress
 from pathlib import Path
 
-from anabranch.corpus.embedded import EmbeddedCorpus, read_only
-from anabranch.corpus.generation import Manifest, build, current, out_of_date, read_manifest
+from anabranch.corpus.embedded import EmbeddedCorpus
 from anabranch.corpus.lock import writing
+from anabranch.corpus.passages import read_only
+from anabranch.corpus.schema import VERSION, version_of
+from anabranch.corpus.segments.generation import Manifest, current, read_manifest
+from anabranch.corpus.segments.publishing import publish
 from anabranch.corpus.truth import DATABASE, Truth
 from anabranch.errors import (
     CorpusDamagedError,
@@ -26,6 +30,9 @@ from anabranch.models.embedders import load_embedder
 from anabranch.models.embedding import Embedder
 
 HANDLES = 8
+ATTEMPTS = 5
+
+_log = logging.getLogger(__name__)
 
 _lock = threading.Lock()
 _open: OrderedDict[tuple[str, str, str | None, str | None], EmbeddedCorpus] = OrderedDict()
@@ -35,7 +42,7 @@ async def open_corpus(path: str | Path, embedder: str | None = None, base_url: s
     """Return a handle on the current generation; the same handle until there is a new one.
 
     Documents that a run committed before it died, without an index of them, are indexed first, unless another process
-    is writing.
+    is writing. A derived file that is damaged is made anew from the database, with a warning in the log.
 
     Args:
         path: Folder of the corpus.
@@ -46,7 +53,7 @@ async def open_corpus(path: str | Path, embedder: str | None = None, base_url: s
         CorpusNotFoundError: There is no corpus at `path`.
         CorpusEmptyError: It holds no passage.
         EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
-        CorpusDamagedError: A derived file is missing or damaged.
+        CorpusDamagedError: The database is damaged, or a derived file is and cannot be made anew here.
     """
     return await asyncio.to_thread(open_now, path, embedder, base_url)
 
@@ -59,23 +66,45 @@ def open_now(path: str | Path, embedder: str | None = None, base_url: str | None
         raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
     # One opening at a time: N branches that arrive together must share the handle, not make N of them.
     with _lock:
-        name = _caught_up(folder, current(folder))
-        key = (str(folder), name, embedder, base_url)
-        if key not in _open:
-            manifest = read_manifest(folder, name)
-            _open[key] = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
-        _open.move_to_end(key)
-        while len(_open) > HANDLES:
-            _open.popitem(last=False)
-        return _open[key]
+        changes = _changes(folder)
+        for _ in range(ATTEMPTS):
+            name = None
+            try:
+                name = _caught_up(folder, changes)
+                return _handle(folder, name, embedder, base_url)
+            except CorpusDamagedError as error:
+                _forget(folder, name)
+                # If there is another one by now, this one was swept away while it was being opened.
+                if name is None or name == current(folder):
+                    _mend(folder, error)
+        return _handle(folder, _caught_up(folder, changes), embedder, base_url)
 
 
-def _caught_up(folder: Path, name: str | None) -> str:
+def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None) -> EmbeddedCorpus:
+    key = (str(folder), name, embedder, base_url)
+    if key not in _open:
+        manifest = read_manifest(folder, name)
+        _open[key] = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
+    _open[key].watch.check()
+    _open.move_to_end(key)
+    while len(_open) > HANDLES:
+        _open.popitem(last=False)
+    return _open[key]
+
+
+def _forget(folder: Path, name: str | None) -> None:
+    for key in [key for key in _open if key[:2] == (str(folder), name)]:
+        del _open[key]
+
+
+def _caught_up(folder: Path, changes: int) -> str:
     """Return the generation to open, made now if a run that died has left the index behind the documents."""
-    if name is None or _changes_of(folder, name) != _changes(folder):
+    name = current(folder)
+    if name is None or _changes_of(folder, name) != changes:
         # A run in progress makes its index itself; a folder that cannot be written to is read as it is.
-        with suppress(CorpusLockedError, SettingsError), writing(folder):
-            name = _index_again(folder) or current(folder)
+        with suppress(CorpusLockedError, SettingsError), writing(folder), closing(Truth(folder)) as truth:
+            publish(folder, truth)
+        name = current(folder)
     if name is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
@@ -90,22 +119,35 @@ def _changes_of(folder: Path, name: str) -> int:
     return read_manifest(folder, name).changes
 
 
-def _index_again(folder: Path) -> str | None:
-    """Build what is missing, unless the run that was at it has ended well by now."""
-    with closing(Truth(folder)) as truth:
-        if not out_of_date(folder, truth):
-            return current(folder)
-        manifest = build(folder, truth)
-        return manifest.name if manifest else None
+def _mend(folder: Path, error: CorpusDamagedError) -> None:
+    """Make a damaged index anew from the database, and say so.
+
+    Raises:
+        CorpusDamagedError: What was found, if this process may not write here now.
+    """
+    _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
+    try:
+        with writing(folder), closing(Truth(folder)) as truth:
+            publish(folder, truth, anew=True)
+    except (CorpusLockedError, SettingsError) as refused:
+        raise error from refused
 
 
 def _changes(folder: Path) -> int:
+    """Return how often the documents have changed.
+
+    A corpus of an earlier version is brought up first.
+    """
     try:
         with closing(read_only(folder / DATABASE)) as connection:
+            version = version_of(connection)
             row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
     except sqlite3.DatabaseError as error:
         msg = f"{folder / DATABASE} cannot be read: {error}"
-        raise CorpusDamagedError(msg, hint="Restore it from a copy, or ingest into a new folder.") from error
+        raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
+    if version != VERSION:
+        with writing(folder), closing(Truth(folder)):
+            pass
     return int(row[0]) if row else 0
 
 

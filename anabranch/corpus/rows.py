@@ -57,6 +57,23 @@ class Grown:
         return [embedded_text(title, node.heading, node.text) for node in self.tree.nodes if node.level == 2]
 
 
+def facts_of(grown: Grown) -> dict[str, str | int]:
+    """Return the columns of a document's row, all but its number and its birth."""
+    document = grown.document
+    return {
+        "doc_id": digest_of(document.source),
+        "path": grown.path,
+        "source": document.source,
+        "key": document.key or document.source,
+        "title": document.title,
+        "digest": grown.digest,
+        "metadata": json.dumps(plain(document.metadata), ensure_ascii=False, sort_keys=True),
+        "access": json.dumps(sorted(document.access)),
+        "tokens": sum(node.tokens for node in grown.tree.nodes if node.level == 0),
+        "pages": json.dumps(pages_of(grown)),
+    }
+
+
 def pages_of(grown: Grown) -> list[tuple[int, int]]:
     """Return where in the text each page begins, for formats that have pages."""
     starts: list[tuple[int, int]] = []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anabranch.corpus.rows import Grown, digest_of, pages_of, plain, rows_of, text_key
+from anabranch.corpus.rows import Grown, facts_of, rows_of, text_key
 from anabranch.corpus.schema import prepare
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedding import Vectors
@@ -23,18 +23,20 @@ class FileRecord(NamedTuple):
     """A file that was taken in.
 
     Attributes:
-        path: Where it lies.
+        path: Where it lies, or what else it is known by.
         source: What a person calls it.
         sha256: Of its bytes; empty if it has to be read again.
         access: The tags that were given with it.
-        documents: Ids of all documents that it holds; None where that is not known.
+        complete: Whether all documents that it holds were seen (`Truth.see`): the others of it are gone.
+        stamp: What the file system said of it when it was read (size, times), empty where that is no evidence.
     """
 
     path: str
     source: str
     sha256: str
     access: tuple[str, ...]
-    documents: frozenset[str] | None
+    complete: bool = True
+    stamp: str = ""
 
 
 class Truth:
@@ -51,8 +53,11 @@ class Truth:
             self.connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode only FULL syncs at each commit: what was committed outlives a power cut, too.
             self.connection.execute("PRAGMA synchronous = FULL")
-            self.connection.execute("PRAGMA foreign_keys = ON")
             prepare(self.connection)
+            # On disk where it has to be: what a run has seen grows with the documents in one file.
+            self.connection.execute(
+                "CREATE TEMP TABLE seen (path TEXT, doc_id TEXT, PRIMARY KEY (path, doc_id)) WITHOUT ROWID"
+            )
         except (sqlite3.DatabaseError, CorpusDamagedError) as error:
             self.connection.close()
             if isinstance(error, CorpusDamagedError):
@@ -118,32 +123,26 @@ class Truth:
         with self.transaction():
             self.connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
-    def terms_of(self, keys: Sequence[str], analyser: str) -> dict[str, str]:
-        """Return the kept terms of these texts, joined by spaces."""
-        marks = ",".join("?" * len(keys))
-        sql = f"SELECT vector_key, terms FROM analysed WHERE analyser = ? AND vector_key IN ({marks})"  # noqa: S608
-        return dict(self.connection.execute(sql, (analyser, *keys)))
+    def forget_unused(self, *, everything: bool = False) -> None:
+        """Drop vectors that no leaf has any more.
 
-    def add_terms(self, terms: Mapping[str, str], analyser: str) -> None:
-        """Keep terms by the key of their text."""
-        rows = [(key, analyser, joined) for key, joined in terms.items()]
+        Args:
+            everything: Look at every vector, not only at those that lost a leaf, and drop those of former embedders.
+        """
+        used = "EXISTS (SELECT 1 FROM chunks c WHERE c.vector_key = vectors.vector_key)"
         with self.transaction():
-            self.connection.executemany("INSERT OR IGNORE INTO analysed VALUES (?, ?, ?)", rows)
-
-    def forget_unused(self) -> None:
-        """Drop vectors and terms of texts that no leaf has any more, and vectors of former embedders."""
-        used = "(SELECT vector_key FROM chunks WHERE vector_key IS NOT NULL)"
-        with self.transaction():
-            self.connection.execute(
-                f"DELETE FROM vectors WHERE embedder != ? OR vector_key NOT IN {used}",  # noqa: S608  # a constant
-                (self.meta("embedder") or "",),
-            )
-            self.connection.execute(f"DELETE FROM analysed WHERE vector_key NOT IN {used}")  # noqa: S608  # a constant
+            if everything:
+                sql = f"DELETE FROM vectors WHERE embedder != ? OR NOT {used}"  # noqa: S608  # a constant
+                self.connection.execute(sql, (self.meta("embedder") or "",))
+            else:
+                lost = "vector_key IN (SELECT vector_key FROM orphans)"
+                self.connection.execute(f"DELETE FROM vectors WHERE {lost} AND NOT {used}")  # noqa: S608  # constants
+            self.connection.execute("DELETE FROM orphans")
 
     def file(self, path: str) -> FileRecord | None:
         """Return what is known of a file that was taken in."""
-        row = self.one("SELECT path, source, sha256, access FROM files WHERE path = ?", path)
-        return FileRecord(row[0], row[1], row[2], tuple(json.loads(row[3])), None) if row else None
+        row = self.one("SELECT path, source, sha256, access, stamp FROM files WHERE path = ?", path)
+        return FileRecord(row[0], row[1], row[2], tuple(json.loads(row[3])), stamp=row[4]) if row else None
 
     def counts(self, path: str) -> tuple[int, int]:
         """Return how many documents and chunks a file holds."""
@@ -160,6 +159,11 @@ class Truth:
         row = self.one("SELECT path FROM documents WHERE source = ?", source)
         return row[0] if row else None
 
+    def see(self, path: str, doc_id: str) -> bool:
+        """Note that a file holds a document; False if that was noted in this run before."""
+        sql = "INSERT OR IGNORE INTO temp.seen VALUES (?, ?)"
+        return self.connection.execute(sql, (path, doc_id)).rowcount == 1
+
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> dict[str, int]:
         """Replace documents, and record the files that are finished by them, all in one transaction.
 
@@ -168,25 +172,28 @@ class Truth:
         """
         removed: dict[str, int] = {}
         with self.transaction() as changing:
+            if batch:
+                changing()
             for grown in batch:
                 self._replace(grown)
             for record in files:
                 removed[record.path] = self._finish(record)
-            if batch or any(removed.values()):
+            if any(removed.values()) and not batch:
                 changing()
         return removed
 
     def _finish(self, record: FileRecord) -> int:
         self.connection.execute(
-            "INSERT OR REPLACE INTO files (path, source, sha256, access) VALUES (?, ?, ?, ?)",
-            (record.path, record.source, record.sha256, json.dumps(record.access)),
+            "INSERT OR REPLACE INTO files (path, source, sha256, access, stamp) VALUES (?, ?, ?, ?, ?)",
+            (record.path, record.source, record.sha256, json.dumps(record.access), record.stamp),
         )
-        if record.documents is None:
-            return 0
-        held = [row[0] for row in self.all("SELECT doc_id FROM documents WHERE path = ?", record.path)]
-        gone = [(doc_id,) for doc_id in held if doc_id not in record.documents]
-        self.connection.executemany("DELETE FROM documents WHERE doc_id = ?", gone)
-        return len(gone)
+        gone = 0
+        if record.complete:
+            seen = "SELECT doc_id FROM temp.seen WHERE path = ?1"
+            sql = f"DELETE FROM documents WHERE path = ?1 AND doc_id NOT IN ({seen})"  # noqa: S608  # a constant
+            gone = self.connection.execute(sql, (record.path,)).rowcount
+        self.connection.execute("DELETE FROM temp.seen WHERE path = ?", (record.path,))
+        return gone
 
     def remove_file(self, path: str) -> int:
         """Remove a file and its documents; return how many those were."""
@@ -197,26 +204,19 @@ class Truth:
         return removed
 
     def _replace(self, grown: Grown) -> None:
-        document = grown.document
-        doc_id = digest_of(document.source)
-        self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,))
+        """Put a document in the place of its former edition; it keeps its number."""
+        facts = facts_of(grown)
+        names = ", ".join(facts)
+        marks = ", ".join("?" * len(facts))
+        fresh = ", ".join(f"{name} = excluded.{name}" for name in facts if name != "doc_id")
+        self.connection.execute("DELETE FROM chunks WHERE doc_id = ?", (facts["doc_id"],))
         self.connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                doc_id,
-                grown.path,
-                document.source,
-                document.key or document.source,
-                document.title,
-                grown.digest,
-                json.dumps(plain(document.metadata), ensure_ascii=False, sort_keys=True),
-                json.dumps(sorted(document.access)),
-                sum(node.tokens for node in grown.tree.nodes if node.level == 0),
-                json.dumps(pages_of(grown)),
-            ),
+            f"INSERT INTO documents (born, {names}) VALUES (?, {marks}) "  # noqa: S608  # names of columns
+            f"ON CONFLICT (doc_id) DO UPDATE SET born = excluded.born, {fresh}",
+            (self.changes, *facts.values()),
         )
         self.connection.executemany(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows_of(doc_id, grown)
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows_of(str(facts["doc_id"]), grown)
         )
 
     def remove_documents(self, doc_ids: Sequence[str]) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
-from anabranch.corpus.embedded import read_only
-from anabranch.corpus.generation import Manifest, build, current, damage, read_manifest
 from anabranch.corpus.lock import writing
+from anabranch.corpus.passages import read_only
 from anabranch.corpus.rows import embedded_text
+from anabranch.corpus.segments.generation import Manifest, current
+from anabranch.corpus.segments.index import Index
+from anabranch.corpus.segments.publishing import publish
 from anabranch.corpus.truth import DATABASE, Truth
 from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusNotFoundError, UserError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
@@ -79,10 +82,10 @@ def _index_problems(folder: Path, leaves: int, changes: int) -> list[str]:
         name = current(folder)
         if name is None:
             return ["there is no index"] if leaves else []
-        manifest = read_manifest(folder, name)
+        index = Index(folder, name)
     except CorpusDamagedError as error:
         return [error.message]
-    problems = damage(folder, manifest)
+    manifest, problems = index.manifest, index.damage()
     if manifest.leaves != leaves:
         problems.append(f"the index holds {manifest.leaves} passages, the database {leaves}: `corpus rebuild` mends it")
     elif manifest.changes != changes:
@@ -116,10 +119,9 @@ def rebuild(
             truth.set_meta("embedder", model.name)
             truth.set_meta("spec", spec)
             truth.set_meta("base_url", url or "")
-        manifest = build(
-            folder, truth, progress=(lambda done, total: progress("index", done, total)) if progress else None
-        )
-        truth.forget_unused()
+        indexed = partial(progress, "index") if progress else None
+        manifest = publish(folder, truth, anew=True, progress=indexed)
+        truth.forget_unused(everything=True)
     if manifest is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
@@ -159,7 +161,7 @@ def remove(folder: Path, sources: Sequence[str]) -> int:
         doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(truth, source)))
         removed = truth.remove_documents(doomed)
         truth.forget_unused()
-        build(folder, truth)
+        publish(folder, truth)
         return removed
 
 

@@ -33,7 +33,7 @@ def test_a_sound_corpus_is_said_to_be_sound(run: Run, corpus: Path) -> None:
 
 
 def test_damage_is_found_and_mended(run: Run, own: Path) -> None:
-    index = next((own / "generations").glob("*/dense*"))
+    index = next((own / "segments").glob("*/dense*"))
     index.write_bytes(b"\0" * index.stat().st_size)
     broken = run("corpus", "verify", "--corpus", own, "--json")
     assert broken.exit_code == 1

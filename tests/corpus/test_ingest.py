@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.generation import current
 from anabranch.corpus.ingest import IngestReport, ingest
 from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.segments.generation import current
 from anabranch.corpus.store import Scope
 from anabranch.corpus.upkeep import verify
 from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
@@ -63,7 +63,13 @@ def rows(corpus: Path, sql: str) -> list[tuple[Any, ...]]:
 
 def test_a_folder_is_taken_in(folder: Path, corpus: Path) -> None:
     report = ingest([folder], corpus)
-    assert sorted(path.name for path in corpus.iterdir()) == ["CURRENT", "corpus.db", "generations", "write.lock"]
+    assert sorted(path.name for path in corpus.iterdir()) == [
+        "CURRENT",
+        "corpus.db",
+        "generations",
+        "segments",
+        "write.lock",
+    ]
     assert statuses(report) == {"weir.md": "added", "mill.txt": "added"}
     assert all((row.documents, row.chunks) == (1, 3) for row in report.rows)
     assert report.embedded == 2

@@ -13,9 +13,11 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from anabranch.corpus.embedded import EmbeddedCorpus
-from anabranch.corpus.generation import current
 from anabranch.corpus.ingest import ingest
+from anabranch.corpus.lock import writing
 from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.segments import integrity
+from anabranch.corpus.segments.generation import current
 from anabranch.corpus.store import Scope
 from anabranch.corpus.upkeep import rebuild, verify
 from anabranch.errors import (
@@ -125,54 +127,94 @@ def test_an_embedder_that_changed_under_its_name_is_refused(corpus: Path, own_mo
         opened(gone)
 
 
-FILES = ["dense.faiss", "rows.npy", "manifest.json", "bm25/bm25.rows.npy", "bm25/bm25.json"]
+FILES = ["segments/dense.0.faiss", "segments/rows.npy", "segments/segment.json", "segments/bm25.rows.npy"]
+FILES += ["generations/manifest.json", "generations/histogram.npy", "segments"]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_missing_file_is_damage_and_a_rebuild_mends_it(corpus: Path, name: str) -> None:
-    (corpus / "generations" / str(current(corpus)) / name).unlink()
-    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
-        opened(corpus)
+def derived(corpus: Path, name: str) -> Path:
+    """The one file of that name in the only segment, or in the current generation."""
+    folder, _, file = name.partition("/")
+    if folder == "generations":
+        return corpus / folder / str(current(corpus)) / file
+    (segment,) = (corpus / "segments").iterdir()
+    return segment / file if file else segment
+
+
+def is_mended(corpus: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Opening makes the index anew, says so, and finds what it found before."""
     assert verify(corpus) != []
-    rebuild(corpus)
-    assert opened(corpus).generation > 0
+    with caplog.at_level("WARNING", logger="anabranch"):
+        store = opened(corpus)
+    assert "Making it anew" in caplog.text
     assert verify(corpus) == []
+    (ranked,) = asyncio.run(store.search("bm25", ["herons"], 5, Scope()))
+    assert len(ranked["ids"]) == 1
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_cut_file_is_damage(corpus: Path, name: str) -> None:
-    file = corpus / "generations" / str(current(corpus)) / name
+def test_a_missing_file_is_made_anew_and_that_is_said(
+    corpus: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = derived(corpus, name)
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    is_mended(corpus, caplog)
+
+
+@pytest.mark.parametrize("name", FILES[:-1])
+def test_a_cut_file_is_made_anew_and_that_is_said(corpus: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    file = derived(corpus, name)
     file.write_bytes(file.read_bytes()[:-7])
-    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
-        opened(corpus)
+    is_mended(corpus, caplog)
 
 
-@pytest.mark.parametrize("name", ["dense.faiss", "rows.npy", "bm25/bm25.rows.npy"])
-def test_a_flipped_byte_is_found_by_verify(corpus: Path, name: str) -> None:
-    file = corpus / "generations" / str(current(corpus)) / name
+@pytest.mark.parametrize("name", FILES[:-1])
+def test_a_flipped_bit_is_made_anew_and_that_is_said(corpus: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    file = derived(corpus, name)
     content = bytearray(file.read_bytes())
-    content[-1] ^= 1
+    content[len(content) // 2] ^= 1
     file.write_bytes(bytes(content))
-    assert any(name in problem for problem in verify(corpus))
+    is_mended(corpus, caplog)
 
 
 @pytest.mark.parametrize("pointer", [b"\xff\xfe", b"../../somewhere", b"000099-abcd", b"/etc", b"x\0y", b"000001"])
-def test_a_damaged_pointer_is_damage_and_a_rebuild_mends_it(corpus: Path, pointer: bytes) -> None:
+def test_a_damaged_pointer_is_mended(corpus: Path, pointer: bytes) -> None:
     (corpus / "CURRENT").write_bytes(pointer)
-    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
-        opened(corpus)
     assert verify(corpus) != []
-    rebuild(corpus)
-    assert verify(corpus) == []
     assert opened(corpus).generation > 1
+    assert verify(corpus) == []
 
 
-def test_a_manifest_of_another_format_is_damage(corpus: Path) -> None:
-    file = corpus / "generations" / str(current(corpus)) / "manifest.json"
+def test_an_index_of_another_format_is_made_anew(corpus: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = derived(corpus, "generations/manifest.json")
     facts = json.loads(file.read_text())
     file.write_text(json.dumps(facts | {"schema": 99}))
-    with pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
+    is_mended(corpus, caplog)
+
+
+def test_damage_found_while_another_process_writes_is_an_error_that_says_what_to_do(corpus: Path) -> None:
+    derived(corpus, "segments/rows.npy").unlink()
+    with writing(corpus), pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
         opened(corpus)
+
+
+def test_damage_of_a_large_segment_is_found_while_it_is_searched(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(integrity, "AT_ONCE", 0)
+    file = derived(corpus, "segments/dense.0.faiss")
+    content = bytearray(file.read_bytes())
+    content[-3] ^= 1
+    file.write_bytes(bytes(content))
+    store = opened(corpus)
+
+    async def searched_until_it_is_found() -> None:
+        while True:
+            await store.search("bm25", ["herons"], 5, Scope())
+            await asyncio.sleep(0.01)
+
+    with pytest.raises(CorpusDamagedError, match=r"dense\.0\.faiss"):
+        asyncio.run(asyncio.wait_for(searched_until_it_is_found(), 60))
+    is_mended(corpus, caplog)
 
 
 def test_a_database_that_is_none_is_damage(corpus: Path) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.corpus.generation import current
 from anabranch.corpus.ingest import ingest
 from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.segments.generation import current
 from anabranch.corpus.store import Scope
 from anabranch.corpus.upkeep import rebuild, remove, verify
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError, UserError
@@ -101,7 +101,7 @@ def test_old_generations_go(corpus: Path) -> None:
     for _ in range(5):
         rebuild(corpus)
     names = sorted(path.name for path in (corpus / "generations").iterdir())
-    assert len(names) == 3
+    assert len(names) == 2
     assert names[-1] == current(corpus)
 
 

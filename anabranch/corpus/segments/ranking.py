@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,3 +31,13 @@ def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> Ranked:
         rows, scores = rows[chosen], scores[chosen]
     order = np.lexsort((rows, -scores))
     return Ranked(rows[order].astype(np.int64), scores[order].astype(np.float64))
+
+
+def pooled(parts: Sequence[Ranked], k: int) -> Ranked:
+    """Return the `k` best of several rankings of different rows."""
+    if not parts:
+        return Ranked(np.zeros(0, np.int64), np.zeros(0, np.float64))
+    rows = np.concatenate([part.rows for part in parts])
+    scores = np.concatenate([part.scores for part in parts])
+    order = np.lexsort((rows, -scores))[: max(k, 0)]
+    return Ranked(rows[order], scores[order])

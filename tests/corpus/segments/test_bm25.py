@@ -12,23 +12,27 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from anabranch.corpus.analysis import analyser
-from anabranch.corpus.bm25 import BM25Index, build
+from anabranch.corpus.segments.bm25 import BM25, NONE_DEAD, Inverted
+from anabranch.corpus.segments.postings import Postings, write_postings
+from anabranch.corpus.segments.statistics import Statistics, histogram_of
 from anabranch.corpus.sentences import spans
 
 words = st.sampled_from(["a", "b", "c", "d", "é", "日本", "c++", "e" * 30])
 documents = st.lists(st.lists(words, max_size=8), min_size=1, max_size=12).filter(lambda corpus: any(corpus))
 
 
-def index_of(folder: Path, corpus: list[list[str]]) -> BM25Index:
-    assert build(folder, corpus) == len(corpus)
-    return BM25Index.open(folder)
+def index_of(folder: Path, corpus: list[list[str]]) -> BM25:
+    assert write_postings(folder, corpus) == len(corpus)
+    postings = Postings(folder)
+    statistics = Statistics(len(corpus), sum(map(len, corpus)), histogram_of(np.diff(postings.starts)))
+    return BM25([Inverted(postings, NONE_DEAD, 0)], statistics)
 
 
 @settings(max_examples=150, deadline=None)
 @given(documents, st.lists(words, max_size=5))
 def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]) -> None:
     with TemporaryDirectory() as folder:
-        (found,) = index_of(Path(folder), corpus).search([query], len(corpus))
+        (found,) = index_of(Path(folder), corpus).search([query], len(corpus), [None])
     expected = BM25Okapi(corpus).get_scores(query)
     sharing = [row for row, document in enumerate(corpus) if set(document) & set(query)]
     assert sorted(found.rows.tolist()) == sharing
@@ -42,7 +46,7 @@ def test_scores_are_those_of_rank_bm25_on_a_novel(shared: Path, tmp_path: Path) 
     index, reference = index_of(tmp_path, corpus), BM25Okapi(corpus)
     questions = ["Who is Gatsby?", "the green light at the end of Daisy's dock", "old sport old sport", "West Egg"]
     queries = [analyser().terms(question) for question in questions]
-    for query, found in zip(queries, index.search(queries, 20), strict=True):
+    for query, found in zip(queries, index.search(queries, 20, [None]), strict=True):
         expected = reference.get_scores(query)
         assert np.abs(found.scores - expected[found.rows]).max() < 1e-9
         assert found.rows.tolist() == np.lexsort((np.arange(len(expected)), -expected))[:20].tolist()
@@ -56,8 +60,8 @@ def test_a_mask_hides_rows_and_changes_no_score(corpus: list[list[str]], query: 
     mask = np.asarray([random.random() < 0.5 for _ in corpus])
     with TemporaryDirectory() as folder:
         index = index_of(Path(folder), corpus)
-        (everything,) = index.search([query], len(corpus))
-        (found,) = index.search([query], k, mask)
+        (everything,) = index.search([query], len(corpus), [None])
+        (found,) = index.search([query], k, [mask])
     allowed = [place for place, row in enumerate(everything.rows) if mask[row]][:k]
     assert found.rows.tolist() == everything.rows[allowed].tolist()
     assert found.scores.tolist() == everything.scores[allowed].tolist()
@@ -65,17 +69,35 @@ def test_a_mask_hides_rows_and_changes_no_score(corpus: list[list[str]], query: 
 
 def test_no_match_no_rows(tmp_path: Path) -> None:
     index = index_of(tmp_path, [["fig", "jam"], ["plum", "tart"], ["cherry", "cake"]])
-    assert [len(found.rows) for found in index.search([["kale"], [], ["fig"]], 10)] == [0, 0, 1]
+    assert [len(found.rows) for found in index.search([["kale"], [], ["fig"]], 10, [None])] == [0, 0, 1]
     assert index.idf("kale") is None
 
 
 @pytest.mark.parametrize("corpus", [[], [[]], [[], []]])
 def test_an_index_of_nothing_opens(tmp_path: Path, corpus: list[list[str]]) -> None:
-    (found,) = index_of(tmp_path, corpus).search([["x"]], 5)
+    (found,) = index_of(tmp_path, corpus).search([["x"]], 5, [None])
     assert len(found.rows) == 0
 
 
 def test_counts_past_sixteen_bits(tmp_path: Path) -> None:
     corpus = [["x"] * 70_000 + ["y"], ["x"], ["z"], ["z"]]
-    (found,) = index_of(tmp_path, corpus).search([["x"]], 5)
+    (found,) = index_of(tmp_path, corpus).search([["x"]], 5, [None])
     np.testing.assert_allclose(found.scores, BM25Okapi(corpus).get_scores(["x"])[found.rows], rtol=1e-12)
+
+
+def test_the_best_of_very_many_are_those_of_a_full_sort(tmp_path: Path) -> None:
+    dice = np.random.default_rng(3)
+    corpus = [["x"] * int(times) + ["y"] * int(rest) for times, rest in dice.integers(1, 40, (30_000, 2))]
+    index = index_of(tmp_path, corpus)
+    for k in (1, 50, 4_096, 5_000):
+        (found,) = index.search([["x", "y"]], k, [None])
+        (everything,) = index.search([["x", "y"]], len(corpus), [None])
+        assert found.rows.tolist() == everything.rows[:k].tolist()
+
+
+def test_the_terms_of_rows_are_counted(tmp_path: Path) -> None:
+    write_postings(tmp_path, [["b", "a", "a"], ["c"], ["a"]])
+    postings = Postings(tmp_path)
+    numbers, counts = postings.terms_of(np.array([0, 2]))
+    assert [postings.vocabulary[number] for number in numbers] == [b"a", b"b"]
+    assert counts.tolist() == [2, 1]

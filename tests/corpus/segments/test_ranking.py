@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.corpus.ranking import best
+from anabranch.corpus.segments.ranking import best
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 0.5, 2.0]), max_size=30), st.integers(0, 35))

@@ -1,0 +1,176 @@
+"""BM25 over the postings of all segments, with the scores of `rank_bm25.BM25Okapi` over the rows that are alive.
+
+Only the postings of the query's own terms are touched, and the best rows are picked without sorting the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.corpus.segments.postings import Postings
+from anabranch.corpus.segments.ranking import Ranked, best, pooled
+from anabranch.corpus.segments.statistics import Statistics
+from anabranch.corpus.segments.vocabulary import encoded
+
+K1 = 1.5
+B = 0.75
+
+Mask = NDArray[np.bool_]
+"""Shape (rows,): which rows of a segment a search may return."""
+
+# The best score among so many candidates is a bound that spares most of the others the selection.
+_SAMPLE = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """Terms of a segment that some of its rows no longer count for.
+
+    Attributes:
+        terms: Shape (n,), term numbers, ascending.
+        counts: Shape (n,), how many dead rows hold each.
+    """
+
+    terms: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many dead rows hold each of these terms."""
+        if not len(self.terms):
+            return np.zeros(len(numbers), dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.terms, numbers), len(self.terms) - 1)
+        return np.where(self.terms[places] == numbers, self.counts[places], 0)
+
+
+NONE_DEAD = Dead(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class Inverted:
+    """A segment's postings with what is dead of them."""
+
+    def __init__(self, postings: Postings, dead: Dead, first: int) -> None:
+        """Take the postings of one segment, whose first row has the number `first` among all segments' rows."""
+        self.postings = postings
+        self.dead = dead
+        self.first = first
+        self.norms: NDArray[np.float64] = np.zeros(0)
+
+    def alive(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return in how many rows that are alive each term is; 0 for the number -1."""
+        known = np.flatnonzero(numbers >= 0)
+        frequencies = np.zeros(len(numbers), dtype=np.int64)
+        frequencies[known] = self.postings.frequencies(numbers[known]) - self.dead.of(numbers[known])
+        return frequencies
+
+
+class BM25:
+    """Ranks the rows of all segments."""
+
+    def __init__(self, inverted: Sequence[Inverted], statistics: Statistics) -> None:
+        """Take the segments in row order; lengths are normed here, once."""
+        self._inverted = inverted
+        self._statistics = statistics
+        self._floor = statistics.floor()
+        for each in inverted:
+            each.norms = _norms(each.postings.lengths, statistics.mean_length)
+
+    def idf(self, term: str) -> float | None:
+        """Return the inverse document frequency of a term, None where no row has it."""
+        return self._weights([term])[term].idf
+
+    def search(self, queries: Sequence[Sequence[str]], k: int, masks: Sequence[Mask | None]) -> list[Ranked]:
+        """Return for each query the rows that share a term with it, best first, at most `k`.
+
+        Args:
+            queries: Analysed terms; one that is repeated counts as often as it stands there.
+            k: Most rows per query.
+            masks: One per segment, None to allow all its rows; rows outside are as good as absent, and a mask never
+                changes a score.
+
+        Returns:
+            Rows and scores in descending order, ties by row. In a tiny corpus scores can be zero or negative.
+        """
+        weights = self._weights({term for query in queries for term in query})
+        return [self._search_one(query, weights, k, masks) for query in queries]
+
+    def _weights(self, terms: Sequence[str] | set[str]) -> dict[str, _Weight]:
+        found = {}
+        for term in terms:
+            name = encoded(term)
+            numbers = tuple(each.postings.vocabulary.find(name) for each in self._inverted)
+            frequency = sum(
+                int(each.alive(np.asarray([number]))[0])
+                for each, number in zip(self._inverted, numbers, strict=True)
+                if number is not None
+            )
+            idf = self._statistics.idf(frequency, self._floor) if frequency else None
+            found[term] = _Weight(idf, numbers)
+        return found
+
+    def _search_one(
+        self, query: Sequence[str], weights: Mapping[str, _Weight], k: int, masks: Sequence[Mask | None]
+    ) -> Ranked:
+        parts = []
+        for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
+            terms = [
+                (number, weight.idf)
+                for weight in (weights[term] for term in query)
+                if weight.idf is not None and (number := weight.numbers[place]) is not None
+            ]
+            if terms:
+                ranked = _ranked(each, terms, k, mask)
+                parts.append(Ranked(ranked.rows + each.first, ranked.scores))
+        return pooled(parts, k)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """What a term counts, and its number in each segment."""
+
+    idf: float | None
+    numbers: tuple[int | None, ...]
+
+
+def _ranked(segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask: Mask | None) -> Ranked:
+    scores = np.zeros(len(segment.norms), dtype=np.float64)
+    matched = np.zeros(len(segment.norms), dtype=np.bool_)
+    contributions: dict[int, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
+    for number, idf in terms:
+        if number not in contributions:
+            contributions[number] = _contribution(segment, number, idf)
+        rows, values = contributions[number]
+        scores[rows] += values
+        matched[rows] = True
+    if mask is not None:
+        matched &= mask
+    candidates = np.flatnonzero(matched)
+    return _best(candidates, scores[candidates], k)
+
+
+def _contribution(segment: Inverted, number: int, idf: float) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    postings = segment.postings
+    part = slice(int(postings.starts[number]), int(postings.starts[number + 1]))
+    rows = np.asarray(postings.rows[part])
+    counts = postings.counts[part].astype(np.float64)
+    return rows, idf * (counts * (K1 + 1) / (counts + segment.norms[rows]))
+
+
+def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Ranked:
+    """Do what `best` does; of many rows, only those that can be among the best are looked at closely."""
+    if len(rows) > 4 * _SAMPLE and 0 < k <= _SAMPLE:
+        step = len(rows) // _SAMPLE
+        sample = scores[::step]
+        bound = np.partition(sample, len(sample) - k)[len(sample) - k] if k <= len(sample) else -np.inf
+        kept = np.flatnonzero(scores >= bound)
+        rows, scores = rows[kept], scores[kept]
+    return best(rows, scores, k)
+
+
+def _norms(lengths: NDArray[np.int32], mean: float) -> NDArray[np.float64]:
+    if mean <= 0:
+        return np.zeros(len(lengths), dtype=np.float64)
+    return np.asarray(K1 * (1 - B + B * lengths / mean), dtype=np.float64)

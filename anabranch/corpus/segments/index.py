@@ -1,0 +1,118 @@
+"""The index of one generation as a whole: what a query is put to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.corpus.segments.bm25 import BM25, Inverted
+from anabranch.corpus.segments.dense import Mask, Shard
+from anabranch.corpus.segments.generation import Manifest, read_manifest, read_statistics, read_tombs, segment_home
+from anabranch.corpus.segments.ranking import Ranked, pooled
+from anabranch.corpus.segments.segment import Segment
+from anabranch.errors import EmbedderMismatchError
+from anabranch.models.embedding import Vectors
+
+Masks = tuple[Mask | None, ...]
+"""Which rows of each segment may be seen; None for all of them."""
+
+# Scans are bound by memory and cores: more of them at once than cores would only wait for each other.
+_SCANS = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="anabranch-scan")
+
+
+class Index:
+    """All segments of one generation, opened; rows are numbered through all of them."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Open a generation.
+
+        Raises:
+            CorpusDamagedError: A file is missing or is not what it should be.
+        """
+        self.manifest: Manifest = read_manifest(folder, name)
+        self.segments = [Segment(segment_home(folder, each)) for each in self.manifest.segments]
+        self._tombs = read_tombs(folder, self.manifest)
+        self._firsts = [0, *accumulate(segment.rows for segment in self.segments)]
+        inverted = [
+            Inverted(segment.postings, self._tombs[segment.name].dead, first)
+            for segment, first in zip(self.segments, self._firsts, strict=False)
+        ]
+        self.bm25 = BM25(inverted, read_statistics(folder, self.manifest))
+
+    def masks(self, allowed: NDArray[np.int64] | None) -> Masks:
+        """Return which rows may be seen.
+
+        Args:
+            allowed: Numbers of the documents that may be; None for all.
+        """
+        return tuple(self._mask(segment, allowed) for segment in self.segments)
+
+    def _mask(self, segment: Segment, allowed: NDArray[np.int64] | None) -> Mask | None:
+        dead = self._tombs[segment.name].rows
+        if allowed is not None:
+            documents = np.isin(segment.documents[:, 0], allowed)
+            if documents.all():
+                return self._mask(segment, None)
+            mask = documents[segment.owners]
+        elif len(dead):
+            mask = np.ones(segment.rows, dtype=np.bool_)
+        else:
+            return None
+        mask[dead] = False
+        return mask
+
+    def nearest(self, vectors: Vectors, k: int, masks: Masks) -> list[Ranked]:
+        """Return the `k` rows nearest to each vector, or all allowed ones where there are fewer.
+
+        Args:
+            vectors: Shape (queries, dimension), unit rows.
+            k: Most rows per query.
+            masks: One per segment; rows outside are as good as absent.
+
+        Returns:
+            Rows and cosines in descending order, ties by row.
+
+        Raises:
+            EmbedderMismatchError: The vectors have another length than the index.
+        """
+        dimension = self.manifest.dimension
+        if vectors.shape[1:] != (dimension,):
+            msg = f"The corpus has vectors of length {dimension}, the question {vectors.shape[1:]!r}."
+            raise EmbedderMismatchError(msg, hint="Embed the corpus again: anabranch corpus rebuild --embedder ...")
+        queries = np.ascontiguousarray(vectors, dtype=np.float32)
+        todo = [
+            (shard, first, None if mask is None else mask[shard.first : shard.first + shard.rows])
+            for segment, first, mask in zip(self.segments, self._firsts, masks, strict=False)
+            for shard in segment.shards
+        ]
+
+        def scan(each: tuple[Shard, int, Mask | None]) -> list[Ranked]:
+            shard, first, mask = each
+            return [Ranked(found.rows + first, found.scores) for found in shard.search(queries, k, mask)]
+
+        # A single scan needs no other thread; a search has one already.
+        found = [scan(each) for each in todo] if len(todo) == 1 else list(_SCANS.map(scan, todo))
+        return [pooled(parts, k) for parts in zip(*found, strict=True)]
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        """Return the chunk ids of rows."""
+        places = np.searchsorted(self._firsts, rows, side="right") - 1
+        return [
+            bytes(self.segments[place].ids[row - self._firsts[place]]).decode("ascii")
+            for place, row in zip(places.tolist(), rows.tolist(), strict=True)
+        ]
+
+    def damage(self) -> list[str]:
+        """Return what is wrong with the files of its segments, by checksum; reads all of them."""
+        return [problem for segment in self.segments for problem in segment.damage()]
+
+
+def seen(masks: Sequence[Mask | None]) -> bool:
+    """Tell whether any row may be seen."""
+    return any(mask is None or bool(mask.any()) for mask in masks)

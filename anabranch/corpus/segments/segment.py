@@ -1,0 +1,135 @@
+"""One segment: an immutable folder with both indexes of some documents, and whose each row is.
+
+::
+
+    segments/7c1f09aa/
+      segment.json                size and SHA-256 of each file below
+      rows.npy                    chunk id of each row
+      owners.npy                  place in documents.npy of each row's document
+      documents.npy               number, birth and first row of each document, in row order
+      bm25.*.npy                  inverted file
+      dense.N.faiss codes.N.faiss vectors, and their codes where there are many
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.corpus.segments.dense import open_shards
+from anabranch.corpus.segments.mapping import mapped
+from anabranch.corpus.segments.postings import Postings
+from anabranch.errors import CorpusDamagedError
+
+FORMAT = 1
+REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
+
+Rows = NDArray[np.int64]
+
+
+class Segment:
+    """One opened segment; nothing is read into memory that can be mapped.
+
+    Attributes:
+        name: Of its folder.
+        ids: Shape (rows,), chunk ids of 16 bytes.
+        owners: Shape (rows,), places in `documents`.
+        documents: Shape (documents, 3): number, birth, first row.
+        postings: Its inverted file.
+        shards: Its vectors.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open a segment.
+
+        Raises:
+            CorpusDamagedError: A file is missing or is not what it should be.
+        """
+        self.name = folder.name
+        self.folder = folder
+        self.files = read_facts(folder)
+        try:
+            self.ids: NDArray[np.bytes_] = mapped(folder / "rows.npy")
+            self.owners: NDArray[np.int32] = mapped(folder / "owners.npy")
+            self.documents: NDArray[np.int64] = mapped(folder / "documents.npy")
+            self.postings = Postings(folder)
+            self.shards = open_shards(folder)
+        except (OSError, ValueError, RuntimeError) as error:
+            msg = f"The index segment {folder.name} cannot be opened: {error}"
+            raise CorpusDamagedError(msg, hint=REBUILD) from error
+        if sum(shard.rows for shard in self.shards) != self.rows:
+            msg = f"The index segment {folder.name} has not as many vectors as rows."
+            raise CorpusDamagedError(msg, hint=REBUILD)
+
+    @property
+    def rows(self) -> int:
+        """How many leaves it holds, dead ones included."""
+        return len(self.ids)
+
+    def rows_of(self, places: NDArray[np.integer]) -> Rows:
+        """Return all rows of the documents at these places, ascending."""
+        ends = np.append(self.documents[1:, 2], self.rows)
+        parts = [np.arange(self.documents[place, 2], ends[place]) for place in np.sort(places)]
+        return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+
+    def damage(self) -> list[str]:
+        """Return what is wrong with its files, by checksum; reads all of them."""
+        return [
+            f"{path} of segment {self.name} is not what was written"
+            for path, facts in self.files.items()
+            if not (self.folder / path).is_file() or sha256(self.folder / path) != facts["sha256"]
+        ]
+
+
+def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return size and checksum of each file of a segment, having looked that each is there in full.
+
+    Raises:
+        CorpusDamagedError: A file is missing or has another size.
+    """
+    try:
+        facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
+        if facts["format"] != FORMAT:
+            msg = f"The index segment {folder.name} has another format."
+            raise CorpusDamagedError(msg, hint=REBUILD)
+        files: dict[str, dict[str, Any]] = facts["files"]
+        for path, expected in files.items():
+            if (folder / path).stat().st_size != expected["size"]:
+                msg = f"The index file {path} of {folder.name} has another size than it was written with."
+                raise CorpusDamagedError(msg, hint=REBUILD)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = f"The index segment {folder.name} cannot be opened: {error}"
+        raise CorpusDamagedError(msg, hint=REBUILD) from error
+    return files
+
+
+def seal(folder: Path) -> None:
+    """Write down size and checksum of each file of a finished segment, and force all of it to the disk."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file())
+    files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path)} for path in paths}
+    (folder / "segment.json").write_text(json.dumps({"format": FORMAT, "files": files}, indent=1), encoding="utf-8")
+    for path in [*paths, folder / "segment.json", folder]:
+        sync(path)
+
+
+def sync(path: Path) -> None:
+    """Force a file or folder to the disk before anything names it."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows does not open folders
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sha256(path: Path) -> str:
+    """Return the checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
