@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast check format docs dev bench model clean constraints
+.PHONY: help ask test test-fast faults check format docs dev bench model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -24,6 +24,9 @@ test: $(VENV)/.dev  ## Run all tests
 
 test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
 	$(BIN)/python -m pytest -m "not slow and not loopback"
+
+faults: $(VENV)/.dev  ## Try each fault that a corpus has to survive 200 times; takes a quarter of an hour
+	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .

@@ -10,11 +10,13 @@
     │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
     │   ├── CorpusNotFoundError            no corpus at that path
     │   ├── CorpusEmptyError               a corpus with nothing in it
+    │   ├── CollectionError                a test collection or a table of scores cannot be used
     │   ├── EmbedderMismatchError          the corpus was made with another embedder
     │   └── ReadingError                   a file that cannot become text (ingest reports it and goes on)
     └── OperationError(RuntimeError)       something outside failed: exit code 1
         ├── CorpusLockedError              another process is writing
-        ├── CorpusDamagedError             a file of the corpus is not what its manifest says
+        ├── CorpusDamagedError             a file of the corpus is not what was written
+        │   └── IndexDamagedError          one that can be made anew from the others
         └── ModelError                     a model server is down, slow, refuses or talks nonsense
 
 They derive from ValueError and RuntimeError because a LangGraph server masks the text of any other exception.
@@ -84,6 +86,12 @@ class CorpusEmptyError(UserError):
     code = "corpus_empty"
 
 
+class CollectionError(UserError):
+    """A test collection, or a table of expected scores, cannot be used."""
+
+    code = "collection"
+
+
 class EmbedderMismatchError(UserError):
     """The corpus was made with another embedder, so its vectors mean something else."""
 
@@ -115,9 +123,13 @@ class CorpusLockedError(OperationError):
 
 
 class CorpusDamagedError(OperationError):
-    """A file of the corpus is missing or is not what its manifest says."""
+    """A file of the corpus is missing or is not what was written."""
 
     code = "corpus_damaged"
+
+
+class IndexDamagedError(CorpusDamagedError):
+    """A file of the index is missing or is not what was written; it can be made anew from the database."""
 
 
 class ModelError(OperationError):

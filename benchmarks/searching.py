@@ -10,9 +10,12 @@ from pathlib import Path
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from anabranch.corpus import bm25, dense
 from anabranch.corpus.analysis import analyser
+from anabranch.corpus.segments.bm25 import BM25, NONE_DEAD, Inverted
+from anabranch.corpus.segments.dense import open_shards, write_shards
+from anabranch.corpus.segments.postings import Postings, write_postings
 from anabranch.corpus.segments.ranking import Ranked
+from anabranch.corpus.segments.statistics import Statistics, histogram_of
 from anabranch.corpus.sentences import spans
 from anabranch.models.embedding import Vectors
 from benchmarks.report import Table, ms, times
@@ -55,16 +58,18 @@ def _bm25(texts: Sequence[str], queries: Sequence[str], folder: Path) -> tuple[S
     """Return both searches over the same terms; analysing the query is in neither."""
     corpus = [analyser().terms(text) for text in texts]
     terms = [analyser().terms(query) for query in queries]
-    bm25.build(folder, corpus)
-    index, okapi = bm25.BM25Index.open(folder), BM25Okapi(corpus)
-    return lambda n: index.search([terms[n]], K)[0], lambda n: _top(okapi.get_scores(terms[n]))
+    write_postings(folder, corpus)
+    postings = Postings(folder)
+    statistics = Statistics(len(corpus), sum(map(len, corpus)), histogram_of(np.diff(postings.starts)))
+    index, okapi = BM25([Inverted(postings, NONE_DEAD, 0)], statistics), BM25Okapi(corpus)
+    return lambda n: index.search([terms[n]], K, [None])[0], lambda n: _top(okapi.get_scores(terms[n]))
 
 
 def _dense(leaves: int, scale: Scale, folder: Path) -> tuple[Search, Peer]:
     vectors, queries = _unit(leaves, seed=1), _unit(scale.searches, seed=2)
-    dense.build(folder / "dense.faiss", [vectors], DIMENSION)
-    index = dense.DenseIndex.open(folder / "dense.faiss")
-    return lambda n: index.search(queries[n : n + 1], K)[0], lambda n: _top(vectors @ queries[n])
+    write_shards(folder, [vectors], DIMENSION)
+    (shard,) = open_shards(folder)
+    return lambda n: shard.search(queries[n : n + 1], K, None)[0], lambda n: _top(vectors @ queries[n])
 
 
 def _unit(rows: int, seed: int) -> Vectors:

@@ -12,6 +12,12 @@ pytest_plugins = ["tests.servers.fixtures"]
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("anabranch")
+    group.addoption("--faults", type=int, default=4, help="how often each fault in tests/faults is tried")
+    group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real documents and question sets that development and CI have beside the checkout."""

@@ -13,6 +13,7 @@ from anabranch import __version__
 from anabranch.cli.ask import ask
 from anabranch.cli.corpus import corpus
 from anabranch.cli.doctor import doctor
+from anabranch.cli.eval import evaluate
 from anabranch.cli.failures import guarded
 from anabranch.cli.ingest import ingest
 from anabranch.cli.search import search
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command()(guarded(ingest))
 app.command()(guarded(ask))
 app.command()(guarded(search))
+app.command("eval")(guarded(evaluate))
 app.add_typer(corpus, name="corpus")
 app.command()(guarded(doctor))
 

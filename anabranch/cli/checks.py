@@ -20,7 +20,7 @@ from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundErr
 if TYPE_CHECKING:
     from graph.context import Context
 
-EXTRAS = {"cohere": "cohere", "community": "langchain_community", "server": "langgraph_api"}
+EXTRAS = {"cohere": "cohere", "community": "langchain_community", "eval": "ir_measures", "server": "langgraph_api"}
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
 
 

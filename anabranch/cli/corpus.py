@@ -8,14 +8,18 @@ from typing import Annotated
 import typer
 
 from anabranch.cli.failures import guarded
-from anabranch.cli.options import CorpusOption, JsonOption
+from anabranch.cli.options import CorpusOption, JsonOption, WaitOption
 
 corpus = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Look after a corpus: what is in it, whether it is sound, making its indexes anew, removing documents.",
+    help="Look after a corpus: what is in it, whether it is sound, mending and moving it, removing documents.",
 )
+
+EmbedderUrlOption = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
+]
 
 
 @corpus.command()
@@ -25,18 +29,32 @@ def stats(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
 
     [bold]Example:[/]  anabranch corpus stats --json | jq -r '.sources\[].source'
     """
-    from anabranch.cli.upkeep import show_stats
+    from anabranch.cli.listing import show_stats
 
     show_stats(_folder(corpus), as_json=as_json)
 
 
 @corpus.command()
 @guarded
-def verify(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
-    """Check the database and the indexes, every checksum; exit code 1 if something is wrong."""
-    from anabranch.cli.upkeep import show_verdict
+def verify(
+    *,
+    corpus: CorpusOption = None,
+    mend: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be mended, and say line by line what was done.")
+    ] = False,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the database, every document, and the indexes; exit code 1 if something is wrong.
 
-    raise typer.Exit(0 if show_verdict(_folder(corpus), as_json=as_json) else 1)
+    With --repair, indexes and missing vectors are made anew. Documents that are not whole are taken out: the next
+    ingest of their files takes them in again, and what was left is in torn.jsonl in the folder of the corpus.
+    """
+    from anabranch.cli.upkeep import show_repair, show_verdict
+
+    folder = _folder(corpus)
+    sound = show_repair(folder, wait=wait, as_json=as_json) if mend else show_verdict(folder, as_json=as_json)
+    raise typer.Exit(0 if sound else 1)
 
 
 @corpus.command()
@@ -47,9 +65,8 @@ def rebuild(
     embedder: Annotated[
         str | None, typer.Option(metavar="NAME", help="Embed every passage anew: minilm, openai:MODEL or a folder.")
     ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
-    ] = None,
+    base_url: EmbedderUrlOption = None,
+    wait: WaitOption = 0.0,
 ) -> None:
     """Make the indexes anew from the database; documents and settings stay as they are.
 
@@ -57,7 +74,7 @@ def rebuild(
     """
     from anabranch.cli.upkeep import rebuild_shown
 
-    rebuild_shown(_folder(corpus), embedder, base_url)
+    rebuild_shown(_folder(corpus), embedder, base_url, wait=wait)
 
 
 @corpus.command()
@@ -66,16 +83,81 @@ def remove(
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="As stats lists them, or a shell pattern.")],
     *,
     corpus: CorpusOption = None,
+    wait: WaitOption = 0.0,
 ) -> None:
-    """Remove documents; their files stay where they are.
+    """Remove documents; their files stay where they are. `compact` removes their last traces from the index files.
 
     [bold]Example:[/]  anabranch corpus remove 'old/*.md'
     """
     from anabranch.cli.output import results, say
+    from anabranch.corpus.counted import counted
     from anabranch.corpus.upkeep import remove as remove_documents
 
-    removed = remove_documents(_folder(corpus), sources)
-    say(results(), f"Removed {removed} document{'' if removed == 1 else 's'}.")
+    removed = remove_documents(_folder(corpus), sources, wait=wait)
+    say(results(), f"Removed {counted(removed, 'document')}.")
+
+
+@corpus.command()
+@guarded
+def compact(*, corpus: CorpusOption = None, wait: WaitOption = 0.0) -> None:
+    """Merge the index, drop what no document needs any more, and give the room back to the disk."""
+    from anabranch.cli.upkeep import compact_shown
+
+    compact_shown(_folder(corpus), wait=wait)
+
+
+@corpus.command()
+@guarded
+def export(
+    *,
+    corpus: CorpusOption = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for the screen.")
+    ] = "-",
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Write the vectors, too, so that an import embeds nothing.")
+    ] = False,
+) -> None:
+    """Write a corpus as lines of JSON; of a damaged one, every document that is whole, and exit code 1.
+
+    [bold]Examples:[/]
+
+    anabranch corpus export --output work.jsonl
+
+    anabranch corpus export | gzip > work.jsonl.gz
+    """
+    from anabranch.cli.moving import export_shown
+
+    raise typer.Exit(export_shown(_folder(corpus), output, vectors=vectors))
+
+
+@corpus.command("import")
+@guarded
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
+    *,
+    corpus: CorpusOption = None,
+    embedder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="minilm, openai:MODEL or a folder; for a new corpus.")
+    ] = None,
+    base_url: EmbedderUrlOption = None,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Take an exported corpus into a corpus, new or not; exit code 1 if a line could not be taken in.
+
+    A document that the corpus has under the same name is replaced.
+
+    [bold]Examples:[/]
+
+    anabranch corpus import work.jsonl --corpus ~/corpora/work
+
+    gunzip -c work.jsonl.gz | anabranch corpus import -
+    """
+    from anabranch.cli.moving import import_shown
+
+    folder = _folder(corpus)
+    raise typer.Exit(import_shown(file, folder, embedder=embedder, base_url=base_url, wait=wait, as_json=as_json))
 
 
 def _folder(given: str | None) -> Path:

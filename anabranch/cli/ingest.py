@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anabranch.cli.options import CorpusOption, JsonOption
+from anabranch.cli.options import CorpusOption, JsonOption, WaitOption
 from anabranch.errors import SettingsError
+
+if TYPE_CHECKING:
+    from anabranch.corpus.reading.limits import Limits
 
 
 def ingest(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files and folders: PDF, Markdown, text, HTML, DOCX, JSONL.")
+        list[str], typer.Argument(metavar="PATH...", help="Files, folders, and http or https addresses of web pages.")
     ],
     *,
     corpus: CorpusOption = None,
@@ -38,6 +41,35 @@ def ingest(
     prune: Annotated[
         bool, typer.Option("--prune/--no-prune", help="Remove documents whose file is gone from the folders given.")
     ] = True,
+    archives: Annotated[
+        bool, typer.Option("--archives", help="Open ZIP and tar archives and take in what is in them.")
+    ] = False,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of the folders given.")
+    ] = False,
+    private_urls: Annotated[
+        bool,
+        typer.Option("--allow-private-urls", help="Fetch pages from your own network, too, not only from public ones."),
+    ] = False,
+    password: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
+    ] = None,
+    ocr: Annotated[
+        bool, typer.Option("--ocr/--no-ocr", help="Read scanned pages with Tesseract, where it is installed.")
+    ] = True,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Give a file up that yields nothing for so long [dim](120)[/]."),
+    ] = None,
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(metavar="MIB", help="Give a file up whose reading takes more memory [dim](2048)[/]."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on, and ingest again whenever a file changes, until Ctrl-C.")
+    ] = False,
+    wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
     r"""Add, update and remove exactly what changed; run it again at any time.
@@ -52,21 +84,44 @@ def ingest(
 
     anabranch ingest board/ --access board --access audit
 
+    anabranch ingest https://example.org/handbook.html mail.zip --archives
+
     anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
     """
     from anabranch.cli.ingesting import Wanted, take_in
     from anabranch.cli.settings import context_of
+    from anabranch.corpus.identity import is_url
+    from anabranch.corpus.reading import ReadOptions
 
     wanted = Wanted(
-        paths=tuple(paths),
+        paths=tuple(path if is_url(path) else Path(path) for path in paths),
         corpus=Path(context_of(corpus=corpus).corpus),
         embedder=embedder or "",
         base_url=base_url,
         sizes=_sizes(chunk_sizes),
         access=tuple(access or ()),
         prune=prune,
+        archives=archives,
+        follow_links=follow_links,
+        private_urls=private_urls,
+        options=ReadOptions(passwords=tuple(password or ()), ocr=ocr),
+        limits=_limits(time_limit, memory_limit),
+        wait=wait,
     )
+    if watch:
+        from anabranch.cli.watching import keep_watching
+
+        raise typer.Exit(keep_watching(wanted, as_json=as_json))
     raise typer.Exit(take_in(wanted, as_json=as_json))
+
+
+def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
+    from anabranch.corpus.reading.limits import Limits
+
+    usual = Limits()
+    return Limits(
+        usual.seconds if seconds is None else seconds, usual.bytes if mebibytes is None else mebibytes * (1 << 20)
+    )
 
 
 def _sizes(text: str | None) -> tuple[int, int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import get_args
 
@@ -19,7 +19,9 @@ from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import bars
 from anabranch.corpus.ingest import FileRow, IngestReport, Status, ingest
 from anabranch.corpus.ingest import Progress as Told
+from anabranch.corpus.reading import PLAIN, ReadOptions
 from anabranch.corpus.reading.cleaning import squeeze
+from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.segments.generation import current, read_manifest
 
 STYLES = {"added": "green", "updated": "cyan", "removed": "magenta", "skipped": "yellow", "failed": "red"}
@@ -31,13 +33,19 @@ MAX_FINE = 40
 class Wanted:
     """What the command line asked for."""
 
-    paths: tuple[Path, ...]
+    paths: tuple[Path | str, ...]
     corpus: Path
     embedder: str = ""
     base_url: str | None = None
     sizes: tuple[int, int, int] | None = None
     access: tuple[str, ...] = ()
     prune: bool = True
+    archives: bool = False
+    follow_links: bool = False
+    private_urls: bool = False
+    options: ReadOptions = PLAIN
+    limits: Limits = field(default_factory=Limits)
+    wait: float = 0.0
 
 
 def take_in(wanted: Wanted, *, as_json: bool) -> int:
@@ -51,6 +59,12 @@ def take_in(wanted: Wanted, *, as_json: bool) -> int:
             sizes=wanted.sizes,
             access=wanted.access,
             prune=wanted.prune,
+            archives=wanted.archives,
+            follow_links=wanted.follow_links,
+            private_urls=wanted.private_urls,
+            options=wanted.options,
+            limits=wanted.limits,
+            wait=wanted.wait,
             progress=progress,
         )
     documents, chunks = _holds(wanted.corpus)

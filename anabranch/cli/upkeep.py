@@ -2,110 +2,70 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sqlite3
-from contextlib import closing
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from anabranch.cli.output import notes, results, say, write_json
-from anabranch.cli.progress import bars
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.reading.cleaning import squeeze
-from anabranch.corpus.store import CorpusInfo
-from anabranch.corpus.truth import DATABASE
-from anabranch.corpus.upkeep import rebuild, verify
+from anabranch.cli.stages import stages
+from anabranch.corpus.upkeep import Finding, compact, examine, rebuild, repair
 
 MAX_SHOWN = 100
-
-
-def show_stats(folder: Path, *, as_json: bool) -> None:
-    """Print counts and the list of documents."""
-    info = asyncio.run(_info(folder))
-    sources = documents_of(folder)
-    if as_json:
-        write_json({**asdict(info), "sources": sources})
-        return
-    console = results()
-    _print_info(console, info)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("source", "title", "chunks", "tokens", "access"):
-        table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
-    for row in sources[:MAX_SHOWN]:
-        cells = (row["source"], row["title"], row["chunks"], row["tokens"], ", ".join(row["access"]))
-        table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
-    console.print(table)
-    if len(sources) > MAX_SHOWN:
-        say(console, f"... and {len(sources) - MAX_SHOWN} more; --json lists them all.")
-
-
-async def _info(folder: Path) -> CorpusInfo:
-    return await (await open_corpus(folder)).info()
-
-
-def documents_of(folder: Path) -> list[dict[str, Any]]:
-    """Return every document of a corpus, by source, whatever its access tags: this is its owner's view."""
-    sql = (
-        "SELECT d.source, d.title, d.key, d.access, d.tokens, count(c.chunk_id) FROM documents d "
-        "LEFT JOIN chunks c USING (doc_id) GROUP BY d.doc_id ORDER BY d.source"
-    )
-    with closing(
-        sqlite3.connect(f"file:{quote(str(folder.absolute() / DATABASE))}?mode=ro", uri=True, timeout=30)
-    ) as read:
-        return [
-            {
-                "source": source,
-                "title": title,
-                "key": key,
-                "access": json.loads(access),
-                "tokens": tokens,
-                "chunks": chunks,
-            }
-            for source, title, key, access, tokens, chunks in read.execute(sql)
-        ]
-
-
-def _print_info(console: Console, info: CorpusInfo) -> None:
-    say(console, info.path, style="bold")
-    say(
-        console,
-        f"{info.documents} documents, {info.tokens:,} tokens, {info.chunks} chunks, {info.leaves} of them leaves",
-    )
-    size = f"{info.bytes / 1e6:.1f} MB on disk"
-    say(console, f"generation {info.generation}, embedder {info.embedder} ({info.dimension} dimensions), {size}")
+STAGES = {"passages": "passages embedded", "merge": "merging the index", "database": "giving room back"}
 
 
 def show_verdict(folder: Path, *, as_json: bool) -> bool:
     """Print what is wrong, and return whether nothing is."""
-    problems = verify(folder)
+    with stages(**STAGES) as told:
+        found = examine(folder, told)
+    problems = [finding for finding in found if not finding.is_remark]
+    remarks = [finding for finding in found if finding.is_remark]
     if as_json:
-        write_json({"sound": not problems, "problems": problems})
+        write_json({"sound": not problems, "problems": _texts(problems), "remarks": _texts(remarks)})
         return not problems
-    for problem in problems:
-        say(results(), f"- {problem}", style="red")
-    say(results(), f"{folder} is sound." if not problems else "Mend it: anabranch corpus rebuild.")
+    _print(problems, "red")
+    _print(remarks, "yellow")
+    mend = "Mend it: anabranch corpus verify --repair."
+    say(results(), f"{folder} is sound." if not problems else f"{folder} is not sound. {mend}")
     return not problems
 
 
-def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None) -> None:
+def show_repair(folder: Path, *, wait: float, as_json: bool) -> bool:
+    """Mend what can be mended, print what was done as it is, and return whether nothing is wrong any more."""
+    with stages(**STAGES) as told:
+        said = None if as_json else lambda done: say(results(), f"- {done}.")
+        report = repair(folder, wait=wait, said=said, progress=told)
+    if as_json:
+        texts = {"found": _texts(report.found), "done": report.done, "problems": _texts(report.left)}
+        write_json({"sound": not report.left, **texts})
+        return not report.left
+    _print(report.left, "red")
+    say(results(), f"{folder} is {'not ' if report.left else ''}sound.")
+    return not report.left
+
+
+def _texts(found: Sequence[Finding]) -> list[str]:
+    return [finding.said for finding in found]
+
+
+def _print(found: Sequence[Finding], style: str) -> None:
+    for finding in found[:MAX_SHOWN]:
+        say(results(), f"- {finding.said}", style=style)
+    if len(found) > MAX_SHOWN:
+        say(results(), f"... and {len(found) - MAX_SHOWN} more; --json lists them all.")
+
+
+def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, wait: float) -> None:
     """Make the indexes anew under a progress bar."""
-    with bars() as progress:
-        tasks = {stage: progress.add_task(label, total=None, visible=False) for stage, label in STAGES.items()}
-
-        def told(stage: str, done: int, total: int) -> None:
-            progress.update(tasks[stage], completed=done, total=total, visible=True)
-
-        manifest = rebuild(folder, embedder=embedder, base_url=base_url, progress=told)
+    with stages(**STAGES) as told:
+        manifest = rebuild(folder, embedder=embedder, base_url=base_url, wait=wait, progress=told)
     said = f"{manifest.documents} documents, {manifest.leaves} passages, generation {manifest.number}"
     say(notes(), f"{folder}: {said}, embedder {manifest.embedder}.")
 
 
-STAGES = {"passages": "passages embedded", "index": "index"}
+def compact_shown(folder: Path, *, wait: float) -> None:
+    """Make a corpus small under a progress bar, and say what it came to."""
+    with stages(**STAGES) as told:
+        done = compact(folder, wait=wait, progress=told)
+    say(results(), f"{folder}: {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB after.")
+    if done.unfinished:
+        say(notes(), f"Not all room was given back: {done.unfinished}.", style="yellow")

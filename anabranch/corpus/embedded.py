@@ -23,8 +23,8 @@ from anabranch.corpus.segments.generation import home_of, segment_home
 from anabranch.corpus.segments.index import Index, Masks, seen
 from anabranch.corpus.segments.integrity import Watch
 from anabranch.corpus.store import Arm, CorpusInfo, Place, RankedList, Scope
-from anabranch.errors import CorpusDamagedError
-from anabranch.models.embedding import Embedder
+from anabranch.errors import IndexDamagedError
+from anabranch.models.embedding import Embedder, Vectors
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class EmbeddedCorpus:
         """Open the files; nothing is read into memory that can be mapped.
 
         Raises:
-            CorpusDamagedError: A file is missing or is not what the manifest says.
+            IndexDamagedError: A file is missing or is not what the manifest says.
         """
         self.folder = folder
         self._embedder = embedder
@@ -55,7 +55,7 @@ class EmbeddedCorpus:
             msg = (
                 f"The index {name} was made with the analyser {self.manifest.analyser!r}, not {self._analyser.name!r}."
             )
-            raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`.")
+            raise IndexDamagedError(msg, hint="Run `anabranch corpus rebuild`.")
         self.watch = Watch(self._index)
         self._passages = Passages(folder)
         self._lock = threading.Lock()
@@ -107,10 +107,19 @@ class EmbeddedCorpus:
         masks = self._mask(scope)
         if not queries or k < 1 or not seen(masks):
             return [RankedList(ids=[], scores=[]) for _ in queries]
-        if arm == "bm25":
+        vectors = np.stack(list(_EMBEDDING.map(self._vector, queries))) if arm == "dense" else None
+        try:
+            return self._ranked(queries, vectors, k, masks)
+        except (IndexError, ValueError, OverflowError):
+            # Numbers that lead nowhere, in a file that is still being checked.
+            self.watch.check_all()
+            raise
+
+    def _ranked(self, queries: list[str], vectors: Vectors | None, k: int, masks: Masks) -> list[RankedList]:
+        if vectors is None:
             found = self._index.bm25.search([self._analyser.terms(query) for query in queries], k, masks)
         else:
-            found = self._index.nearest(np.stack(list(_EMBEDDING.map(self._vector, queries))), k, masks)
+            found = self._index.nearest(vectors, k, masks)
         return [RankedList(ids=self._index.ids(rows), scores=scores.tolist()) for rows, scores in found]
 
     def _vector(self, query: str) -> NDArray[np.float32]:

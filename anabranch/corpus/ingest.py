@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from anabranch.corpus.gathering import gathered
 from anabranch.corpus.intake import Intake
 from anabranch.corpus.lock import writing
+from anabranch.corpus.reading import PLAIN, ReadOptions
+from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.report import FileRow, IngestReport, Progress, Status
 from anabranch.corpus.segments.publishing import out_of_date, publish, tidy
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.corpus.truth import Truth
-from anabranch.corpus.walking import walk
 from anabranch.errors import EmbedderMismatchError, OperationError, SettingsError, UserError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.models.embedding import Embedder
@@ -28,7 +30,7 @@ __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
 
 
 def ingest(
-    paths: Sequence[Path],
+    paths: Sequence[Path | str],
     corpus: Path,
     *,
     embedder: str = "",
@@ -36,12 +38,19 @@ def ingest(
     sizes: Sizes | None = None,
     access: Sequence[str] = (),
     prune: bool = True,
+    archives: bool = False,
+    follow_links: bool = False,
+    private_urls: bool = False,
+    options: ReadOptions = PLAIN,
+    limits: Limits | None = None,
+    wait: float = 0.0,
     progress: Progress | None = None,
 ) -> IngestReport:
-    """Take files and folders into a corpus, creating it where it is missing.
+    """Take files, folders and web pages into a corpus, creating it where it is missing.
 
     Args:
-        paths: Files, and folders to walk.
+        paths: Files, folders to walk, and addresses of web pages. An address is text that begins with http:// or
+            https://; a `Path` never is one.
         corpus: Folder of the corpus.
         embedder: How to embed (see `load_embedder`); empty for what the corpus was made with, 'minilm' for a new one.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
@@ -49,37 +58,45 @@ def ingest(
         access: Access tags of the documents taken in. Empty leaves files that are in the corpus the tags they were
             taken in with, so that a run without them makes nothing public. A JSONL line with tags of its own keeps
             to those.
-        prune: Remove documents whose file is gone from the folders given.
+        prune: Remove documents whose file is gone from the folders given, or from an archive that was opened.
+        archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.
+        follow_links: Follow symbolic links to places outside the folders given.
+        private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
+        options: How files are read: passwords, OCR.
+        limits: What one file may cost before it is given up; None for five minutes of silence and 2 GB of memory.
+        wait: Seconds to wait for another process that writes.
         progress: Told how far it is.
 
     Raises:
-        UserError: A path does not exist, or the embedder or the sizes are not those of the corpus.
+        UserError: A path does not exist, an address is not one of the web, or the embedder or the sizes are not those
+            of the corpus.
         CorpusLockedError: Another process is writing.
         ModelError: A hosted embedder failed; what was committed before is kept and indexed.
         OperationError: The disk is full, or fails.
     """
     began = time.perf_counter()
-    paths = [Path(path) for path in paths]
-    found = list(walk(paths, skip=(corpus,)))
     if sizes is not None:
         sizes = checked_sizes(sizes)
     if embedder:
         load_embedder(embedder, base_url)
     report = IngestReport()
     progress = progress if progress is not None else _silent
-    _make_folder(corpus)
-    with _explained(corpus), writing(corpus), closing(Truth(corpus)) as truth:
-        intake = Intake(truth, *_settle(truth, embedder, base_url, sizes), access, report, progress)
-        try:
-            intake.take(found)
-            if prune:
-                intake.prune([path.resolve() for path in paths if path.is_dir()], found)
-            truth.forget_unused()
-        except KeyboardInterrupt:
-            report.interrupted = True
-        finally:
-            intake.tell()
-            _index(corpus, truth, report, progress)
+    asked = gathered(paths, skip=(corpus,), archives=archives, follow_links=follow_links, private_urls=private_urls)
+    with asked as found:
+        _make_folder(corpus)
+        with _explained(corpus), writing(corpus, wait=wait), closing(Truth(corpus)) as truth:
+            settled = _settle(truth, embedder, base_url, sizes)
+            intake = Intake(truth, *settled, access, report, progress, options, corpus=corpus, limits=limits)
+            try:
+                intake.take(found)
+                if prune:
+                    intake.prune(found)
+                truth.forget_unused()
+            except KeyboardInterrupt:
+                report.interrupted = True
+            finally:
+                intake.tell()
+                _index(corpus, truth, report, progress)
     report.seconds = time.perf_counter() - began
     return report
 

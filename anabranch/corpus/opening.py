@@ -7,8 +7,9 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 from collections import OrderedDict
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from anabranch.corpus.embedded import EmbeddedCorpus
@@ -17,13 +18,15 @@ from anabranch.corpus.passages import read_only
 from anabranch.corpus.schema import VERSION, version_of
 from anabranch.corpus.segments.generation import Manifest, current, read_manifest
 from anabranch.corpus.segments.publishing import publish
-from anabranch.corpus.truth import DATABASE, Truth
+from anabranch.corpus.truth import DATABASE, Truth, changes_in
 from anabranch.errors import (
     CorpusDamagedError,
     CorpusEmptyError,
     CorpusLockedError,
     CorpusNotFoundError,
     EmbedderMismatchError,
+    IndexDamagedError,
+    OperationError,
     SettingsError,
 )
 from anabranch.models.embedders import load_embedder
@@ -31,11 +34,15 @@ from anabranch.models.embedding import Embedder
 
 HANDLES = 8
 ATTEMPTS = 5
+PAUSE = 60.0
+"""Seconds until an index that could not be made, for want of room say, is tried again."""
 
 _log = logging.getLogger(__name__)
 
 _lock = threading.Lock()
 _open: OrderedDict[tuple[str, str, str | None, str | None], EmbeddedCorpus] = OrderedDict()
+_failed: dict[Path, tuple[int, float]] = {}
+"""At which count of changes, and when, an index could not be made."""
 
 
 async def open_corpus(path: str | Path, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
@@ -66,25 +73,34 @@ def open_now(path: str | Path, embedder: str | None = None, base_url: str | None
         raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
     # One opening at a time: N branches that arrive together must share the handle, not make N of them.
     with _lock:
-        changes = _changes(folder)
         for _ in range(ATTEMPTS):
-            name = None
+            changes, name = _changes(folder), None
             try:
-                name = _caught_up(folder, changes)
+                name = current(folder)
+                name = _caught_up(folder, name, changes)
                 return _handle(folder, name, embedder, base_url)
-            except CorpusDamagedError as error:
+            except IndexDamagedError as error:
                 _forget(folder, name)
-                # If there is another one by now, this one was swept away while it was being opened.
-                if name is None or name == current(folder):
+                if _is_current(folder, name):
                     _mend(folder, error)
-        return _handle(folder, _caught_up(folder, changes), embedder, base_url)
+        return _handle(folder, _caught_up(folder, current(folder), _changes(folder)), embedder, base_url)
+
+
+def _is_current(folder: Path, name: str | None) -> bool:
+    """Tell whether the pointer still is as it was; if not, what it named was swept away while it was being opened."""
+    try:
+        return current(folder) == name
+    except IndexDamagedError:
+        return name is None
 
 
 def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None) -> EmbeddedCorpus:
     key = (str(folder), name, embedder, base_url)
     if key not in _open:
         manifest = read_manifest(folder, name)
-        _open[key] = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
+        handle = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
+        _forget(folder, *(former for home, former, *_ in _open if home == str(folder) and former != name))
+        _open[key] = handle
     _open[key].watch.check()
     _open.move_to_end(key)
     while len(_open) > HANDLES:
@@ -92,23 +108,44 @@ def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None)
     return _open[key]
 
 
-def _forget(folder: Path, name: str | None) -> None:
-    for key in [key for key in _open if key[:2] == (str(folder), name)]:
+def _forget(folder: Path, *names: str | None) -> None:
+    """Let go of handles; those of former generations keep files on the disk that are removed already."""
+    for key in [key for key in _open if key[0] == str(folder) and key[1] in names]:
         del _open[key]
 
 
-def _caught_up(folder: Path, changes: int) -> str:
+def _caught_up(folder: Path, name: str | None, changes: int) -> str:
     """Return the generation to open, made now if a run that died has left the index behind the documents."""
-    name = current(folder)
     if name is None or _changes_of(folder, name) != changes:
-        # A run in progress makes its index itself; a folder that cannot be written to is read as it is.
-        with suppress(CorpusLockedError, SettingsError), writing(folder), closing(Truth(folder)) as truth:
-            publish(folder, truth)
+        _catch_up(folder, name, changes)
         name = current(folder)
     if name is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
     return name
+
+
+def _catch_up(folder: Path, name: str | None, changes: int) -> None:
+    """Make the index of the documents as they are, where that can be done here and now.
+
+    Raises:
+        OperationError: The disk is full or fails, or the database is damaged, and there is no index of before.
+        SettingsError: The folder cannot be written to, and there is no index of before.
+    """
+    failed_at, when = _failed.get(folder, (-1, 0.0))
+    if name is not None and failed_at == changes and time.monotonic() < when + PAUSE:
+        return
+    try:
+        with writing(folder), closing(Truth(folder)) as truth:
+            publish(folder, truth)
+        _failed.pop(folder, None)
+    except CorpusLockedError:
+        return  # a run in progress makes its index itself
+    except (OperationError, SettingsError) as error:
+        if name is None:
+            raise
+        _failed[folder] = (changes, time.monotonic())
+        _log.warning("%s Searching what was indexed before.", error.message)
 
 
 def _changes_of(folder: Path, name: str) -> int:
@@ -119,17 +156,19 @@ def _changes_of(folder: Path, name: str) -> int:
     return read_manifest(folder, name).changes
 
 
-def _mend(folder: Path, error: CorpusDamagedError) -> None:
+def _mend(folder: Path, error: IndexDamagedError) -> None:
     """Make a damaged index anew from the database, and say so.
 
     Raises:
-        CorpusDamagedError: What was found, if this process may not write here now.
+        CorpusDamagedError: What was found, if this process may not write here now; or the database is damaged, too.
     """
     _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
     try:
         with writing(folder), closing(Truth(folder)) as truth:
             publish(folder, truth, anew=True)
-    except (CorpusLockedError, SettingsError) as refused:
+    except CorpusDamagedError:
+        raise
+    except (OperationError, SettingsError) as refused:
         raise error from refused
 
 
@@ -141,14 +180,15 @@ def _changes(folder: Path) -> int:
     try:
         with closing(read_only(folder / DATABASE)) as connection:
             version = version_of(connection)
-            row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
+            # A first run that was killed may not have come as far as the tables.
+            changes = changes_in(connection) if version else 0
     except sqlite3.DatabaseError as error:
         msg = f"{folder / DATABASE} cannot be read: {error}"
         raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
     if version != VERSION:
         with writing(folder), closing(Truth(folder)):
             pass
-    return int(row[0]) if row else 0
+    return changes
 
 
 def _embedder(folder: Path, manifest: Manifest, wanted: str | None, base_url: str | None) -> Embedder:
@@ -158,10 +198,11 @@ def _embedder(folder: Path, manifest: Manifest, wanted: str | None, base_url: st
         embedder = load_embedder(
             wanted or manifest.spec, base_url or (manifest.base_url if not wanted else None) or None
         )
-    except SettingsError as error:
+    except (SettingsError, OSError) as error:  # its folder may not be readable
         if wanted:
             raise
-        msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {error.message}"
+        why = error.message if isinstance(error, SettingsError) else str(error)
+        msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {why}"
         raise EmbedderMismatchError(msg, hint=hint) from error
     if embedder.name != manifest.embedder:
         msg = f"The corpus at {folder} was made with the embedder {manifest.embedder!r}; here it is {embedder.name!r}."

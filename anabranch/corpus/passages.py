@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.filters import compile_filters
+from anabranch.corpus.rows import digest_of, embedded_text, text_key
 from anabranch.corpus.store import Place, Scope
-from anabranch.corpus.truth import DATABASE
-from anabranch.errors import CorpusDamagedError
+from anabranch.corpus.truth import DATABASE, changes_in
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError
 
 PARAMETERS = 500
 
@@ -38,12 +39,15 @@ class Passages:
     @property
     def bytes(self) -> int:
         """Size of the database on disk."""
-        return self._database.stat().st_size
+        try:
+            return self._database.stat().st_size
+        except FileNotFoundError as error:
+            raise self._gone() from error
 
     def changes(self) -> int:
         """Return how often the documents have changed."""
         with self._reading() as connection:
-            return _changes(connection)
+            return changes_in(connection)
 
     def allowed(self, scope: Scope, changes: int) -> tuple[int, NDArray[np.int64] | None]:
         """Return the numbers of the documents that a scope lets through.
@@ -57,7 +61,7 @@ class Passages:
         """
         where, parameters = visible(scope)
         with self._reading() as connection:
-            now = _changes(connection)
+            now = changes_in(connection)
             restricted = connection.execute("SELECT 1 FROM documents WHERE access != '[]' LIMIT 1").fetchone()
             if restricted is None and not scope.filters and now == changes:
                 return now, None
@@ -66,15 +70,19 @@ class Passages:
             return now, np.fromiter(numbers, dtype=np.int64)
 
     def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
-        """Return chunks with their text, in the order asked for; those that are gone or out of scope are absent."""
+        """Return chunks with their text, in the order asked for; those that are gone or out of scope are absent.
+
+        Raises:
+            CorpusDamagedError: The text of one is not what was written.
+        """
         sql = (
             "SELECT c.chunk_id, c.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
-            'c.parent_id, c.start, c."end", c.text, c.tokens '
+            'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
             "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
         with self._reading() as connection:
             rows = _batched(connection, sql, ids, scope)
-            found = {row[0]: _with_text(connection, Chunk(*row)) for row in rows}
+            found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
@@ -102,9 +110,13 @@ class Passages:
             for doc_id, position in spots:
                 rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
                 heading, pages = rows[0] if rows else ("", "[]")
-                before = [page for start, page in json.loads(pages) if start <= position]
+                before = [page for start, page in _parsed(pages) if start <= position]
                 places.append(Place(before[-1] if before else None, heading))
         return places
+
+    def _gone(self) -> CorpusNotFoundError:
+        msg = f"The corpus at {self._database.parent} is not there any more."
+        return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -121,26 +133,54 @@ class Passages:
                 connection.close()
             if not isinstance(error, sqlite3.DatabaseError):
                 raise
+            if not self._database.exists():
+                raise self._gone() from error
             msg = f"{self._database} cannot be read: {error}"
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
+        if isinstance(connection, _Unguarded):
+            connection.close()
+            return
         with self._lock:
             self._idle.append(connection)
 
 
+class _Unguarded(sqlite3.Connection):
+    """Takes no locks, so that what others write reaches it in pieces: good for one look, not to be kept."""
+
+
 def read_only(database: Path) -> sqlite3.Connection:
-    """Open a database that this process must not change; the caller closes it."""
+    """Open a database that this process must not change; the caller closes it.
+
+    Raises:
+        sqlite3.DatabaseError: It cannot be read.
+        OperationError: It has a log, which cannot be read here.
+    """
     uri = f"file:{quote(str(database))}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
     try:
-        connection.execute("SELECT count(*) FROM meta").fetchone()
-    except sqlite3.OperationalError:
-        # A folder that cannot be written to cannot hold the write-ahead log's index either.
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
         connection.close()
-        connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None)
+        # A folder that cannot be written to cannot hold the index of the write-ahead log. If there is something in that
+        # log, it must not be passed over.
+        if _has_log(database):
+            msg = f"The log of {database} cannot be read: {error}."
+            hint = "It holds documents: open the corpus once where its folder can be written to and has room."
+            raise OperationError(msg, hint=hint) from error
+        return sqlite3.connect(
+            f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None, factory=_Unguarded
+        )
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _has_log(database: Path) -> bool:
+    try:
+        return database.with_name(f"{database.name}-wal").stat().st_size > 0
+    except OSError:
+        return False
 
 
 def visible(scope: Scope) -> tuple[str, list[Any]]:
@@ -161,11 +201,6 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
     return where, parameters
 
 
-def _changes(connection: sqlite3.Connection) -> int:
-    row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
-    return int(row[0]) if row else 0
-
-
 def _batched(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
     where, parameters = visible(scope)
     found: list[tuple[Any, ...]] = []
@@ -176,13 +211,29 @@ def _batched(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope
     return found
 
 
-def _with_text(connection: sqlite3.Connection, chunk: Chunk) -> Chunk:
-    """Join the leaves of a parent, which has no text of its own in the database."""
-    if chunk.level == 2:
-        return chunk
-    sql = "SELECT text FROM chunks WHERE doc_id = ? AND level = 2 AND start >= ? AND start < ? ORDER BY start"
-    leaves = connection.execute(sql, (chunk.doc_id, chunk.start, chunk.end))
-    return replace(chunk, text="".join(row[0] for row in leaves))
+def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
+    """Return a chunk with its text, after a look at whether that is what was written: its id is a hash of it.
+
+    A parent has no text of its own in the database but that of its leaves.
+    """
+    text = chunk.text
+    if chunk.level != 2:
+        sql = "SELECT text FROM chunks WHERE doc_id = ? AND level = 2 AND start >= ? AND start < ? ORDER BY start"
+        leaves = connection.execute(sql, (chunk.doc_id, chunk.start, chunk.end)).fetchall()
+        text = "".join(str(row[0]) for row in leaves)
+    is_whole = chunk.chunk_id == digest_of(chunk.doc_id, f"{chunk.level}/{position}", str(text))
+    if is_whole and chunk.level == 2:
+        is_whole = vector_key == text_key(embedded_text(str(chunk.title), str(chunk.heading), str(text)))
+    if not is_whole:
+        raise sqlite3.DatabaseError(f"a passage of {chunk.source!r} is not what was written")
+    return replace(chunk, text=text)
+
+
+def _parsed(pages: str) -> list[tuple[int, int]]:
+    try:
+        return [(int(start), int(page)) for start, page in json.loads(pages)]
+    except (TypeError, ValueError) as error:
+        raise sqlite3.DatabaseError("the pages of a document cannot be read") from error
 
 
 def _close_all(connections: list[sqlite3.Connection]) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from anabranch.corpus.document import Block
 from anabranch.corpus.sentences import spans
-from anabranch.models.embedding import Embedder
+from anabranch.models.tokens import Tokens
 
 SEPARATOR = "\n\n"
 """Between two blocks in a document's text."""
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
     alone: bool = False
 
 
-def pieces(text: str, blocks: Sequence[Block], embedder: Embedder, limit: int) -> Iterator[Piece]:
+def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> Iterator[Piece]:
     """Yield pieces of at most `limit` tokens that tile `text`, the blocks joined by `SEPARATOR`."""
     uncounted: list[Piece] = []
     for piece in _sentences(text, blocks):
@@ -54,7 +54,7 @@ def pieces(text: str, blocks: Sequence[Block], embedder: Embedder, limit: int) -
     yield from _counted(text, uncounted, embedder, limit)
 
 
-def cut(text: str, piece: Piece, embedder: Embedder, limit: int) -> list[Piece]:
+def cut(text: str, piece: Piece, embedder: Tokens, limit: int) -> list[Piece]:
     """Cut a piece into pieces of at most `limit` tokens: at line ends, else clause ends, else words, else anywhere."""
     parts = [piece]
     for boundaries in (_after(_LINE_END), _after(_CLAUSE_END), _word_starts(embedder)):
@@ -67,7 +67,9 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[Piece]:
     start = 0
     for number, block in enumerate(blocks):
         end = start + len(block.text)
-        found = [(0, len(block.text))] if block.is_heading else spans(block.text)
+        # A table is cut between its rows, if at all: half a row says nothing.
+        whole = block.is_heading or block.text.startswith("| ")
+        found = [(0, len(block.text))] if whole else spans(block.text)
         for first, last in found[:-1]:
             yield Piece(start + first, start + last, 0, number, block.is_heading)
         after = min(end + len(SEPARATOR), len(text))
@@ -75,7 +77,7 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[Piece]:
         start = after
 
 
-def _counted(text: str, uncounted: Sequence[Piece], embedder: Embedder, limit: int) -> Iterator[Piece]:
+def _counted(text: str, uncounted: Sequence[Piece], embedder: Tokens, limit: int) -> Iterator[Piece]:
     counts = embedder.count([text[piece.start : piece.end] for piece in uncounted])
     for piece, tokens in zip(uncounted, counts, strict=True):
         counted = piece._replace(tokens=tokens)
@@ -99,7 +101,7 @@ _Boundaries = Callable[[str], list[int]]
 
 
 def _refined(
-    text: str, piece: Piece, embedder: Embedder, limit: int, boundaries: _Boundaries, *, alone: bool = False
+    text: str, piece: Piece, embedder: Tokens, limit: int, boundaries: _Boundaries, *, alone: bool = False
 ) -> list[Piece]:
     if _fits(text, piece, limit):
         return [piece]
@@ -120,7 +122,7 @@ def _after(pattern: re.Pattern[str]) -> _Boundaries:
     return ends
 
 
-def _word_starts(embedder: Embedder) -> _Boundaries:
+def _word_starts(embedder: Tokens) -> _Boundaries:
     def starts(text: str) -> list[int]:
         offsets = embedder.offsets(text)
         return [
@@ -130,7 +132,7 @@ def _word_starts(embedder: Embedder) -> _Boundaries:
     return starts
 
 
-def _anywhere(embedder: Embedder, limit: int) -> _Boundaries:
+def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
     def anywhere(text: str) -> list[int]:
         step = 256
         while step > 1:

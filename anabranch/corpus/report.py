@@ -30,12 +30,16 @@ class FileRow:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What a run did; `rows` in the order of the files, removals last."""
+    """What a run did; `rows` in the order of the files, removals last.
+
+    `timings` are seconds by step: `reading` (waiting for documents), `embedding`, `writing`.
+    """
 
     rows: list[FileRow] = field(default_factory=list)
     seconds: float = 0.0
     embedded: int = 0
     interrupted: bool = False
+    timings: dict[str, float] = field(default_factory=dict)
 
     def count(self, status: Status) -> int:
         """Return how many files have that status."""

@@ -14,7 +14,7 @@ from itertools import pairwise, takewhile
 from anabranch.corpus.document import Block, Document, Level
 from anabranch.corpus.pieces import SEPARATOR, Piece, cut, pieces
 from anabranch.errors import SettingsError
-from anabranch.models.embedding import Embedder
+from anabranch.models.tokens import Tokens
 
 Sizes = tuple[int, int, int]
 """Most tokens of a root, a middle and a leaf."""
@@ -81,7 +81,7 @@ def checked_sizes(sizes: Sequence[int]) -> Sizes:
     return (sizes[0], sizes[1], sizes[2])
 
 
-def grow(document: Document, embedder: Embedder, sizes: Sequence[int] = DEFAULT_SIZES) -> Tree:
+def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SIZES) -> Tree:
     """Cut a document into its chunk tree.
 
     Args:
@@ -104,7 +104,7 @@ def grow(document: Document, embedder: Embedder, sizes: Sequence[int] = DEFAULT_
 _Cutter = Callable[[Piece, int], list[Piece]]
 
 
-def _cutter(text: str, embedder: Embedder) -> _Cutter:
+def _cutter(text: str, embedder: Tokens) -> _Cutter:
     return lambda piece, limit: cut(text, piece, embedder, limit)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,12 +47,15 @@ class Truth:
 
         Raises:
             CorpusDamagedError: The file is no database, or of a later version.
+            sqlite3.OperationalError: The disk is full or fails, or another process keeps the database to itself.
         """
         self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode only FULL syncs at each commit: what was committed outlives a power cut, too.
             self.connection.execute("PRAGMA synchronous = FULL")
+            # What was removed is overwritten, not only forgotten; not every build of SQLite does that by itself.
+            self.connection.execute("PRAGMA secure_delete = ON")
             prepare(self.connection)
             # On disk where it has to be: what a run has seen grows with the documents in one file.
             self.connection.execute(
@@ -60,17 +63,25 @@ class Truth:
             )
         except (sqlite3.DatabaseError, CorpusDamagedError) as error:
             self.connection.close()
-            if isinstance(error, CorpusDamagedError):
+            if isinstance(error, CorpusDamagedError | sqlite3.OperationalError):
                 raise
             msg = f"{folder / DATABASE} cannot be read: {error}"
-            raise CorpusDamagedError(msg, hint="Restore it from a copy, or ingest into a new folder.") from error
+            raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
 
     def close(self) -> None:
         """Close, moving what is in the log into the database file."""
-        try:
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            self.connection.close()
+        # What finds no room there now is safe in the log.
+        with suppress(sqlite3.DatabaseError):
+            self.is_log_empty()
+        self.connection.close()
+
+    def is_log_empty(self) -> bool:
+        """Move what is in the log into the database file; False if somebody reads what is older for longer."""
+        # An export of a large corpus reads for minutes; whoever writes next to it does not have to wait for that.
+        self.connection.execute("PRAGMA busy_timeout = 1000")
+        (busy, *_) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.connection.execute("PRAGMA busy_timeout = 30000")
+        return not busy
 
     @contextmanager
     def transaction(self) -> Iterator[Callable[[], None]]:
@@ -78,10 +89,12 @@ class Truth:
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield lambda: self.set_meta("changes", str(self.changes + 1))
+            self.connection.execute("COMMIT")
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            # SQLite itself has rolled back after some errors of the disk.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
 
     def meta(self, name: str) -> str | None:
         """Return one fact about the corpus."""
@@ -95,7 +108,7 @@ class Truth:
     @property
     def changes(self) -> int:
         """How often the documents have changed; an index made at another count is out of date."""
-        return int(self.meta("changes") or 0)
+        return changes_in(self.connection)
 
     def all(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401  # rows of any shape
         """Return all rows."""
@@ -143,6 +156,17 @@ class Truth:
         """Return what is known of a file that was taken in."""
         row = self.one("SELECT path, source, sha256, access, stamp FROM files WHERE path = ?", path)
         return FileRecord(row[0], row[1], row[2], tuple(json.loads(row[3])), stamp=row[4]) if row else None
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return path and source of each file that was taken in, by source.
+
+        Raises:
+            sqlite3.DatabaseError: A record is damaged.
+        """
+        found = self.all("SELECT path, source FROM files ORDER BY source")
+        if not all(isinstance(name, str) for names in found for name in names):
+            raise sqlite3.DatabaseError("the record of a file cannot be read")
+        return found
 
     def counts(self, path: str) -> tuple[int, int]:
         """Return how many documents and chunks a file holds."""
@@ -229,3 +253,16 @@ class Truth:
                 self.connection.execute(f"UPDATE files SET sha256 = '' WHERE {of_file}", (doc_id,))  # noqa: S608
                 removed += self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
         return removed
+
+
+def changes_in(connection: sqlite3.Connection) -> int:
+    """Return how often the documents of a corpus have changed.
+
+    Raises:
+        sqlite3.DatabaseError: The database is damaged.
+    """
+    row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
+    try:
+        return int(row[0]) if row else 0
+    except (TypeError, ValueError) as error:
+        raise sqlite3.DatabaseError("the count of changes is no number") from error

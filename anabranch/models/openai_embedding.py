@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,11 @@ class OpenAIEmbedder:
             if self._dimension is None:
                 self._dimension = int(self._request(["dimension"]).shape[1])
             return self._dimension
+
+    @property
+    def tokenizer(self) -> Path:
+        """What it counts tokens with, for whoever counts in another process."""
+        return self._pieces.file
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per text, in order.

@@ -30,6 +30,7 @@ class WordPieces:
 
     def __init__(self, file: Path = MINILM_TOKENIZER, *, limit: int = 256) -> None:
         """Load the file; `limit` is the most tokens, special ones included, that the model gets to see."""
+        self.file = file
         # A tokenizer keeps its truncation inside, so each role needs a copy of its own.
         self._whole = _load(file)
         self._cut = _load(file)

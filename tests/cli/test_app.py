@@ -14,6 +14,7 @@ COMMANDS = [
     "ingest",
     "ask",
     "search",
+    "eval",
     "corpus",
     "corpus stats",
     "corpus verify",

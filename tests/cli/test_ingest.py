@@ -9,7 +9,12 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import pymupdf
+import pytest
+
 from tests.cli.conftest import Run
+from tests.corpus.archives.packing import zipped
+from tests.corpus.fetching.site import page, serving
 
 
 def test_the_table_names_every_file_and_the_reason(run: Run, documents: Path, tmp_path: Path) -> None:
@@ -142,3 +147,71 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
     assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
     again = run("ingest", folder, "--corpus", corpus)
     assert f"{files - done} added, {done} unchanged" in again.stdout
+
+
+def test_archives_are_opened_when_asked_for(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    zipped(tmp_path / "d" / "notes.zip", ("herons.md", b"# Herons\n\nHerons wait.\n"), ("../up.md", b"no"))
+    closed = run("ingest", tmp_path / "d", "--corpus", tmp_path / "c", "--json")
+    assert [row["status"] for row in json.loads(closed.stdout)] == ["skipped"]
+    opened = run("ingest", tmp_path / "d", "--corpus", tmp_path / "c", "--archives", "--json")
+    rows = {row["source"]: row["status"] for row in json.loads(opened.stdout)}
+    assert rows == {"notes.zip!/herons.md": "added", "notes.zip!/../up.md": "failed"}
+
+
+def test_links_out_of_the_folder_are_followed_when_asked_for(run: Run, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "out").symlink_to(documents)
+    assert "no files" in run("ingest", tmp_path / "d", "--corpus", tmp_path / "c").stdout
+    assert "3 added" in run("ingest", tmp_path / "d", "--corpus", tmp_path / "c", "--follow-links").stdout
+
+
+@pytest.mark.loopback
+def test_a_page_is_taken_in_by_its_address(run: Run, tmp_path: Path) -> None:
+    with serving({"/a": page("<title>Herons</title><p>Herons wait.")}) as site:
+        url = f"http://127.0.0.1:{site.port}/a"
+        refused = run("ingest", url, "--corpus", tmp_path / "c", "--json")
+        assert refused.exit_code == 1
+        assert json.loads(refused.stdout)[0]["reason"].startswith("refused: ")
+        taken = run("ingest", url, "--corpus", tmp_path / "c", "--allow-private-urls", "--json")
+        assert [(row["source"], row["status"]) for row in json.loads(taken.stdout)] == [(url, "added")]
+
+
+def test_an_address_that_is_none_of_the_web_is_the_users_mistake(run: Run, tmp_path: Path) -> None:
+    for url in ("ftp://example.org/", "http://ann:secret@example.org/", "http://2130706433/"):
+        result = run("ingest", url, "--corpus", tmp_path / "c")
+        assert result.exit_code == 2
+        assert "secret" not in result.stderr
+    assert not (tmp_path / "c").exists()
+
+
+def test_passwords_open_protected_files(run: Run, tmp_path: Path) -> None:
+    text = pymupdf.open()
+    text.new_page().insert_text((72, 72), "The vault opens with the number 4711.")
+    text.save(tmp_path / "x.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="open", owner_pw="own")
+    closed = run("ingest", tmp_path / "x.pdf", "--corpus", tmp_path / "c", "--password", "wrong", "--json")
+    assert json.loads(closed.stdout)[0]["reason"].startswith("encrypted")
+    options = ("--password", "wrong", "--password", "open", "--json")
+    opened = run("ingest", tmp_path / "x.pdf", "--corpus", tmp_path / "c", *options)
+    assert json.loads(opened.stdout)[0]["status"] == "added"
+    assert "open" not in opened.stdout + opened.stderr
+
+
+def test_a_file_that_takes_too_long_is_given_up(run: Run, tmp_path: Path) -> None:
+    with pymupdf.open() as long:
+        for number in range(60):
+            long.new_page().insert_text((72, 72), [f"Page {number} says that herons wait."] * 40)
+        long.save(tmp_path / "long.pdf")
+    result = run("ingest", tmp_path / "long.pdf", "--corpus", tmp_path / "c", "--time-limit", "0.001", "--json")
+    assert json.loads(result.stdout)[0]["reason"].startswith("timeout")
+
+
+def test_limits_that_no_file_could_keep_are_the_users_mistake(run: Run, documents: Path, tmp_path: Path) -> None:
+    for option, value in (("--time-limit", "0"), ("--memory-limit", "1"), ("--memory-limit", "-1")):
+        assert run("ingest", documents, "--corpus", tmp_path / "c", option, value).exit_code == 2
+    assert not (tmp_path / "c").exists()
+
+
+def test_reading_without_ocr_can_be_asked_for(run: Run, documents: Path, tmp_path: Path) -> None:
+    options = ("--no-ocr", "--time-limit", "60", "--memory-limit", "1024")
+    assert run("ingest", documents, "--corpus", tmp_path / "c", *options).exit_code == 0

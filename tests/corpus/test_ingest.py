@@ -301,15 +301,18 @@ def test_a_corpus_that_became_empty_has_no_generation(folder: Path, corpus: Path
 SMALL = (64, 32, 16)
 
 
-def many(folder: Path, count: int = 30) -> Path:
+MANY = 60
+
+
+def many(folder: Path) -> Path:
     """Files of eight leaves each at the sizes SMALL, so that a run of them commits several times."""
-    for n in range(count):
+    for n in range(MANY):
         said = " ".join(f"On day {n} in hour {hour} the gauge stood at {n * hour} hands." for hour in range(8))
         (folder / f"day{n:02}.txt").write_text(said, encoding="utf-8")
     return folder
 
 
-@pytest.mark.parametrize(("stage", "at"), [("files", 20), ("passages", 64), ("files", 0), ("index", 242)])
+@pytest.mark.parametrize(("stage", "at"), [("files", 40), ("passages", 64), ("files", 0), ("index", 482)])
 def test_ctrl_c_keeps_what_was_finished(folder: Path, corpus: Path, stage: str, at: int) -> None:
     def stop(told: str, done: int, total: int, detail: str = "") -> None:
         if told == stage and done == at:
@@ -322,7 +325,7 @@ def test_ctrl_c_keeps_what_was_finished(folder: Path, corpus: Path, stage: str, 
     assert len(report.rows) == kept
     assert (kept > 0) == (at > 0 and stage != "passages")
     again = ingest([folder], corpus)
-    assert (again.count("added"), again.count("unchanged")) == (32 - kept, kept)
+    assert (again.count("added"), again.count("unchanged")) == (MANY + 2 - kept, kept)
     (distinct,) = rows(corpus, "SELECT count(DISTINCT vector_key) FROM chunks")
     assert (report.embedded + again.embedded,) == distinct
 
@@ -358,7 +361,7 @@ def test_a_failing_embedder_loses_nothing_that_was_committed(
     assert kept > 0
     assert verify(corpus) == []
     again = ingest([folder], corpus)
-    assert (again.count("added"), again.count("unchanged")) == (32 - kept, kept)
+    assert (again.count("added"), again.count("unchanged")) == (MANY + 2 - kept, kept)
 
 
 def test_file_names_that_are_no_utf8_are_taken_in(folder: Path, corpus: Path) -> None:

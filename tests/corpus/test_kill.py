@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import signal
 import sqlite3
@@ -21,6 +22,8 @@ RUN = """
 import sys
 from pathlib import Path
 from anabranch.corpus.ingest import ingest
+from anabranch.corpus.reading import pool
+pool._HERE_BYTES = int(sys.argv[3])
 print("ready", flush=True)
 ingest([Path(sys.argv[1])], Path(sys.argv[2]), sizes=(64, 32, 16))
 """
@@ -61,12 +64,15 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     folder, corpus = tmp_path / "d", tmp_path / "c"
     folder.mkdir()
     dice = random.Random(7)
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
     committed: dict[str, str] = {}
     for run in range(8):
         for day in range(40):
             if run == 0 or dice.random() < 0.2:
                 write_day(folder, day, run)
-        process = subprocess.Popen([sys.executable, "-c", RUN, str(folder), str(corpus)], stdout=subprocess.PIPE)
+        here = (1 << 16, 0)[run % 2]  # bytes that need no process of their own to be read
+        command = [sys.executable, "-c", RUN, str(folder), str(corpus), str(here)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
         assert process.stdout is not None
         process.stdout.readline()
         time.sleep(dice.uniform(0.0, 1.2))

@@ -16,8 +16,9 @@ from anabranch.corpus.embedded import EmbeddedCorpus
 from anabranch.corpus.ingest import ingest
 from anabranch.corpus.lock import writing
 from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.segments import integrity
+from anabranch.corpus.segments import integrity, segment
 from anabranch.corpus.segments.generation import current
+from anabranch.corpus.segments.segment import Segment
 from anabranch.corpus.store import Scope
 from anabranch.corpus.upkeep import rebuild, verify
 from anabranch.errors import (
@@ -198,14 +199,19 @@ def test_damage_found_while_another_process_writes_is_an_error_that_says_what_to
 
 
 def test_damage_of_a_large_segment_is_found_while_it_is_searched(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    is_open, damage = threading.Event(), Segment.damage
     monkeypatch.setattr(integrity, "AT_ONCE", 0)
+    monkeypatch.setattr(segment, "HEAD", 64)
+    monkeypatch.setattr(Segment, "damage", lambda each: damage(each) if is_open.wait(60) else [])
+    corpus = request.getfixturevalue("corpus")
     file = derived(corpus, "segments/dense.0.faiss")
     content = bytearray(file.read_bytes())
     content[-3] ^= 1
     file.write_bytes(bytes(content))
     store = opened(corpus)
+    is_open.set()
 
     async def searched_until_it_is_found() -> None:
         while True:

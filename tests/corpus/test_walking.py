@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.corpus.walking import Found, walk
+from anabranch.corpus.walking import Found, survey, walk
 from anabranch.errors import UserError
 
 
@@ -13,8 +13,8 @@ def put(root: Path, *names: str) -> None:
         path.write_text(name)
 
 
-def sources(*paths: Path, skip: tuple[Path, ...] = ()) -> list[str]:
-    return [found.source for found in walk(paths, skip)]
+def sources(*paths: Path, skip: tuple[Path, ...] = (), follow_links: bool = False) -> list[str]:
+    return [found.source for found in walk(paths, skip, follow_links=follow_links)]
 
 
 def test_a_folder_is_walked_in_sorted_order_whatever_the_kind_of_file(tmp_path: Path) -> None:
@@ -124,3 +124,56 @@ def test_the_current_folder_has_no_empty_name(tmp_path: Path, monkeypatch: pytes
     put(tmp_path, "here/a.md", "there/a.md")
     monkeypatch.chdir(tmp_path / "here")
     assert sources(Path(), tmp_path / "there") == ["here/a.md", "there/a.md"]
+
+
+def test_links_out_of_the_folder_are_followed_when_asked_for(tmp_path: Path) -> None:
+    put(tmp_path, "secret/key.md", "secret/deep/er.md", "secret/.hidden.md", "docs/a.md", "one/b.md")
+    (tmp_path / "docs/out").symlink_to(tmp_path / "secret")
+    (tmp_path / "docs/b.md").symlink_to(tmp_path / "one/b.md")
+    (tmp_path / "docs/gone.md").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "docs/itself").symlink_to("itself")
+    assert sources(tmp_path / "docs") == ["a.md"]
+    assert sources(tmp_path / "docs", follow_links=True) == ["a.md", "b.md", "out/deep/er.md", "out/key.md"]
+
+
+def test_links_to_what_holds_the_folder_end(tmp_path: Path) -> None:
+    put(tmp_path, "docs/a.md", "other/b.md")
+    (tmp_path / "docs/up").symlink_to(tmp_path)
+    (tmp_path / "other/back").symlink_to(tmp_path / "docs")
+    assert sources(tmp_path / "docs", follow_links=True) == ["a.md", "up/other/b.md"]
+
+
+def test_no_link_leads_into_the_corpus(tmp_path: Path) -> None:
+    put(tmp_path, "corpus/corpus.db", "corpus/generations/1.json", "docs/a.md")
+    (tmp_path / "docs/in").symlink_to(tmp_path / "corpus")
+    (tmp_path / "docs/deeper").symlink_to(tmp_path / "corpus/generations")
+    (tmp_path / "docs/file.db").symlink_to(tmp_path / "corpus/corpus.db")
+    assert sources(tmp_path / "docs", skip=(tmp_path / "corpus",), follow_links=True) == ["a.md"]
+    assert sources(tmp_path, skip=(tmp_path / "corpus",)) == ["docs/a.md"]
+
+
+def test_the_folders_are_those_that_were_looked_through(tmp_path: Path) -> None:
+    put(tmp_path, "secret/key.md", "docs/a.md")
+    (tmp_path / "docs/out").symlink_to(tmp_path / "secret")
+    assert survey([tmp_path / "docs", tmp_path / "secret/key.md"]).folders == (tmp_path / "docs",)
+    followed = survey([tmp_path / "docs"], follow_links=True)
+    assert followed.folders == (tmp_path / "docs", tmp_path / "secret")
+    assert [found.path for found in followed.files] == [tmp_path / "docs/a.md", tmp_path / "docs/out/key.md"]
+
+
+def test_only_a_copy_is_deleted(tmp_path: Path) -> None:
+    put(tmp_path, "mine/a.md", "copies/1/a.md")
+    Found(tmp_path / "mine/a.md", "a.md").discard()
+    assert (tmp_path / "mine/a.md").is_file()
+    copy = Found(tmp_path / "copies/1/a.md", "x.zip!/a.md", is_copy=True)
+    copy.discard()
+    copy.discard()
+    assert list((tmp_path / "copies").iterdir()) == []
+
+
+def test_folders_that_no_person_wrote_are_left_out(tmp_path: Path) -> None:
+    for name in ("notes.md", "node_modules/left/pad.js", "src/__pycache__/a.py", "src/a.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    assert [found.source for found in walk([tmp_path])] == ["notes.md", "src/a.py"]
+    assert [found.source for found in walk([tmp_path / "node_modules"])] == ["left/pad.js"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from anabranch.corpus.document import Document
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.reading.failure import Failure
+from anabranch.corpus.reading.languages import LANGUAGES
 from anabranch.corpus.reading.options import PLAIN, ReadOptions
 from anabranch.errors import ReadingError
 
@@ -20,7 +21,7 @@ __all__ = ["PLAIN", "READERS", "SUPPORTED", "Failure", "ReadOptions", "Reader", 
 Reader = Callable[[Path, str, ReadOptions], Iterator[Document | Failure]]
 
 _MOST_BYTES = 1 << 30
-_STREAMED = frozenset({".jsonl", ".ndjson"})
+_STREAMED = frozenset({".jsonl", ".ndjson", ".csv", ".tsv", ".tab"})
 
 
 def _pdf(path: Path, source: str, options: ReadOptions) -> Iterator[Document | Failure]:
@@ -53,6 +54,54 @@ def _docx(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failur
     return read_docx(path, source)
 
 
+def _pptx(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.pptx import read_pptx
+
+    return read_pptx(path, source)
+
+
+def _spreadsheet(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.spreadsheet import read_spreadsheet
+
+    return read_spreadsheet(path, source)
+
+
+def _odf(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.odt import read_odf
+
+    return read_odf(path, source)
+
+
+def _epub(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.epub import read_epub
+
+    return read_epub(path, source)
+
+
+def _eml(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.eml import read_eml
+
+    return read_eml(path, source)
+
+
+def _delimited(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.delimited import read_delimited
+
+    return read_delimited(path, source)
+
+
+def _code(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.code import read_code
+
+    return read_code(path, source)
+
+
+def _notebook(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
+    from anabranch.corpus.reading.notebook import read_notebook
+
+    return read_notebook(path, source)
+
+
 def _jsonl(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
     from anabranch.corpus.reading.jsonl import read_jsonl
 
@@ -60,6 +109,7 @@ def _jsonl(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failu
 
 
 READERS: dict[str, Reader] = {
+    **dict.fromkeys(LANGUAGES, _code),
     ".pdf": _pdf,
     ".md": _markdown,
     ".markdown": _markdown,
@@ -71,6 +121,20 @@ READERS: dict[str, Reader] = {
     ".htm": _html,
     ".xhtml": _html,
     ".docx": _docx,
+    ".pptx": _pptx,
+    ".pptm": _pptx,
+    ".ppsx": _pptx,
+    ".xlsx": _spreadsheet,
+    ".xlsm": _spreadsheet,
+    ".odt": _odf,
+    ".ods": _odf,
+    ".odp": _odf,
+    ".epub": _epub,
+    ".eml": _eml,
+    ".csv": _delimited,
+    ".tsv": _delimited,
+    ".tab": _delimited,
+    ".ipynb": _notebook,
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
 }
@@ -101,7 +165,7 @@ def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Docu
     try:
         _check_size(path, source)
         yield from reader(path, source, options)
-    except ReadingError:
+    except (ReadingError, MemoryError):
         raise
     except OSError as error:
         what = error.strerror or type(error).__name__

@@ -7,7 +7,6 @@ insertions and text boxes, and because its look-up of styles is slow in long doc
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,15 +18,14 @@ from docx.oxml.ns import qn
 from docx.oxml.xmlchemy import BaseOxmlElement as Element
 
 from anabranch.corpus.document import Block, Document
+from anabranch.corpus.reading.archive import Kind, check
 from anabranch.corpus.reading.cleaning import clean, squeeze
 from anabranch.corpus.reading.headed import Open, declared, titles, under
 from anabranch.corpus.reading.tables import markdown_rows
 from anabranch.errors import ReadingError
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_KIND = Kind("Word document", "Word's old .doc format", ".docx in Word")
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*([1-9])", re.IGNORECASE)
-_MOST_BYTES = 1 << 30
 _SKIPPED = frozenset({qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), qn("w:pPr"), qn("w:instrText")})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): " "}
@@ -39,7 +37,7 @@ def read_docx(path: Path, source: str) -> Iterator[Document]:
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .doc format), `broken`, `too_large`, `empty`.
     """
-    _check(path, source)
+    check(path, source, _KIND)
     word = docx.Document(str(path))
     blocks = tuple(_Body(_levels(word)).blocks(word))
     if not blocks:
@@ -48,25 +46,6 @@ def read_docx(path: Path, source: str) -> Iterator[Document]:
     author = squeeze(word.core_properties.author or "")
     metadata = {"format": "docx"} | ({"author": author} if author else {})
     yield Document(source, title, blocks, metadata, key=source)
-
-
-def _check(path: Path, source: str) -> None:
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head == _OLE:
-        if _ENCRYPTED in path.read_bytes():
-            raise ReadingError(
-                f"{source!r} is protected by a password.", reason="encrypted", hint="Save a copy without a password."
-            )
-        raise ReadingError(
-            f"{source!r} is in Word's old .doc format.", reason="unsupported", hint="Save it as .docx in Word."
-        )
-    if not zipfile.is_zipfile(path):
-        raise ReadingError(f"{source!r} is damaged or is no Word document.", reason="broken", hint="Save it again.")
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(entry.file_size for entry in archive.infolist())
-    if unpacked > _MOST_BYTES:
-        raise ReadingError(f"{source!r} unpacks to {unpacked} bytes, over {_MOST_BYTES}.", reason="too_large")
 
 
 def _levels(word: WordDocument) -> Mapping[str, int]:

@@ -29,7 +29,13 @@ _DAMAGE = 0.001
 
 
 def decode(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
-    """Return the text of `data` and notes on how it was decoded.
+    """Return the text of `data` and notes on how it was decoded; see `codec_of`."""
+    name, notes = codec_of(data, source)
+    return data.decode(name, errors="replace"), notes
+
+
+def codec_of(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
+    """Return the codec to decode `data` with, characters that do not fit being replaced, and notes on the choice.
 
     Order: a byte-order mark, strict UTF-8, UTF-16 without a mark, UTF-8 with under 0.1 % damage, then
     charset-normalizer's best guess, which a note names.
@@ -39,18 +45,22 @@ def decode(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
     """
     for mark, name in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return data.decode(name, errors="replace"), ()
+            return name, ()
     if data.startswith(_BINARY_MAGIC):
         raise _binary(source)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if text and "\x00" not in text[:_SAMPLE]:
+    if _is_utf8(data) and b"\x00" not in data[:_SAMPLE]:
         if _is_binary(data):
             raise _binary(source)
-        return text, ()
+        return "utf-8", ()
     return _guess(data, source)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _guess(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
@@ -62,7 +72,7 @@ def _guess(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
     repaired = data.decode("utf-8", errors="replace")
     broken = repaired.count("\ufffd")
     if broken <= _DAMAGE * len(repaired) and any(ord(letter) > 127 and letter != "\ufffd" for letter in repaired):
-        return repaired, (f"{broken} characters are not valid UTF-8 and were replaced",)
+        return "utf-8", (f"{broken} characters are not valid UTF-8 and were replaced",)
     return _detect(data, source)
 
 
@@ -76,7 +86,7 @@ def _detect(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
         )
     # charset-normalizer names the first of several code pages that fit equally; of these the Windows one is meant.
     name = "cp1252" if "cp1252" in best.could_be_from_charset else best.encoding
-    return data.decode(name, errors="replace"), (f"no encoding given: read as {name}",)
+    return name, (f"no encoding given: read as {name}",)
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
@@ -84,7 +94,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
     half = max(1, len(sample) // 2)
     for name, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if len(sample) >= 4 and high.count(0) > 0.7 * half and sample.count(0) < 1.1 * high.count(0):
-            return data.decode(name, errors="replace")
+            return name
     return None
 
 

@@ -32,9 +32,9 @@ def read_html(path: Path, source: str) -> Iterator[Document]:
     Raises:
         ReadingError: `empty` when a visitor would see no text, `broken` when it cannot be parsed.
     """
-    soup = _parse(path.read_bytes(), source)
+    soup = parse_html(path.read_bytes(), source)
     visible = Visible()
-    blocks = tuple(_Page(visible).blocks(soup))
+    blocks, _ = page_blocks(soup, visible)
     if not blocks:
         raise ReadingError(f"{source!r} shows no text.", reason="empty")
     title = declared(soup.title.get_text()) if soup.title else ""
@@ -45,10 +45,27 @@ def read_html(path: Path, source: str) -> Iterator[Document]:
 
 def visible_text(markup: str) -> str:
     """Return what a visitor would see of a fragment of HTML, one block a line."""
-    return "\n".join(block.text for block in _Page(Visible()).blocks(_parse(markup, "a fragment of HTML")))
+    return "\n".join(block.text for block in page_blocks(parse_html(markup, "a fragment of HTML"), Visible())[0])
 
 
-def _parse(data: bytes | str, source: str) -> BeautifulSoup:
+def page_blocks(soup: BeautifulSoup, visible: Visible, path: Open = ()) -> tuple[tuple[Block, ...], Open]:
+    """Return what a visitor sees of a page, and the headings that are open at its end.
+
+    Args:
+        soup: The page.
+        visible: Counts what is hidden.
+        path: The headings that are open at its beginning, of a book that is cut into pages.
+    """
+    page = _Page(visible, path)
+    return tuple(page.blocks(soup)), page.path
+
+
+def parse_html(data: bytes | str, source: str) -> BeautifulSoup:
+    """Return the tree of a page.
+
+    Raises:
+        ReadingError: `broken` when it cannot be parsed.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)  # XHTML with an XML declaration is still a page
         try:
@@ -60,12 +77,12 @@ def _parse(data: bytes | str, source: str) -> BeautifulSoup:
 class _Page:
     """Collects text into blocks: a new one at each block-level tag, a list in one, a table in one."""
 
-    def __init__(self, visible: Visible) -> None:
+    def __init__(self, visible: Visible, path: Open) -> None:
+        self.path = path
         self._visible = visible
         self._lines: list[tuple[str, list[str]]] = [("", [])]
         self._lists: list[int | None] = []
         self._whole: dict[int, str] = {}
-        self._path: Open = ()
 
     def blocks(self, soup: BeautifulSoup) -> Iterator[Block]:
         for kind, item in self._visible.events(soup, self._is_whole):
@@ -155,8 +172,8 @@ class _Page:
             return
         if level:
             text = squeeze(text)
-            self._path = under(self._path, level, text)
-        yield Block(text if level else text.rstrip(), None, titles(self._path), bool(level))
+            self.path = under(self.path, level, text)
+        yield Block(text if level else text.rstrip(), None, titles(self.path), bool(level))
 
 
 def is_data(rows: Sequence[Sequence[str]]) -> bool:

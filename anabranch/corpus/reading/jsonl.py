@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from anabranch.corpus.document import Block, Document
+from anabranch.corpus.reading.access import access_tags
 from anabranch.corpus.reading.cleaning import clean, squeeze
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.reading.text import paragraphs
@@ -15,40 +16,56 @@ from anabranch.errors import ReadingError
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
+_LONGEST_LINE = 32 << 20
+_SKIPPED = 1 << 20
+_EXPORTED = b'{"kind": "corpus", "format": "anabranch",'
 _OWN = frozenset({"id", "_id", "title", "text", "access"})
 
 
 def read_jsonl(path: Path, source: str) -> Iterator[Document | Failure]:
-    """Yield one document per line, and a `Failure` for each line that is none; blank lines are skipped.
+    """Yield one document per line, and a `Failure` for each line that is none or too long; blank lines are skipped.
 
     Keys: `id` (or BEIR's `_id`; the line number when absent), `title`, `text`, `access` (a list of tags); every other
     key is metadata. A line whose `access` is anything but a list of strings fails, because reading it as public could
-    show it to everybody. So does an id that came before.
+    show it to everybody. An id that came before is not noticed here, where all of them would have to be remembered.
     """
-    seen: set[str] = set()
     found: Document | Failure | None = None
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
+        for number, line in enumerate(_lines(file), start=1):
+            if line is not None and not line.strip():
                 continue
-            found = _read(line, source, number, seen)
+            if number == 1 and line is not None and line.startswith(_EXPORTED):
+                msg = f"{source!r} is an exported corpus; `anabranch corpus import` takes it in."
+                raise ReadingError(msg, reason="unsupported")
+            found = _too_long(source, number) if line is None else _read(line, source, number)
             yield found
     if found is None:
         raise ReadingError(f"{source!r} holds no document.", reason="empty")
 
 
-def _read(line: bytes, source: str, number: int, seen: set[str]) -> Document | Failure:
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """Yield each line, None for one that is too long; never more of the file than one such line is in memory."""
+    while line := file.readline(_LONGEST_LINE):
+        if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_SKIPPED)
+        yield None
+
+
+def _too_long(source: str, number: int) -> Failure:
+    return Failure(f"{source}:{number}", "too_large", f"the line is longer than {_LONGEST_LINE >> 20} MB; split it")
+
+
+def _read(line: bytes, source: str, number: int) -> Document | Failure:
     where = f"{source}:{number}"
     try:
-        found = _document(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
+        return _document(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
     except UnicodeDecodeError:
         return Failure(where, "encoding", "the line is not UTF-8")
     except (ValueError, RecursionError) as error:
         return Failure(where, "broken", squeeze(str(error)))
-    if found.key in seen:
-        return Failure(where, "duplicate", f"the id {found.key!r} stands on an earlier line")
-    seen.add(found.key)
-    return found
 
 
 def _document(line: str, source: str, number: int) -> Document:
@@ -64,7 +81,7 @@ def _document(line: str, source: str, number: int) -> Document:
         title=squeeze(_string(record, "title")) or key,
         blocks=tuple(Block(part) for part in parts),
         metadata={name: value for name, value in record.items() if name not in _OWN},
-        access=_access(record),
+        access=access_tags(record.get("access", [])),
         key=key,
     )
 
@@ -95,13 +112,6 @@ def _string(record: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{name!r} has to be a string, not {type(value).__name__}")  # noqa: TRY004
     return value
-
-
-def _access(record: dict[str, Any]) -> tuple[str, ...]:
-    tags = record.get("access", [])
-    if not isinstance(tags, list) or not all(isinstance(tag, str) and tag.strip() for tag in tags):
-        raise ValueError(f"'access' has to be a list of tags, not {tags!r}")
-    return tuple(dict.fromkeys(tag.strip() for tag in tags))
 
 
 def _cleaned(value: Json) -> Json:

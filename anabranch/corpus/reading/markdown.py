@@ -10,14 +10,15 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from anabranch.corpus.document import Block, Document
+from anabranch.corpus.reading.access import access_tags
 from anabranch.corpus.reading.cleaning import clean, clean_counted, squeeze
 from anabranch.corpus.reading.encoding import decode
+from anabranch.corpus.reading.frontmatter import FrontMatter, front_matter
 from anabranch.corpus.reading.headed import Open, titles, under
 from anabranch.corpus.reading.html import visible_text
 from anabranch.errors import ReadingError
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)
 _EDGES = {
     "tr_open": "|",
     "td_open": " ",
@@ -35,41 +36,64 @@ _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrou
 def read_markdown(path: Path, source: str) -> Iterator[Document]:
     """Yield the one document of a Markdown file; title: front matter, else the first H1, else the file's name.
 
+    All other keys of the front matter are metadata, but `access`, a list of access tags.
+
     Raises:
-        ReadingError: `empty`, `broken` (binary data) or `encoding`.
+        ReadingError: `empty`, `broken` (binary data, or an `access` that is no list of tags) or `encoding`.
     """
     text, notes = decode(path.read_bytes(), source)
     text, hidden = clean_counted(text)
     if hidden:
         notes = (*notes, f"invisible characters were removed ({hidden})")
-    front, body = _front_matter(text)
-    tokens = _PARSER.parse(body)
-    blocks = tuple(_blocks(tokens))
+    front = front_matter(text)
+    written, _ = markdown_blocks(front.body)
+    blocks = (Block(front.unread), *written) if front.unread else written
     if not blocks:
         raise ReadingError(f"{source!r} holds no text.", reason="empty")
-    title = front or next((block.text for block in blocks if block.is_heading and len(block.heading) == 1), path.stem)
-    yield Document(source, title, blocks, {"format": "markdown"}, key=source, notes=notes)
+    facts = {name: value for name, value in front.facts.items() if name.lower() not in {"title", "access"}}
+    yield Document(
+        source,
+        _title(front) or next((block.text for block in blocks if _is_top(block)), path.stem),
+        blocks,
+        {**facts, "format": "markdown"},
+        access=_access(front, source),
+        key=source,
+        notes=(*notes, *front.notes),
+    )
 
 
-def _front_matter(text: str) -> tuple[str, str]:
-    """Return the title that front matter declares (or nothing) and the text after it."""
-    found = _FRONT_MATTER.match(text)
-    if not found:
-        return "", text
-    declared = _FRONT_TITLE.search(found.group(1) or "")
-    return squeeze(declared.group(1)).strip("\"'") if declared else "", text[found.end() :]
+def _title(front: FrontMatter) -> str:
+    title = next((value for name, value in front.facts.items() if name.lower() == "title"), None)
+    return squeeze(str(title)) if isinstance(title, str | int | float) and not isinstance(title, bool) else ""
 
 
-def _blocks(tokens: Sequence[Token]) -> Iterator[Block]:
-    path: Open = ()
-    for group in _top_level(tokens):
-        text = _render(group).strip("\n")
-        if not text.strip():
+def _is_top(block: Block) -> bool:
+    return block.is_heading and len(block.heading) == 1
+
+
+def _access(front: FrontMatter, source: str) -> tuple[str, ...]:
+    given = [value for name, value in front.facts.items() if name.lower() == "access"]
+    if _ACCESS.search(front.unread):  # whom it was meant for cannot be known, so that nobody may see it
+        given = [front.unread]
+    try:
+        return tuple(dict.fromkeys(tag for each in given for tag in access_tags(each)))
+    except ValueError as error:
+        msg = f"the front matter of {source!r} cannot be obeyed: {error}."
+        raise ReadingError(msg, reason="broken", hint="Write it like this: access: [staff, board]") from error
+
+
+def markdown_blocks(text: str, path: Open = ()) -> tuple[tuple[Block, ...], Open]:
+    """Return the blocks of a text that stands under the headings of `path`, and the headings open at its end."""
+    blocks: list[Block] = []
+    for group in _top_level(_PARSER.parse(text)):
+        written = _render(group).strip("\n")
+        if not written.strip():
             continue
         heads = group[0].type == "heading_open"
         if heads:
-            path = under(path, int(group[0].tag[1]), text)
-        yield Block(text, None, titles(path), heads)
+            path = under(path, int(group[0].tag[1]), written)
+        blocks.append(Block(written, None, titles(path), heads))
+    return tuple(blocks), path
 
 
 def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class ReadOptions:
         ocr_languages: Tesseract's names of the languages on those pages, such as `eng` or `deu`.
     """
 
-    passwords: tuple[str, ...] = ()
+    passwords: tuple[str, ...] = field(default=(), repr=False)
     ocr: bool = True
     ocr_languages: tuple[str, ...] = ("eng",)
 

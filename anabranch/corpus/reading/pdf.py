@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -12,21 +13,20 @@ from typing import Any
 from anabranch.corpus.document import Document
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.reading.headed import declared
-from anabranch.corpus.reading.joining import vocabulary
-from anabranch.corpus.reading.layout.columns import regions
+from anabranch.corpus.reading.layout.flow import flow
 from anabranch.corpus.reading.layout.headings import Outline, body_size, with_outline, with_type
-from anabranch.corpus.reading.layout.lines import Line, PageLines, page_lines
-from anabranch.corpus.reading.layout.mupdf import Pdf, open_pdf
-from anabranch.corpus.reading.layout.paragraphs import Paragraph, paragraphs
-from anabranch.corpus.reading.layout.rows import Row, as_row, rows
-from anabranch.corpus.reading.layout.running import without_running
+from anabranch.corpus.reading.layout.lines import PageLines, page_lines
+from anabranch.corpus.reading.layout.mupdf import FAULTS, Pdf, Word, open_pdf, spare, words
+from anabranch.corpus.reading.layout.paragraphs import Paragraph
+from anabranch.corpus.reading.numbering import pages_named
 from anabranch.corpus.reading.options import PLAIN, ReadOptions
+from anabranch.corpus.reading.pulse import beat
+from anabranch.corpus.reading.scans import Scans, scan_notes, with_scans_read
 from anabranch.errors import ReadingError
 
 _LOCK = threading.Lock()
 """MuPDF keeps global state and is not safe to enter from two threads."""
 
-_OCR_HINT = "Run it through OCR first, for instance: ocrmypdf in.pdf out.pdf"
 _LONGEST_TITLE = 200
 
 
@@ -45,26 +45,28 @@ def read_pdf(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[
 def _read(path: Path, source: str, options: ReadOptions) -> Document:
     try:
         opened = open_pdf(path)
-    except RuntimeError as error:
+    except FAULTS as error:
+        spare(error)
         raise _damaged(source) from error
     with opened as pdf:
         _check(pdf, source, options.passwords)
         pages, unreadable = _pages(pdf)
-        found = _paragraphs(pages)
+        scans = with_scans_read(pdf, pages, options)
+        found = flow(scans.pages, partial(_words, pdf))
         if not found:
-            raise _without_text(pages, unreadable, source)
+            raise _without_text(scans, unreadable, source)
         outline = _outline(pdf)
         blocks = tuple(with_outline(found, outline) if outline else with_type(found))
-        notes = tuple(_notes(pdf, pages, unreadable))
+        notes = (*scan_notes(scans, options.ocr_languages), *_notes(pdf, scans.pages, unreadable))
         return Document(source, _title(pdf, found, path), blocks, _metadata(pdf), key=source, notes=notes)
 
 
 def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
     if pdf.needs_pass and not any(pdf.authenticate(password) for password in ("", *passwords)):
         raise ReadingError(
-            f"{source!r} is protected by a password.",
+            f"{source!r} is protected by a password{', and none that was given opens it' if passwords else ''}.",
             reason="encrypted",
-            hint="Save a copy without a password, for instance: qpdf --decrypt --password=... in.pdf out.pdf",
+            hint="Give it with --password, or save a copy without: qpdf --decrypt --password=... in.pdf out.pdf",
         )
     if not pdf.is_pdf or (pdf.page_count == 0 and pdf.is_repaired):
         raise _damaged(source)
@@ -79,40 +81,34 @@ def _pages(pdf: Pdf) -> tuple[list[PageLines], list[int]]:
     for number in range(pdf.page_count):
         try:
             pages.append(page_lines(pdf[number]))
-        except (RuntimeError, ValueError):  # MuPDF's errors; one bad page must not cost the others
+        except FAULTS as error:  # one bad page must not cost the others
+            spare(error)
             unreadable.append(number + 1)
+        beat()
     return pages, unreadable
 
 
-def _paragraphs(pages: Sequence[PageLines]) -> list[Paragraph]:
-    kept = without_running(pages)
-    words = vocabulary(line.text for lines in kept for line in lines)
-    found = []
-    for page, lines in zip(pages, kept, strict=True):
-        found += paragraphs([*_regions(page, lines)], page.number, words)
-    return found
+def _words(pdf: Pdf, number: int) -> list[Word]:
+    """Return the words of a page that was read before; without their places, its tables are not as good."""
+    try:
+        return words(pdf[number - 1])
+    except FAULTS as error:
+        spare(error)
+        return []
 
 
-def _regions(page: PageLines, lines: Sequence[Line]) -> Iterator[list[Row]]:
-    if not page.upright or _is_stacked(lines):
-        yield [as_row([line]) for line in lines]
-        return
-    yield from (rows(region) for region in regions(lines))
-    yield from ([as_row([line])] for line in page.margin)
-
-
-def _is_stacked(lines: Sequence[Line]) -> bool:
-    """Tell vertical Chinese or Japanese, which reaches us as one line per letter, from lines that run across."""
-    return len(lines) > 10 and sum(len(line.text) == 1 for line in lines) > 0.7 * len(lines)
-
-
-def _without_text(pages: Sequence[PageLines], unreadable: Sequence[int], source: str) -> ReadingError:
-    if any(page.pictured for page in pages):
+def _without_text(scans: Scans, unreadable: Sequence[int], source: str) -> ReadingError:
+    hidden = sum(page.hidden for page in scans.pages)
+    if any(page.scanned for page in scans.pages):
+        why = scans.lack.what if scans.lack else "; ".join(scan_notes(scans, ()))
+        hint = scans.lack.hint if scans.lack else "Scan it again, with a higher resolution."
         return ReadingError(
-            f"{source!r} shows pictures of text and has no text layer.", reason="scanned", hint=_OCR_HINT
+            f"{source!r} shows pictures of text and has no text layer; {why}.", reason="scanned", hint=hint
         )
     if unreadable:
         return ReadingError(f"no page of {source!r} could be read.", reason="broken", hint="Export it again.")
+    if hidden:
+        return ReadingError(f"{source!r} shows blank pages, with {hidden} letters hidden on them.", reason="empty")
     return ReadingError(f"every page of {source!r} is blank.", reason="empty")
 
 
@@ -120,7 +116,10 @@ def _outline(pdf: Pdf) -> Outline:
     """Return the outline's entries that have a title and a page; one entry alone says nothing about the parts."""
     try:
         entries = [(level, squeeze(title), page) for level, title, page in pdf.get_toc()]
-    except (RuntimeError, ValueError, TypeError):  # a damaged outline must not cost the text
+    except TypeError:  # a damaged outline must not cost the text
+        return []
+    except FAULTS as error:
+        spare(error)
         return []
     usable = [(level, title, page) for level, title, page in entries if title and page > 0]
     return usable if len(usable) > 1 else []
@@ -134,7 +133,7 @@ def _title(pdf: Pdf, found: Sequence[Paragraph], path: Path) -> str:
 
 def _largest_words(page: Sequence[Paragraph], body: float) -> str:
     """Return the first run of paragraphs set in the largest type of a page, if that stands out from the body."""
-    short = [paragraph for paragraph in page if len(paragraph.text) <= _LONGEST_TITLE]
+    short = [paragraph for paragraph in page if len(paragraph.text) <= _LONGEST_TITLE and not paragraph.table]
     size = max((paragraph.size for paragraph in short), default=0.0)
     if size <= 1.12 * body:
         return ""
@@ -152,28 +151,13 @@ def _metadata(pdf: Pdf) -> dict[str, Any]:
 
 
 def _notes(pdf: Pdf, pages: Sequence[PageLines], unreadable: Sequence[int]) -> Iterator[str]:
-    bare = [page.number for page in pages if not page.lines and not page.margin and page.pictured]
-    hidden = sum(page.hidden for page in pages)
-    if bare:
-        yield f"{_listed(bare)} no text layer"
+    hidden, invisible = sum(page.hidden for page in pages), sum(page.invisible for page in pages)
     if unreadable:
-        yield f"{_listed(unreadable, 'is', 'are')} damaged and could not be read"
+        are = "is" if len(unreadable) == 1 else "are"
+        yield f"{pages_named(unreadable)} {are} damaged and could not be read"
     if hidden:
         yield f"hidden text was left out ({hidden} characters)"
+    if invisible:
+        yield f"invisible characters were removed ({invisible})"
     if pdf.embfile_count():
         yield f"attached files were not read ({pdf.embfile_count()})"
-
-
-def _listed(numbers: Sequence[int], one: str = "has", many: str = "have") -> str:
-    """Return `page 3 has` or `pages 3, 7-9 have`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    text = ", ".join(
-        f"{first}-{last}" if last > first + 1 else (f"{first}, {last}" if last > first else f"{first}")
-        for first, last in runs
-    )
-    return f"page {text} {one}" if len(numbers) == 1 else f"pages {text} {many}"

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from anabranch.corpus.analysis import Analyser
-from anabranch.corpus.rows import embedded_text
+from anabranch.corpus.rows import digest_of, embedded_text
 from anabranch.corpus.segments.dense import write_shards
+from anabranch.corpus.segments.mapping import save
 from anabranch.corpus.segments.postings import write_postings
 from anabranch.corpus.segments.segment import seal
 from anabranch.corpus.truth import Truth
@@ -19,6 +20,7 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedding import Vectors
 
 BLOCK = 500
+REPAIR = "Run `anabranch corpus verify --repair`, which sets aside what is not whole."
 BEFORE_ALL = -1
 """A count of changes before every document's birth."""
 
@@ -66,7 +68,7 @@ def build_segment(home: Path, truth: Truth, part: Part, words: Analyser, told: T
     """Write the segment of a part into the new folder `home`.
 
     Raises:
-        CorpusDamagedError: A leaf has no vector of the corpus's embedder.
+        CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
     home.mkdir(parents=True)
     rows = _Rows()
@@ -99,17 +101,20 @@ class _Rows:
         self.owners.append(len(self.documents) - 1)
 
     def write(self, home: Path) -> None:
-        np.save(home / "rows.npy", np.array(self.ids, dtype="S16"))
-        np.save(home / "owners.npy", np.array(self.owners, dtype=np.int32))
-        np.save(home / "documents.npy", np.array(self.documents, dtype=np.int64).reshape(-1, 3))
+        save(home / "rows.npy", np.array(self.ids, dtype="S16"))
+        save(home / "owners.npy", np.array(self.owners, dtype=np.int32))
+        save(home / "documents.npy", np.array(self.documents, dtype=np.int64).reshape(-1, 3))
 
 
 def _terms(truth: Truth, part: Part, words: Analyser, rows: _Rows, told: Told) -> Iterator[list[str]]:
-    sql = part.select("d.number, d.born, c.chunk_id, d.title, c.heading, c.text")
+    sql = part.select("d.number, d.born, d.doc_id, c.chunk_id, c.position, d.title, c.heading, c.text")
     for block in _blocks(truth.connection, sql, part.bounds):
-        for number, born, chunk_id, title, heading, text in block:
+        for number, born, doc_id, chunk_id, position, title, heading, text in block:
+            if chunk_id != digest_of(str(doc_id), f"2/{position}", str(text)):
+                msg = f"A passage of the document number {number} is not what was written."
+                raise CorpusDamagedError(msg, hint=REPAIR)
             rows.add(number, born, chunk_id)
-            yield words.terms(embedded_text(title, heading, text))
+            yield words.terms(embedded_text(str(title), str(heading), text))
         told(len(block))
 
 

@@ -14,9 +14,11 @@ it lets go, also when the files are removed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.corpus.segments.bm25 import NONE_DEAD, Dead
-from anabranch.corpus.segments.mapping import mapped
+from anabranch.corpus.segments.mapping import mapped, save
 from anabranch.corpus.segments.segment import REBUILD, sha256, sync
-from anabranch.corpus.segments.statistics import Statistics, read_histogram, write_histogram
-from anabranch.errors import CorpusDamagedError
+from anabranch.corpus.segments.statistics import HISTOGRAM, Statistics, write_histogram
+from anabranch.errors import IndexDamagedError
 
-SCHEMA = 2
+SCHEMA = 3
 KEPT = 2
 """Generations that stay on disk: the current one, and one that a reader may be about to open."""
 
@@ -85,10 +87,10 @@ def current(folder: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{folder / 'CURRENT'} cannot be read: {error}"
-        raise CorpusDamagedError(msg, hint=REBUILD) from error
+        raise IndexDamagedError(msg, hint=REBUILD) from error
     if not _NAME.fullmatch(name):
         msg = f"{folder / 'CURRENT'} names no index: {name[:40]!r}."
-        raise CorpusDamagedError(msg, hint=REBUILD)
+        raise IndexDamagedError(msg, hint=REBUILD)
     return name
 
 
@@ -106,41 +108,62 @@ def read_manifest(folder: Path, name: str) -> Manifest:
     """Read what a generation holds, and check the files that are its own.
 
     Raises:
-        CorpusDamagedError: A file is missing or is not what was written.
+        IndexDamagedError: A file is missing or is not what was written.
     """
     home = home_of(folder, name)
     try:
         facts = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
         if facts.pop("schema") != SCHEMA:
             msg = f"The index {name} has another format."
-            raise CorpusDamagedError(msg, hint=REBUILD)
+            raise IndexDamagedError(msg, hint=REBUILD)
+        if facts.pop("sha256") != _digest(facts):
+            msg = f"The manifest of the index {name} is not what was written."
+            raise IndexDamagedError(msg, hint=REBUILD)
         manifest = Manifest(**{**facts, "segments": tuple(facts["segments"])})
         for path, expected in manifest.files.items():
             if sha256(folder / path) != expected["sha256"]:
                 msg = f"The index file {path} is not what was written."
-                raise CorpusDamagedError(msg, hint=REBUILD)
+                raise IndexDamagedError(msg, hint=REBUILD)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         msg = f"The index {name} cannot be opened: {error}"
-        raise CorpusDamagedError(msg, hint=REBUILD) from error
+        raise IndexDamagedError(msg, hint=REBUILD) from error
     return manifest
 
 
 def read_tombs(folder: Path, manifest: Manifest) -> dict[str, Tombs]:
-    """Return the dead rows of each segment of a generation."""
-    home = home_of(folder, manifest.name) / "dead"
+    """Return the dead rows of each segment of a generation.
+
+    Raises:
+        IndexDamagedError: A file is gone; a generation may be swept away while it is being opened.
+    """
+    home = home_of(Path(), manifest.name) / "dead"
     tombs = {}
     for segment in manifest.segments:
-        if (home / f"{segment}.rows.npy").exists():
-            terms = np.asarray(mapped(home / f"{segment}.terms.npy"))
-            tombs[segment] = Tombs(np.asarray(mapped(home / f"{segment}.rows.npy")), Dead(terms[0], terms[1]))
+        rows, terms = home / f"{segment}.rows.npy", home / f"{segment}.terms.npy"
+        # The manifest says whether there are any: a missing file must not bring the dead back.
+        if rows.as_posix() in manifest.files:
+            dead = _own(folder, terms)
+            tombs[segment] = Tombs(_own(folder, rows), Dead(dead[0], dead[1]))
         else:
             tombs[segment] = NO_TOMBS
     return tombs
 
 
+def _own(folder: Path, file: Path) -> NDArray[np.int64]:
+    try:
+        return np.asarray(mapped(folder / file))
+    except (OSError, ValueError) as error:
+        msg = f"The index file {file} cannot be read: {error}"
+        raise IndexDamagedError(msg, hint=REBUILD) from error
+
+
 def read_statistics(folder: Path, manifest: Manifest) -> Statistics:
-    """Return what BM25 knows of a generation as a whole."""
-    return Statistics(manifest.leaves, manifest.length, read_histogram(home_of(folder, manifest.name)))
+    """Return what BM25 knows of a generation as a whole.
+
+    Raises:
+        IndexDamagedError: A file is gone.
+    """
+    return Statistics(manifest.leaves, manifest.length, _own(folder, home_of(Path(), manifest.name) / HISTOGRAM))
 
 
 def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, tombs: dict[str, Tombs]) -> Manifest:
@@ -160,8 +183,8 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
     write_histogram(home, statistics.histogram)
     for segment, each in tombs.items():
         if len(each.rows):
-            np.save(home / "dead" / f"{segment}.rows.npy", each.rows)
-            np.save(home / "dead" / f"{segment}.terms.npy", np.stack([each.dead.terms, each.dead.counts]))
+            save(home / "dead" / f"{segment}.rows.npy", each.rows)
+            save(home / "dead" / f"{segment}.terms.npy", np.stack([each.dead.terms, each.dead.counts]))
     own = {path: path.relative_to(home) for path in sorted(home.rglob("*")) if path.is_file()}
     final = home_of(Path(), manifest.name)
     files = {(final / name).as_posix(): _facts(path) for path, name in own.items()}
@@ -169,7 +192,8 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
         path = segment_home(folder, segment) / "segment.json"
         files[path.relative_to(folder).as_posix()] = _facts(path)
     written = Manifest(**{**_fields(manifest), "files": files})
-    text = json.dumps({"schema": SCHEMA, **_fields(written)}, indent=1)
+    fields = _fields(written)
+    text = json.dumps({"schema": SCHEMA, "sha256": _digest(fields), **fields}, indent=1)
     (home / "manifest.json").write_text(text, encoding="utf-8")
     for path in [*home.rglob("*"), home]:
         sync(path)
@@ -181,6 +205,10 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
 
 def _fields(manifest: Manifest) -> dict[str, Any]:
     return asdict(manifest)
+
+
+def _digest(fields: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _facts(path: Path) -> dict[str, Any]:
@@ -198,14 +226,20 @@ def _point(folder: Path, name: str) -> None:
 def next_number(folder: Path) -> int:
     """Return a number above every generation on disk, whatever the pointer says."""
     homes = (folder / "generations").iterdir() if (folder / "generations").is_dir() else ()
-    return max((int(home.name.split("-")[0]) for home in homes if _NAME.fullmatch(home.name)), default=0) + 1
+    return max((_number(home) for home in homes if _NAME.fullmatch(home.name)), default=0) + 1
+
+
+def _number(home: Path) -> int:
+    return int(home.name.split("-")[0])
 
 
 def sweep(folder: Path, keep: int = KEPT) -> None:
     """Remove older generations, segments that none of the others has, and what was killed while it was made."""
-    homes = sorted((folder / "generations").iterdir(), reverse=True) if (folder / "generations").is_dir() else []
-    whole = [home for home in homes if _NAME.fullmatch(home.name)]
-    stays = {home.name for home in whole[:keep]} | {current(folder)}
+    homes = list((folder / "generations").iterdir()) if (folder / "generations").is_dir() else []
+    whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
+    stays = {home.name for home in whole[:keep]}
+    with suppress(IndexDamagedError):
+        stays.add(current(folder) or "")
     for home in homes:
         if home.name not in stays:
             shutil.rmtree(home, ignore_errors=True)

@@ -33,7 +33,7 @@ class Index:
         """Open a generation.
 
         Raises:
-            CorpusDamagedError: A file is missing or is not what it should be.
+            IndexDamagedError: A file is missing or is not what it should be.
         """
         self.manifest: Manifest = read_manifest(folder, name)
         self.segments = [Segment(segment_home(folder, each)) for each in self.manifest.segments]

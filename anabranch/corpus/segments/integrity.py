@@ -7,7 +7,7 @@ import weakref
 
 from anabranch.corpus.segments.index import Index
 from anabranch.corpus.segments.segment import REBUILD, Segment
-from anabranch.errors import CorpusDamagedError
+from anabranch.errors import IndexDamagedError
 
 AT_ONCE = 48 << 20
 """Bytes of a segment that are read before it is first searched: some 50 milliseconds."""
@@ -15,6 +15,9 @@ AT_ONCE = 48 << 20
 _checked: dict[str, tuple[object, str | None]] = {}
 """What was found in each segment, by its folder, and the times of its files then: as long as those stay, once is
 enough, because segments are immutable."""
+
+MOST = 4_096
+"""Segments that are remembered."""
 
 _lock = threading.Lock()
 
@@ -26,25 +29,37 @@ class Watch:
         """Check the small segments, and begin with the large ones.
 
         Raises:
-            CorpusDamagedError: A small segment is damaged, or a large one was found to be earlier.
+            IndexDamagedError: A small segment is damaged, or a large one was found to be earlier.
         """
         self.problem: str | None = None
+        self._thread: threading.Thread | None = None
         large = [segment for segment in index.segments if _unknown(segment) and _size(segment) > AT_ONCE]
         for segment in index.segments:
             if segment not in large:
                 self._note(_checked_now(segment))
         self.check()
         if large:
-            threading.Thread(target=_check_all, args=(weakref.ref(self), large), daemon=True).start()
+            self._thread = threading.Thread(target=_check_all, args=(weakref.ref(self), large), daemon=True)
+            self._thread.start()
 
     def check(self) -> None:
         """Raise what was found.
 
         Raises:
-            CorpusDamagedError: A file is not what was written.
+            IndexDamagedError: A file is not what was written.
         """
         if self.problem is not None:
-            raise CorpusDamagedError(f"The index is damaged: {self.problem}.", hint=REBUILD)
+            raise IndexDamagedError(f"The index is damaged: {self.problem}.", hint=REBUILD)
+
+    def check_all(self) -> None:
+        """Wait until everything has been read, and raise what was found.
+
+        Raises:
+            IndexDamagedError: A file is not what was written.
+        """
+        if self._thread is not None:
+            self._thread.join()
+        self.check()
 
     def _note(self, problem: str | None) -> None:
         self.problem = self.problem or problem
@@ -70,6 +85,8 @@ def _checked_now(segment: Segment) -> str | None:
     problem = next(iter(segment.damage()), None)
     with _lock:
         _checked[str(segment.folder)] = (stamp, problem)
+        while len(_checked) > MOST:
+            del _checked[next(iter(_checked))]
     return problem
 
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from anabranch.corpus.segments.bm25 import Dead
 from anabranch.corpus.segments.dense import write_shards
+from anabranch.corpus.segments.mapping import reserved, save
 from anabranch.corpus.segments.postings import Postings, starts_of
 from anabranch.corpus.segments.segment import REBUILD, Segment, seal
 from anabranch.corpus.segments.vocabulary import write_terms
-from anabranch.errors import CorpusDamagedError
+from anabranch.errors import IndexDamagedError
 from anabranch.models.embedding import Vectors
 
 BLOCK_ROWS = 8_192
@@ -56,11 +56,11 @@ def merge(home: Path, sources: Sequence[Source]) -> None:
     """Write the rows that are alive of all sources, in their order, as one segment into the new folder `home`.
 
     Raises:
-        CorpusDamagedError: A source is not what was written; its copy would pass for sound.
+        IndexDamagedError: A source is not what was written; its copy would pass for sound.
     """
     for source in sources:
         if problems := source.segment.damage():
-            raise CorpusDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
+            raise IndexDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
     home.mkdir(parents=True)
     _write_rows(home, sources)
     _write_postings(home, sources)
@@ -85,9 +85,9 @@ def _write_rows(home: Path, sources: Sequence[Source]) -> None:
         documents.append(facts)
         first_row += len(kept)
         first_document += len(places)
-    np.save(home / "rows.npy", np.concatenate(ids))
-    np.save(home / "owners.npy", np.concatenate(owners))
-    np.save(home / "documents.npy", np.concatenate(documents))
+    save(home / "rows.npy", np.concatenate(ids))
+    save(home / "owners.npy", np.concatenate(owners))
+    save(home / "documents.npy", np.concatenate(documents))
 
 
 def _vectors(sources: Sequence[Source]) -> Iterator[Vectors]:
@@ -123,13 +123,13 @@ class _Target:
             totals[numbers[alive > 0]] += alive[alive > 0]
         starts = starts_of(totals)
         write_terms(home, names)
-        np.save(home / "bm25.starts.npy", starts)
+        save(home / "bm25.starts.npy", starts)
         self.next = starts[:-1].copy()
-        size = (int(starts[-1]),)
+        size = int(starts[-1])
         wide = max((source.segment.postings.counts.dtype for source in sources), key=lambda kind: kind.itemsize)
-        self.rows = open_memmap(home / "bm25.rows.npy", mode="w+", dtype=np.int32, shape=size)
-        self.counts = open_memmap(home / "bm25.counts.npy", mode="w+", dtype=wide, shape=size)
-        self.forward = open_memmap(home / "bm25.forward.npy", mode="w+", dtype=np.int32, shape=size)
+        self.rows = reserved(home / "bm25.rows.npy", np.int32, size)
+        self.counts = reserved(home / "bm25.counts.npy", wide, size)
+        self.forward = reserved(home / "bm25.forward.npy", np.int32, size)
 
     def close(self) -> None:
         for each in (self.rows, self.counts, self.forward):
@@ -155,8 +155,8 @@ def _write_postings(home: Path, sources: Sequence[Source]) -> None:
         lengths.append(np.asarray(source.segment.postings.lengths)[alive])
         first_row += int(alive.sum())
     target.close()
-    np.save(home / "bm25.lengths.npy", np.concatenate(lengths))
-    np.save(home / "bm25.forward_starts.npy", starts_of(np.concatenate(sizes)))
+    save(home / "bm25.lengths.npy", np.concatenate(lengths))
+    save(home / "bm25.forward_starts.npy", starts_of(np.concatenate(sizes)))
 
 
 def _copy_inverted(

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.corpus.segments.mapping import mapped
+from anabranch.corpus.segments.mapping import mapped, save
 from anabranch.corpus.segments.vocabulary import Vocabulary, encoded, write_terms
 
 Numbers = NDArray[np.int64]
@@ -77,9 +77,9 @@ def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> int:
     renumbered = np.empty(len(order), dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
     forward = renumbered[np.asarray(terms, dtype=np.int32)]
-    np.save(folder / "bm25.forward.npy", forward)
-    np.save(folder / "bm25.forward_starts.npy", starts_of(np.asarray(sizes, dtype=np.int64)))
-    np.save(folder / "bm25.lengths.npy", np.asarray(lengths, dtype=np.int32))
+    save(folder / "bm25.forward.npy", forward)
+    save(folder / "bm25.forward_starts.npy", starts_of(np.asarray(sizes, dtype=np.int64)))
+    save(folder / "bm25.lengths.npy", np.asarray(lengths, dtype=np.int32))
     _invert(folder, forward, np.asarray(sizes, dtype=np.int32), np.asarray(counts, dtype=np.int32), len(order))
     return len(lengths)
 
@@ -90,10 +90,10 @@ def _invert(
     # Stable, so that the rows of a term stay in ascending order.
     by_term = np.argsort(forward, kind="stable")
     rows = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    np.save(folder / "bm25.starts.npy", starts_of(np.bincount(forward, minlength=terms)))
-    np.save(folder / "bm25.rows.npy", rows[by_term])
+    save(folder / "bm25.starts.npy", starts_of(np.bincount(forward, minlength=terms)))
+    save(folder / "bm25.rows.npy", rows[by_term])
     narrow = np.uint16 if int(counts.max(initial=0)) <= np.iinfo(np.uint16).max else np.int32
-    np.save(folder / "bm25.counts.npy", counts[by_term].astype(narrow))
+    save(folder / "bm25.counts.npy", counts[by_term].astype(narrow))
 
 
 def starts_of(sizes: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +34,10 @@ from anabranch.corpus.segments.generation import (
     write_generation,
 )
 from anabranch.corpus.segments.merging import Source, merge
-from anabranch.corpus.segments.segment import Segment
+from anabranch.corpus.segments.segment import REBUILD, Segment
 from anabranch.corpus.segments.statistics import Statistics, histogram_of
 from anabranch.corpus.truth import Truth
-from anabranch.errors import CorpusDamagedError
+from anabranch.errors import IndexDamagedError
 
 PART = 1 << 17
 """Leaves that become one segment at a time: what making it holds in memory is bounded."""
@@ -46,6 +47,9 @@ SMALL = 1 << 14
 
 RATIO = 3
 MOST_DEAD = 0.25
+
+REACHED = "retired_until"
+"""Fact about a corpus: the count of changes of the index that knows all documents which had died by then."""
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +80,7 @@ def out_of_date(folder: Path, truth: Truth) -> bool:
         if name is None:
             return _has_leaves(truth)
         return read_manifest(folder, name).changes != truth.changes
-    except CorpusDamagedError:
+    except IndexDamagedError:
         return True
 
 
@@ -93,7 +97,7 @@ def publish(folder: Path, truth: Truth, *, anew: bool = False, progress: Progres
         What was made, or what there is if nothing had changed.
 
     Raises:
-        CorpusDamagedError: A leaf has no vector of the corpus's embedder.
+        CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
     if not _has_leaves(truth):
         (folder / "CURRENT").unlink(missing_ok=True)
@@ -101,27 +105,50 @@ def publish(folder: Path, truth: Truth, *, anew: bool = False, progress: Progres
         _forget_retired(truth)
         return None
     before = None if anew else _usable(folder, truth)
-    if before is None:
-        return _make_anew(folder, truth, progress)
-    if before.changes == truth.changes:
+    if before is not None and before.changes == truth.changes:
         return before
+    with _cleared(folder):
+        if before is None:
+            return _make_anew(folder, truth, progress)
+        try:
+            return _add(folder, truth, before, progress)
+        except IndexDamagedError as error:
+            _log.warning("%s Making the index anew.", error.message)
+            return _make_anew(folder, truth, progress)
+
+
+@contextmanager
+def _cleared(folder: Path) -> Iterator[None]:
+    """Remove what a run that was killed has left behind, and what this one leaves if it fails: room may be scarce."""
+    sweep(folder, KEPT)
     try:
-        return _add(folder, truth, before, progress)
-    except CorpusDamagedError as error:
-        _log.warning("%s Making the index anew.", error.message)
-        return _make_anew(folder, truth, progress)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            sweep(folder, KEPT)
+        raise
 
 
 def _add(folder: Path, truth: Truth, before: Manifest, progress: Progress | None) -> Manifest:
     """Add to a generation what has changed since."""
     state = _opened(folder, before)
     fresh = _build(folder, truth, parts(truth, before.changes, PART), progress)
-    change = buried(truth, state.segments, state.tombs)
-    state.statistics = change.applied(state.statistics, state.segments, state.tombs, fresh)
-    state.tombs = change.tombs | {segment.name: NO_TOMBS for segment in fresh}
-    state.segments += fresh
+    _bury(truth, state, fresh)
     _tidy(folder, state, SMALL)
     return _finish(folder, truth, state)
+
+
+def _bury(truth: Truth, state: _State, fresh: Sequence[Segment]) -> None:
+    """Mark what is dead now, and count what is alive."""
+    try:
+        change = buried(truth, state.segments, state.tombs)
+        state.statistics = change.applied(state.statistics, state.segments, state.tombs, fresh)
+    except (IndexError, ValueError, OverflowError):
+        # Numbers that lead nowhere: large segments are not looked at before they are used.
+        _must_be_sound(state.segments)
+        raise
+    state.tombs = change.tombs | {segment.name: NO_TOMBS for segment in fresh}
+    state.segments += fresh
 
 
 def tidy(folder: Path, truth: Truth, *, progress: Progress | None = None) -> Manifest | None:
@@ -144,15 +171,16 @@ def _merged(
     """Return a generation of the same documents after merging, the given one if that left it as it was."""
     if manifest is None:
         return None
-    try:
-        state = _opened(folder, manifest)
-        merging(state)
-    except CorpusDamagedError as error:
-        _log.warning("%s Making the index anew.", error.message)
-        return _make_anew(folder, truth, None)
-    if tuple(segment.name for segment in state.segments) == manifest.segments:
-        return manifest
-    return _finish(folder, truth, state)
+    with _cleared(folder):
+        try:
+            state = _opened(folder, manifest)
+            merging(state)
+        except IndexDamagedError as error:
+            _log.warning("%s Making the index anew.", error.message)
+            return _make_anew(folder, truth, None)
+        if tuple(segment.name for segment in state.segments) == manifest.segments:
+            return manifest
+        return _finish(folder, truth, state)
 
 
 def _has_leaves(truth: Truth) -> bool:
@@ -164,16 +192,21 @@ def _usable(folder: Path, truth: Truth) -> Manifest | None:
     try:
         name = current(folder)
         if name is None:
+            if next_number(folder) > 1:
+                _log.warning("%s is gone. Making the index anew.", folder / "CURRENT")
             return None
         manifest = read_manifest(folder, name)
         for segment in manifest.segments:
             Segment(segment_home(folder, segment))
-    except CorpusDamagedError:
+    except IndexDamagedError as error:
+        _log.warning("%s Making the index anew.", error.message)
         return None
     language = truth.meta("language") or "english"
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
     same = made_by == (truth.meta("embedder"), language, analyser(language).name)
-    return manifest if same and manifest.changes <= truth.changes else None
+    # An earlier generation, from a copy of the folder say, knows of deaths that are no longer kept in mind.
+    reaches = int(truth.meta(REACHED) or 0) <= manifest.changes <= truth.changes
+    return manifest if same and reaches else None
 
 
 def _opened(folder: Path, manifest: Manifest) -> _State:
@@ -247,6 +280,8 @@ def _replace(folder: Path, state: _State, first: int, last: int) -> None:
     if len(run) == 1 and not len(state.tombs[run[0].name].rows):
         return
     sources = [state.source(segment) for segment in run if state.alive(segment)]
+    # What was subtracted from the statistics was read from here; `merge` looks at the others.
+    _must_be_sound([segment for segment in run if not state.alive(segment)])
     made: list[Segment] = []
     if sources:
         home = _new_home(folder)
@@ -256,6 +291,12 @@ def _replace(folder: Path, state: _State, first: int, last: int) -> None:
     for segment in run:
         del state.tombs[segment.name]
     state.tombs |= {segment.name: NO_TOMBS for segment in made}
+
+
+def _must_be_sound(segments: Sequence[Segment]) -> None:
+    for segment in segments:
+        if problems := segment.damage():
+            raise IndexDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
 
 
 def _new_home(folder: Path) -> Path:
@@ -284,3 +325,4 @@ def _finish(folder: Path, truth: Truth, state: _State) -> Manifest:
 def _forget_retired(truth: Truth) -> None:
     with truth.transaction():
         truth.connection.execute("DELETE FROM retired")
+        truth.set_meta(REACHED, str(truth.changes))

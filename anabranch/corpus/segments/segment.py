@@ -3,7 +3,7 @@
 ::
 
     segments/7c1f09aa/
-      segment.json                size and SHA-256 of each file below
+      segment.json                size and SHA-256 of each file below, and of its first bytes
       rows.npy                    chunk id of each row
       owners.npy                  place in documents.npy of each row's document
       documents.npy               number, birth and first row of each document, in row order
@@ -25,9 +25,12 @@ from numpy.typing import NDArray
 from anabranch.corpus.segments.dense import open_shards
 from anabranch.corpus.segments.mapping import mapped
 from anabranch.corpus.segments.postings import Postings
-from anabranch.errors import CorpusDamagedError
+from anabranch.errors import IndexDamagedError
 
-FORMAT = 1
+FORMAT = 2
+HEAD = 1 << 18
+"""Bytes of each file that are checked whenever it is opened: whatever says how the rest is to be read is among them."""
+
 REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
 
 Rows = NDArray[np.int64]
@@ -49,7 +52,7 @@ class Segment:
         """Open a segment.
 
         Raises:
-            CorpusDamagedError: A file is missing or is not what it should be.
+            IndexDamagedError: A file is missing or is not what it should be.
         """
         self.name = folder.name
         self.folder = folder
@@ -62,10 +65,10 @@ class Segment:
             self.shards = open_shards(folder)
         except (OSError, ValueError, RuntimeError) as error:
             msg = f"The index segment {folder.name} cannot be opened: {error}"
-            raise CorpusDamagedError(msg, hint=REBUILD) from error
+            raise IndexDamagedError(msg, hint=REBUILD) from error
         if sum(shard.rows for shard in self.shards) != self.rows:
             msg = f"The index segment {folder.name} has not as many vectors as rows."
-            raise CorpusDamagedError(msg, hint=REBUILD)
+            raise IndexDamagedError(msg, hint=REBUILD)
 
     @property
     def rows(self) -> int:
@@ -75,7 +78,7 @@ class Segment:
     def rows_of(self, places: NDArray[np.integer]) -> Rows:
         """Return all rows of the documents at these places, ascending."""
         ends = np.append(self.documents[1:, 2], self.rows)
-        parts = [np.arange(self.documents[place, 2], ends[place]) for place in np.sort(places)]
+        parts = [np.arange(int(self.documents[place, 2]), int(ends[place])) for place in np.sort(places)]
         return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
 
     def damage(self) -> list[str]:
@@ -88,33 +91,33 @@ class Segment:
 
 
 def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return size and checksum of each file of a segment, having looked that each is there in full.
+    """Return size and checksum of each file of a segment, having looked at the size and the beginning of each.
 
     Raises:
-        CorpusDamagedError: A file is missing or has another size.
+        IndexDamagedError: A file is missing, has another size or another beginning.
     """
     try:
         facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
         if facts["format"] != FORMAT:
             msg = f"The index segment {folder.name} has another format."
-            raise CorpusDamagedError(msg, hint=REBUILD)
+            raise IndexDamagedError(msg, hint=REBUILD)
         files: dict[str, dict[str, Any]] = facts["files"]
         for path, expected in files.items():
-            if (folder / path).stat().st_size != expected["size"]:
-                msg = f"The index file {path} of {folder.name} has another size than it was written with."
-                raise CorpusDamagedError(msg, hint=REBUILD)
+            if (folder / path).stat().st_size != expected["size"] or _head(folder / path) != expected["head"]:
+                msg = f"The index file {path} of segment {folder.name} is not what was written."
+                raise IndexDamagedError(msg, hint=REBUILD)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         msg = f"The index segment {folder.name} cannot be opened: {error}"
-        raise CorpusDamagedError(msg, hint=REBUILD) from error
+        raise IndexDamagedError(msg, hint=REBUILD) from error
     return files
 
 
 def seal(folder: Path) -> None:
     """Write down size and checksum of each file of a finished segment, and force all of it to the disk."""
     paths = sorted(path for path in folder.iterdir() if path.is_file())
-    files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path)} for path in paths}
+    files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path), "head": _head(path)} for path in paths}
     (folder / "segment.json").write_text(json.dumps({"format": FORMAT, "files": files}, indent=1), encoding="utf-8")
-    for path in [*paths, folder / "segment.json", folder]:
+    for path in [*paths, folder / "segment.json", folder, folder.parent]:
         sync(path)
 
 
@@ -127,6 +130,11 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(HEAD)).hexdigest()
 
 
 def sha256(path: Path) -> str:

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.corpus.segments.mapping import mapped
+from anabranch.corpus.segments.mapping import save
 
 EPSILON = 0.25
+HISTOGRAM = "histogram.npy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,4 @@ def moved(histogram: NDArray[np.int64], before: NDArray[np.int64], after: NDArra
 
 def write_histogram(folder: Path, histogram: NDArray[np.int64]) -> None:
     """Keep a histogram in a folder."""
-    np.save(folder / "histogram.npy", histogram)
-
-
-def read_histogram(folder: Path) -> NDArray[np.int64]:
-    """Return the histogram that is kept in a folder."""
-    return np.asarray(mapped(folder / "histogram.npy"))
+    save(folder / HISTOGRAM, histogram)

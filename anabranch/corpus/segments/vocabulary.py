@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.corpus.segments.mapping import mapped
+from anabranch.corpus.segments.mapping import mapped, save
 
 # Below this share of the vocabulary, bisecting for each term is quicker than reading all terms once.
 _FEW = 50
@@ -57,5 +57,5 @@ def encoded(term: str) -> bytes:
 
 def write_terms(folder: Path, terms: Sequence[bytes]) -> None:
     """Write distinct terms, sorted by the caller."""
-    np.save(folder / "bm25.terms.npy", np.frombuffer(b"".join(terms), dtype=np.uint8))
-    np.save(folder / "bm25.term_ends.npy", np.cumsum([len(term) for term in terms], dtype=np.int64))
+    save(folder / "bm25.terms.npy", np.frombuffer(b"".join(terms), dtype=np.uint8))
+    save(folder / "bm25.term_ends.npy", np.cumsum([len(term) for term in terms], dtype=np.int64))

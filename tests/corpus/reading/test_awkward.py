@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.corpus.document import Document
-from anabranch.corpus.reading import SUPPORTED, read
+from anabranch.corpus.reading import SUPPORTED, ReadOptions, read
 from anabranch.errors import ReadingError
 
 REASONS = {
@@ -19,6 +19,7 @@ REASONS = {
     "scanned": {"scanned"},
     "scanned-medium-blog": {"scanned"},
     "xfa": {"empty"},
+    "xlsx-encrypted": {"encrypted"},
     "zero-byte": {"empty"},
     "cid": {"scanned"},  # its glyphs have no letters, so that only OCR can read it
 }
@@ -33,7 +34,9 @@ PHRASES = {
     "broken__invalid-pdf-structure-pdfminer-one-page.pdf": "efforts to address the nation’s cybersecurity threats",
     "docx-872p": "CHAPTER 1 – INTRODUCTION",
     "duplicate-page": "There were 20,000 bottles of water",
+    "eml-non-utf8": "אם אוכל לעזור לך בשאלות מקצועיות גרידא, אשמח לסייע.",
     "encrypted-perm": "LayoutParser: A Unified Toolkit for Deep",
+    "epub": "THE SUN-SEEKER",
     "form": "First Name Alice",
     "html-10k": "Galaxy Gaming, Inc.",
     "html-huge-pre": "UNITING AND STRENGTHENING AMERICA",
@@ -42,12 +45,15 @@ PHRASES = {
     "longdoc": "Ein topologischer Raum ist ein Paar",
     "multicolumn__multi-column-2p.pdf": "relies on efficient passage retrieval to select candidate contexts",
     "naughty-strings": "undefined",
+    "odt": "| Header row | Mon | Wed | Fri |\n| Color | Blue | Red | Green |",
     "outline-loop": "Salad 29",
     "pdf-french": "Une façon d’assister l’analyse d’entrepôt de données",
+    "pptx": "| Table | A | B | C |\n| 1 | A1 | B1 | C1 |",
     "rtl": "ي",
     "table": "NICS Firearm Background Checks",
-    "table-cjk": "온라인쇼핑몰\t삼성카드 쇼핑, G마켓, 옥션, 11번가",
+    "table-cjk": "| 온라인쇼핑몰 | 삼성카드 쇼핑, G마켓, 옥션, 11번가",
     "toc": "What follows is an image embedded as a Form XObject",
+    "xlsx-emoji": "🤠😅",
     "txt-multilang": "(Jinan)\n是人都生而自由，在尊严和权利上一律平等。",
 }
 NOTES = {"attachment": "attached files", "mixed": "pages 1-3, 5, 6 have no text layer", "html-10k": "hidden text"}
@@ -62,7 +68,7 @@ def awkward(shared: Path) -> list[tuple[Path, str]]:
 
 def outcome(path: Path) -> Document | str:
     try:
-        (document,) = read(path, path.name)
+        (document,) = read(path, path.name, ReadOptions(ocr=False))
     except ReadingError as error:
         assert "\n" not in str(error)
         return error.reason
@@ -95,7 +101,7 @@ def check(document: Document, name: str, category: str) -> None:
         assert block.text.strip()
         assert all(title.strip() for title in block.heading)
         assert not block.is_heading or block.heading
-        assert (block.page is not None) == name.endswith(".pdf")
+        assert (block.page is not None) == name.endswith((".pdf", ".pptx"))
 
 
 def test_reading_twice_gives_the_same(awkward: list[tuple[Path, str]]) -> None:

@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,6 @@ def test_ids_may_be_numbers_beir_ids_or_missing(tmp_path: Path) -> None:
         ({"id": "x", "text": "a", "access": None}, "broken", "access"),
         ({"id": "x", "text": "a", "access": ["hr", 3]}, "broken", "access"),
         ({"id": "x", "text": "a", "access": ["\u200b"]}, "broken", "access"),
-        ({"id": "first", "text": "again"}, "duplicate", "first"),
     ],
 )
 def test_a_bad_line_fails_alone(tmp_path: Path, line: object, reason: str, says: str) -> None:
@@ -93,6 +93,43 @@ def test_documents_stream(tmp_path: Path) -> None:
     stream = read_jsonl(path, "notes.jsonl")
     assert isinstance(next(stream), Document)
     assert isinstance(next(stream), Failure)
+
+
+def test_an_endless_line_fails_alone_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    with path.open("wb") as file:
+        file.write(b'{"id": "a", "text": "x"}\n{"id": "b", "text": "')
+        for _ in range(96):
+            file.write(b"x" * (1 << 20))
+        file.write(b'"}\n{"id": "c", "text": "x"}\n' + b" " * (33 << 20))
+    tracemalloc.start()
+    try:
+        first, second, third, last = read_jsonl(path, "notes.jsonl")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert isinstance(first, Document)
+    assert second == Failure("notes.jsonl:2", "too_large", "the line is longer than 32 MB; split it")
+    assert isinstance(third, Document)
+    assert isinstance(last, Failure)
+    assert peak < 80 << 20
+
+
+def test_a_large_file_streams(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    line = json.dumps({"text": "words " * 8000}).encode() + b"\n"
+    with path.open("wb") as file:
+        for _ in range(1050):
+            file.write(line)
+    assert path.stat().st_size > 48 << 20
+    tracemalloc.start()
+    try:
+        count = sum(isinstance(found, Document) for found in read_jsonl(path, "notes.jsonl"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 1050
+    assert peak < 2 << 20
 
 
 JSON = st.recursive(

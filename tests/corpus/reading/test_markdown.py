@@ -51,6 +51,68 @@ def test_front_matter_gives_the_title_and_is_no_text(tmp_path: Path) -> None:
     assert [block.text for block in document.blocks] == ["Heading", "body"]
 
 
+def test_front_matter_is_metadata(tmp_path: Path) -> None:
+    front = """title: 2024
+date: 2024-05-01
+tags: [a, 'b c', no]
+author:
+  name: Jos\u00e9
+  phone: 0041
+draft: false
+weight: 1.5
+time: 12:30
+empty:
+"""
+    document = read(tmp_path, f"---\n{front}---\nbody\n")
+    assert document.title == "2024"
+    assert document.notes == ()
+    assert document.metadata == {
+        "format": "markdown",
+        "date": "2024-05-01",
+        "tags": ["a", "b c", "no"],
+        "author": {"name": "Jos\u00e9", "phone": "0041"},
+        "draft": False,
+        "weight": 1.5,
+        "time": "12:30",
+        "empty": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("front", "says"),
+    [
+        ("title: a: b", "line 2"),
+        ("tags: [a", "line"),
+        ("a: &x [1]\nb: *x", "aliases"),
+        ("a: !!python/object/apply:os.system [ls]", "tags are not read"),
+        ("a: 1\na: 2", "twice"),
+        ("? [a, b]\n: c", "no word"),
+        ("a: " + "[" * 5000, "front matter"),
+        ("a: " + "x" * 70_000, "longer than 64 kB"),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_text_and_said(tmp_path: Path, front: str, says: str) -> None:
+    document = read(tmp_path, f"---\n{front}\n---\n\n# Heading\n\nbody\n")
+    assert [block.text for block in document.blocks] == [front, "Heading", "body"]
+    (note,) = document.notes
+    assert says in note
+    assert len(note) < 250
+    assert document.metadata == {"format": "markdown"}
+
+
+def test_access_tags_of_the_front_matter_are_obeyed_or_the_file_fails(tmp_path: Path) -> None:
+    document = read(tmp_path, "---\naccess: [hr, board, hr]\n---\nbody\n")
+    assert (document.access, document.metadata) == (("hr", "board"), {"format": "markdown"})
+    for front in ("access: hr", "access:", "access: [1]", "Access: [a", "x: *y\naccess: [hr]"):
+        with pytest.raises(ReadingError) as caught:
+            read(tmp_path, f"---\n{front}\n---\nbody\n")
+        assert caught.value.reason == "broken"
+
+
+def test_prose_between_two_rules_is_prose(tmp_path: Path) -> None:
+    assert [block.text for block in read(tmp_path, "---\n\nprose\n\n---\n\nmore\n").blocks] == ["prose", "more"]
+
+
 def test_a_rule_at_the_top_is_no_front_matter(tmp_path: Path) -> None:
     assert [block.text for block in read(tmp_path, "---\n\nbody\n").blocks] == ["body"]
     assert [block.text for block in read(tmp_path, "---\n---\nbody\n").blocks] == ["body"]

@@ -1,5 +1,6 @@
 import json
 import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pymupdf
 import pytest
 
 from anabranch.corpus.document import Document
+from anabranch.corpus.reading.options import ReadOptions
 from anabranch.corpus.reading.pdf import read_pdf
 from anabranch.errors import ReadingError
 
@@ -105,7 +107,43 @@ def test_table_cells_stay_in_row_order(tmp_path: Path) -> None:
         for x, text in zip((60, 250, 400), (name, *cells), strict=True):
             page.insert_text((x, 160 + 14 * at), text, fontsize=10)
     blocks = read(save(pdf, tmp_path / "table.pdf")).blocks
-    assert blocks[-1].text == "Item\t2020\t2021\nNet loss\t5\t7\nGross bookings\t93\t118"
+    assert blocks[-1].text == "| Item | 2020 | 2021 |\n| Net loss | 5 | 7 |\n| Gross bookings | 93 | 118 |"
+
+
+def ruled(page: Any, cells: Sequence[Sequence[str]], x: float, y: float) -> None:
+    """Draw a table with all its lines."""
+    width, height = 120, 20
+    across, down = len(cells[0]) * width, len(cells) * height
+    for at in range(len(cells) + 1):
+        page.draw_line((x, y + at * height), (x + across, y + at * height))
+    for at in range(len(cells[0]) + 1):
+        page.draw_line((x + at * width, y), (x + at * width, y + down))
+    for at, row in enumerate(cells):
+        for column, text in enumerate(row):
+            page.insert_text((x + column * width + 3, y + at * height + 14), text, fontsize=9)
+
+
+def test_a_ruled_table_is_markdown_in_its_place_and_nothing_twice(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    page.insert_textbox((60, 60, 535, 120), PROSE, fontsize=10)
+    ruled(page, [("Gauge", "Place"), ("North", "at the old mill"), ("South", "below the town bridge")], 60, 140)
+    page.insert_textbox((60, 220, 535, 320), PROSE.upper(), fontsize=10)
+    blocks = read(save(pdf, tmp_path / "table.pdf")).blocks
+    table = "| Gauge | Place |\n| North | at the old mill |\n| South | below the town bridge |"
+    assert [block.text for block in blocks] == [PROSE.strip(), table, PROSE.upper().strip()]
+
+
+def test_a_table_over_pages_keeps_its_header_and_its_page_numbers(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    rows = [(f"Station {at}", f"{at * 37 % 91}.5 m", f"{at * 53 % 97}.2 m") for at in range(60)]
+    for part in ([("Station", "High water", "Low water"), *rows[:30]], rows[30:]):
+        ruled(pdf.new_page(), part, 60, 60)
+    blocks = read(save(pdf, tmp_path / "table.pdf")).blocks
+    assert {block.page for block in blocks} == {1, 2}
+    assert all(block.text.startswith("| Station | High water | Low water |\n| Station ") for block in blocks)
+    said = [line for block in blocks for line in block.text.split("\n")[1:]]
+    assert said == [f"| {' | '.join(row)} |" for row in rows]
 
 
 def test_words_split_at_line_ends_are_whole_and_ligatures_are_letters(tmp_path: Path) -> None:
@@ -134,11 +172,13 @@ def test_hidden_text_is_dropped_and_noted(tmp_path: Path) -> None:
     page.insert_text((72, 300), "white on white", color=(1, 1, 1))
     page.insert_text((72, 320), "tiny", fontsize=0.4)
     page.insert_text((72, 340), "unpainted", render_mode=3)
+    page.insert_text((72, 380), "covered")
+    page.draw_rect((60, 365, 400, 384), fill=(0, 0, 0))
     page.draw_rect((60, 400, 400, 440), fill=(0, 0, 0.4))
     page.insert_text((72, 425), "white on blue", color=(1, 1, 1))
     document = read(save(pdf, tmp_path / "hidden.pdf"))
     assert [block.text for block in document.blocks] == [PROSE.strip(), "white on blue"]
-    assert document.notes == ("hidden text was left out (27 characters)",)
+    assert document.notes == ("hidden text was left out (34 characters)",)
 
 
 def picture() -> bytes:
@@ -159,6 +199,12 @@ def test_the_invisible_layer_over_a_scan_is_its_text(tmp_path: Path) -> None:
     assert document.notes == ()
 
 
+@pytest.fixture
+def without_tesseract(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.mark.usefixtures("without_tesseract")
 def test_pages_without_text_are_named(tmp_path: Path) -> None:
     pdf = paged(1)
     for _ in range(3):
@@ -167,7 +213,20 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     pdf.new_page()  # blank: nothing is missing there
     pdf.embfile_add("data.csv", b"a,b")
     document = read(save(pdf, tmp_path / "mixed.pdf"))
-    assert document.notes == ("pages 2-4 have no text layer", "attached files were not read (1)")
+    assert document.notes == (
+        "pages 2-4 have no text layer, and Tesseract is not on this machine",
+        "attached files were not read (1)",
+    )
+
+
+def test_a_page_that_is_turned_is_read_like_another(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page(width=500, height=800)
+    page.set_rotation(90)
+    page.insert_textbox(pymupdf.Rect(60, 60, 740, 300) * page.derotation_matrix, PROSE * 2, fontsize=11, rotate=90)
+    document = read(save(pdf, tmp_path / "turned.pdf"))
+    assert [block.text for block in document.blocks] == [(PROSE * 2).strip()]
+    assert document.notes == ()
 
 
 def test_a_stamp_up_the_margin_does_not_run_into_the_text(tmp_path: Path) -> None:
@@ -188,13 +247,16 @@ def test_slides_that_say_one_line_each_keep_it(tmp_path: Path) -> None:
     assert len(read(save(pdf, tmp_path / "slides.pdf")).blocks) == 5
 
 
-@pytest.mark.parametrize("pages", ["scan", "blank", "password", "cut"])
+@pytest.mark.usefixtures("without_tesseract")
+@pytest.mark.parametrize("pages", ["scan", "blank", "hidden", "password", "cut"])
 def test_what_has_no_text_says_why(tmp_path: Path, pages: str) -> None:
     pdf = pymupdf.open()
     page = pdf.new_page()
     path = tmp_path / "x.pdf"
     if pages == "scan":
         page.insert_image(page.rect, stream=picture())
+    if pages == "hidden":
+        page.insert_text((72, 72), "unpainted", render_mode=3)
     if pages == "password":
         page.insert_text((72, 72), "secret")
         save(pdf, path, encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="u", owner_pw="o")
@@ -204,7 +266,41 @@ def test_what_has_no_text_says_why(tmp_path: Path, pages: str) -> None:
         path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(ReadingError) as caught:
         read(path)
-    assert caught.value.reason == {"scan": "scanned", "blank": "empty", "password": "encrypted", "cut": "broken"}[pages]
+    reasons = {"scan": "scanned", "blank": "empty", "hidden": "empty", "password": "encrypted", "cut": "broken"}
+    assert caught.value.reason == reasons[pages]
+    assert ("9 letters hidden" in str(caught.value)) == (pages == "hidden")
+    assert ("ocrmypdf" in caught.value.hint) == (pages == "scan")
+    assert ("--password" in caught.value.hint) == (pages == "password")
+
+
+ENCRYPTIONS = [
+    pymupdf.PDF_ENCRYPT_RC4_40,
+    pymupdf.PDF_ENCRYPT_RC4_128,
+    pymupdf.PDF_ENCRYPT_AES_128,
+    pymupdf.PDF_ENCRYPT_AES_256,  # revision 6
+]
+
+
+@pytest.mark.parametrize("encryption", ENCRYPTIONS)
+def test_a_password_opens_what_it_locks(tmp_path: Path, encryption: int) -> None:
+    path = save(paged(1), tmp_path / "x.pdf", encryption=encryption, user_pw="sesämé", owner_pw="owner")
+    for passwords in (("wrong", "sesämé"), ("owner",)):
+        (document,) = read_pdf(path, "x.pdf", ReadOptions(passwords=passwords))
+        assert "Fact 111." in document.blocks[-2].text
+        assert "sesäm" not in repr(document)
+    with pytest.raises(ReadingError) as caught:
+        list(read_pdf(path, "x.pdf", ReadOptions(passwords=("wrong",))))
+    assert caught.value.reason == "encrypted"
+    assert "none that was given" in str(caught.value)
+    assert "wrong" not in str(caught.value)
+
+
+def test_real_locked_files_open_with_their_passwords(shared: Path) -> None:
+    folder = shared / "data/awkward"
+    names = {"encrypted__password-example.pdf": "test", "encrypted-R6__enc-XI-R6_V5_U-view_O-master.pdf": "view"}
+    for name, password in names.items():
+        (document,) = read_pdf(folder / name, name, ReadOptions(passwords=("no", password)))
+        assert document.blocks
 
 
 def test_a_file_that_only_its_owner_may_change_opens(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ gutters too. Columns are split again, so three columns are two cuts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from anabranch.corpus.reading.layout.lines import Line
@@ -19,24 +21,47 @@ _STEPS = 120
 _MIDDLE = range(15 * _STEPS // 100, 85 * _STEPS // 100)
 _CROSSING = 0.35
 _DEEPEST = 3
+_BLANK = 1.5
+_ENTRY = re.compile(r"\w, (?:\d+[ ,f–-]*)+$")
+_ENTRIES = 0.4
 
 
 def regions(lines: Sequence[Line], depth: int = 0) -> list[Region]:
     """Return the lines of one page cut into regions, in reading order."""
     cut = _gutter(lines) if depth < _DEEPEST else None
     if cut is None:
-        return [list(lines)] if lines else []
+        return _regions_of_parts(lines, depth)
     found: list[Region] = []
     for band in _bands(lines, cut):
         left = [line for line in band if line.x1 <= cut]
         right = [line for line in band if line.x0 >= cut]
-        if len(left) + len(right) == len(band) and _is_prose(left) and _is_prose(right):
+        if len(left) + len(right) == len(band) and (_are(_is_prose, left, right) or _are(_is_index, left, right)):
             found += regions(left, depth + 1) + regions(right, depth + 1)
         elif found and not _was_column(found[-1], cut):
             found[-1] = [*found[-1], *band]
         else:
             found.append(band)
     return found
+
+
+def _regions_of_parts(lines: Sequence[Line], depth: int) -> list[Region]:
+    """Look for columns in the parts of a page that blank strips set apart, where the whole of it has none."""
+    parts = _parts(lines) if depth < _DEEPEST else []
+    found = [regions(part, _DEEPEST - 1) for part in parts] if len(parts) > 1 else []
+    if any(len(part) > 1 for part in found):
+        return [region for part in found for region in part]
+    return [list(lines)] if lines else []
+
+
+def _parts(lines: Sequence[Line]) -> list[Region]:
+    parts: list[Region] = []
+    bottom = 0.0
+    for line in sorted(lines, key=lambda line: (line.y0, line.x0)):
+        if not parts or line.y0 - bottom > _BLANK * line.size:
+            parts.append([])
+        parts[-1].append(line)
+        bottom = max(bottom, line.y1)
+    return parts
 
 
 def _was_column(region: Region, cut: float) -> bool:
@@ -47,12 +72,12 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     """Return the x of the strip with the most lines clear on both sides and few across it, if there is one."""
     if len(lines) < 6:
         return None
-    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    starts, ends = sorted(line.x0 for line in lines), sorted(line.x1 for line in lines)
+    left, right = starts[0], ends[-1]
     best: tuple[int, list[float]] = (0, [])
     for step in _MIDDLE:
         x = left + (right - left) * step / _STEPS
-        before = sum(line.x1 <= x for line in lines)
-        after = sum(line.x0 >= x for line in lines)
+        before, after = bisect_right(ends, x), len(lines) - bisect_left(starts, x)
         crossing = len(lines) - before - after
         worth = min(before, after) - crossing
         if crossing > _CROSSING * len(lines) or min(before, after) < 3 or worth < best[0]:
@@ -71,6 +96,15 @@ def _bands(lines: Sequence[Line], cut: float) -> list[Region]:
         bands[-1].append(line)
         crossed = crosses
     return bands
+
+
+def _are(test: Callable[[Region], bool], left: Region, right: Region) -> bool:
+    return test(left) and test(right)
+
+
+def _is_index(lines: Region) -> bool:
+    """Tell the entries of an index, most of which end in page numbers, from the cells of a table."""
+    return len(lines) >= 3 and sum(bool(_ENTRY.search(line.text)) for line in lines) >= _ENTRIES * len(lines)
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, cast
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import pymupdf
+from pymupdf.mupdf import FzErrorBase
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in points from the upper left corner."""
 
 Span = dict[str, Any]
 """Glyphs of one font: `text`, `bbox`, `origin`, `size`, `flags`, `char_flags`, `color`, `alpha`."""
+
+Shape = dict[str, Any]
+"""A line or an area that is drawn: `bbox`, `stroked`, `isrect` (its sides run along the page's), `color`, `alpha`."""
+
+RawBlock = dict[str, Any]
+"""Lines of spans (`type` 0, `lines`) or a `Shape` (`type` 3), in the order in which they are painted."""
+
+Word = tuple[float, float, float, float, str, int, int, int]
+"""Left, top, right, bottom, the letters; then its block, line and place, which nobody here asks for."""
+
+_EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
+FAULTS: tuple[type[Exception], ...] = (RuntimeError, ValueError, FzErrorBase)
+"""What MuPDF raises on a damaged file."""
+
+_NO_MEMORY = re.compile(r"\b(?:m|c|re)alloc")
+_TEXT = pymupdf.TEXT_PRESERVE_WHITESPACE  # without images, ligatures spelt out
+_FLAGS = _TEXT | pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_LAZY_VECTORS  # lazily, so that an underline cuts no line
 
 
 class Rect(Protocol):
@@ -31,15 +50,37 @@ class Pixmap(Protocol):
     stride: int
     samples: bytes
 
+    def tobytes(self, output: str) -> bytes:
+        """Return the picture as a file of a format such as `png`."""
+        ...
+
+
+class TextPage(Protocol):
+    """A page, read."""
+
+    def extractDICT(self) -> dict[str, list[RawBlock]]:  # noqa: N802
+        """Return all blocks under the key `blocks`."""
+        ...
+
+    def extractWORDS(self) -> list[Word]:  # noqa: N802
+        """Return all words."""
+        ...
+
 
 class Page(Protocol):
     """`pymupdf.Page`."""
 
     number: int
     rect: Rect
+    rotation: int
+    rotation_matrix: Sequence[float]
 
-    def get_text(self, option: str, *, flags: int, clip: Box) -> dict[str, Any]:
-        """Return blocks of lines of spans for the option `dict`."""
+    def get_textpage(self, *, flags: int, clip: Box, matrix: Sequence[float]) -> TextPage:
+        """Read the page."""
+        ...
+
+    def get_images(self) -> list[tuple[Any, ...]]:
+        """Return the images that the page may show, without looking at where."""
         ...
 
     def get_image_info(self) -> list[dict[str, Any]]:
@@ -95,10 +136,75 @@ def open_pdf(path: Path) -> Pdf:
     """Open a file as a PDF whatever its first bytes say, with MuPDF's own messages to the terminal silenced.
 
     Raises:
-        RuntimeError: MuPDF finds no PDF in it.
+        Exception: One of `FAULTS`: MuPDF finds no PDF in it.
     """
     tools: Any = pymupdf.TOOLS
     tools.mupdf_display_errors(False)
     tools.mupdf_display_warnings(False)
     opener = cast("Callable[..., Pdf]", pymupdf.open)
     return opener(path, filetype="pdf")
+
+
+class Image(NamedTuple):
+    """An image on a page.
+
+    Attributes:
+        box: Where it stands.
+        pixels: How many it is wide.
+        is_opaque: Whether it hides what is painted before it.
+    """
+
+    box: Box
+    pixels: int
+    is_opaque: bool
+
+
+def raw_blocks(page: Page) -> list[RawBlock]:
+    """Return everything on a page that is text or drawn by lines. Raises whatever MuPDF raises on a bad page."""
+    return _read(page, _FLAGS).extractDICT()["blocks"]
+
+
+def words(page: Page) -> list[Word]:
+    """Return the words of a page with their places."""
+    return _read(page, _TEXT).extractWORDS()
+
+
+def images(page: Page) -> list[Image]:
+    """Return the images on a page; costs more than its text does."""
+    shown = _shown(page)
+    return [Image(shown(x["bbox"]), x["width"], not x.get("has-mask")) for x in page.get_image_info()]
+
+
+def painted(page: Page) -> list[tuple[str, Box]]:
+    """Return what is painted on a page, in that order: `fill-text`, `fill-image` and the like, and where."""
+    shown = _shown(page)
+    return [(kind, shown(box)) for kind, box in page.get_bboxlog()]
+
+
+def _read(page: Page, flags: int) -> TextPage:
+    # MuPDF reads a page that is turned as if it were not; the matrix puts its words where the eye sees them.
+    return page.get_textpage(flags=flags, clip=_EVERYWHERE, matrix=page.rotation_matrix)
+
+
+def _shown(page: Page) -> Callable[[Box], Box]:
+    """Return what tells where a box is seen, on a page that may be turned."""
+    if not page.rotation:
+        return lambda box: box
+    a, b, c, d, e, f = page.rotation_matrix
+
+    def shown(box: Box) -> Box:
+        x0, y0, x1, y1 = box
+        xs, ys = (a * x0 + c * y0 + e, a * x1 + c * y1 + e), (b * x0 + d * y0 + f, b * x1 + d * y1 + f)
+        return min(xs), min(ys), max(xs), max(ys)
+
+    return shown
+
+
+def spare(error: Exception) -> None:
+    """Let an error of MuPDF be the file's fault, unless it says that no memory was left.
+
+    Raises:
+        MemoryError: It says so.
+    """
+    if _NO_MEMORY.search(str(error)):
+        raise MemoryError from error

@@ -55,7 +55,10 @@ def rows(lines: Sequence[Line]) -> list[Row]:
 
 def as_row(lines: Sequence[Line]) -> Row:
     """Return lines of one baseline as a row, from the side on which their script begins."""
-    backwards = sum(len(_RIGHT_TO_LEFT.findall(line.text)) for line in lines) > 0.5 * sum(len(x.text) for x in lines)
+    if len(lines) == 1:
+        (line,) = lines
+        return Row(line.text, line.x0, line.y0, line.x1, line.size, line.bold, line.italic, 1, (line,))
+    backwards = _runs_backwards("".join(line.text for line in lines))
     ordered = sorted(lines, key=lambda line: -line.x1 if backwards else line.x0)
     text, cells = ordered[0].text, 1
     for left, right in pairwise(ordered):
@@ -77,3 +80,7 @@ def as_row(lines: Sequence[Line]) -> Row:
         cells,
         tuple(ordered),
     )
+
+
+def _runs_backwards(text: str) -> bool:
+    return not text.isascii() and len(_RIGHT_TO_LEFT.findall(text)) > 0.5 * len(text)

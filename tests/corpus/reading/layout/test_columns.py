@@ -73,3 +73,14 @@ def test_no_line_is_lost_or_doubled(lines: list[Line]) -> None:
     found = regions(lines)
     assert sorted(map(repr, lines)) == sorted(repr(x) for region in found for x in region)
     assert all(found)
+
+
+def test_columns_in_one_part_of_a_page_are_found_where_the_rest_has_none() -> None:
+    box = [*column("r", 310, 9), *column("l", 50, 9)]
+    rest = [line(f"w{at} {WORDS} {WORDS}", 50, 260 + 12 * at, width=460) for at in range(20)]
+    assert order([*rest, *box]) == names("l", 9) + names("r", 9) + names("w", 20)
+
+
+def test_an_index_is_read_down_its_columns() -> None:
+    lines = [line(f"{name}{at}, {at + 7}", x, 100 + 12 * at) for name, x in (("b", 310), ("a", 50)) for at in range(9)]
+    assert [text.rstrip(",") for text in order(lines)] == names("a", 9) + names("b", 9)

@@ -1,0 +1,118 @@
+"""Tells which files have to be read: those that are new, or of which nothing proves that they are as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anabranch.corpus.identity import identity_of, storable
+from anabranch.corpus.reading import READERS
+from anabranch.corpus.stamps import lasting_stamp, sha256_of, stamp_of
+from anabranch.corpus.truth import FileRecord, Truth
+from anabranch.corpus.walking import Found
+
+
+@dataclass(slots=True)
+class Arrival:
+    """A file that has to be read.
+
+    Attributes:
+        number: Its place in the run.
+        found: Where it lies.
+        record: What is known of it once its documents are committed.
+        seen: Its stamp before it was read, empty for a copy.
+        size: Its bytes.
+        is_known: Whether it was in the corpus before.
+        notes: What was told of its documents, each once.
+        changed: How many of its documents are new or different.
+        failures: How many of its parts could not be read.
+    """
+
+    number: int
+    found: Found
+    record: FileRecord
+    seen: str
+    size: int
+    is_known: bool
+    notes: dict[str, None] = field(default_factory=dict)
+    changed: int = 0
+    failures: int = 0
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.found.path
+
+    @property
+    def source(self) -> str:
+        """What a person calls it."""
+        return self.record.source
+
+    def has_changed(self) -> bool:
+        """Tell whether somebody wrote to it since it was looked at."""
+        if self.found.is_copy:
+            return False
+        try:
+            return stamp_of(self.path) != self.seen
+        except OSError:
+            return True
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file that the corpus holds as it is.
+
+    Attributes:
+        record: What is known of it, with what the file system says now.
+        is_refreshed: Whether that is news.
+        documents: How many it holds.
+        chunks: In how many chunks.
+    """
+
+    record: FileRecord
+    is_refreshed: bool
+    documents: int
+    chunks: int
+
+
+class ChangeCheck:
+    """Looks at each file before it is read."""
+
+    def __init__(self, truth: Truth, access: Sequence[str], corpus: Path) -> None:
+        """Take what is known, the tags given with this run, and a folder to ask the file system's time in."""
+        self._truth = truth
+        self._access = tuple(sorted(set(access)))
+        self._corpus = corpus
+
+    def look(self, number: int, found: Found) -> Arrival | Unchanged:
+        """Say whether a file has to be read.
+
+        Raises:
+            OSError: It cannot be looked at.
+        """
+        identity = identity_of(found)
+        known = self._truth.file(identity)
+        access = self._access or (known.access if known else ())
+        # An empty hash: it has to be read again, whatever its bytes.
+        kept = known if known is not None and known.sha256 and known.access == access else None
+        seen = "" if found.is_copy else stamp_of(found.path)
+        if kept is not None and seen and kept.stamp == seen and (same := self._unchanged(kept, kept)):
+            return same
+        digest, stamp = self._evidence(found, seen)
+        if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
+            return same
+        record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
+        return Arrival(number, found, record, seen, found.path.stat().st_size, known is not None)
+
+    def _evidence(self, found: Found, seen: str) -> tuple[str, str]:
+        """Return the hash of a file, and its stamp if that will tell a change."""
+        # Nobody reads a film to learn that it is one.
+        if found.path.is_dir() or found.path.suffix.lower() not in READERS:
+            return "", ""
+        stamp = "" if found.is_copy else lasting_stamp(found.path, self._corpus)
+        return sha256_of(found.path), stamp if stamp == seen else ""
+
+    def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:
+        documents, chunks = self._truth.counts(known.path)
+        return Unchanged(now, now != known, documents, chunks) if documents else None

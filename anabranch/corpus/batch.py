@@ -1,0 +1,108 @@
+"""Documents on their way into the database: embedded together, then committed in one transaction.
+
+They wait until there are enough leaves to embed, across files, and are committed with the records of the files that
+they finish, so that a file counts as taken in exactly when all its documents are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from anabranch.corpus.report import IngestReport, Progress
+from anabranch.corpus.rows import Grown
+from anabranch.corpus.truth import FileRecord, Truth
+from anabranch.models.embedding import Embedder
+
+WAITING_LEAVES = 256
+"""Sorted by length and embedded eight at a time, so many waste 2 % on padding; 64 waste 6 %, 16 waste 17 %."""
+
+EMBEDDED_LEAVES = 64
+"""In one call of the embedder, and then kept at once: a kill costs seconds of work, and no vector is paid for twice."""
+
+_MOST_RECORDS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a file's documents came to once they are committed.
+
+    Attributes:
+        path: What the corpus knows the file by.
+        removed: How many documents it does not hold any more.
+        documents: How many it holds.
+        chunks: In how many chunks.
+    """
+
+    path: str
+    removed: int
+    documents: int
+    chunks: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """What waits to be committed."""
+
+    truth: Truth
+    embedder: Embedder
+    report: IngestReport
+    progress: Progress
+    _grown: list[Grown] = field(default_factory=list)
+    _leaves: int = 0
+    _finished: list[FileRecord] = field(default_factory=list)
+    _refreshed: list[FileRecord] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is time to commit."""
+        return self._leaves >= WAITING_LEAVES or len(self._finished) >= _MOST_RECORDS
+
+    def add(self, grown: Grown) -> None:
+        """Let a document wait."""
+        self._grown.append(grown)
+        self._leaves += len(grown.tree.leaves)
+
+    def finish(self, record: FileRecord) -> None:
+        """Record a file as taken in, together with the documents that wait."""
+        self._finished.append(record)
+
+    def refresh(self, record: FileRecord) -> None:
+        """Record a file's new stamp; its documents are left alone."""
+        self._refreshed.append(record._replace(complete=False))
+        if len(self._refreshed) >= _MOST_RECORDS:
+            self.truth.write([], self._refreshed)
+            self._refreshed = []
+
+    def commit(self) -> list[Finished]:
+        """Embed what waits, then write it and the records of the files that it finishes, all or nothing."""
+        grown, finished, refreshed = self._grown, self._finished, self._refreshed
+        self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
+        if not (grown or finished or refreshed):
+            return []
+        self._embed(grown)
+        began = time.perf_counter()
+        removed = self.truth.write(grown, [*finished, *refreshed])
+        done = [
+            Finished(record.path, removed.get(record.path, 0), *self.truth.counts(record.path)) for record in finished
+        ]
+        self._spent("writing", began)
+        return done
+
+    def _embed(self, waiting: Sequence[Grown]) -> None:
+        missing = self.truth.missing_vectors([text for grown in waiting for text in grown.leaves], self.embedder.name)
+        keys = sorted(missing, key=lambda key: len(missing[key]))
+        for start in range(0, len(keys), EMBEDDED_LEAVES):
+            part = keys[start : start + EMBEDDED_LEAVES]
+            began = time.perf_counter()
+            vectors = self.embedder.embed([missing[key] for key in part])
+            self._spent("embedding", began)
+            began = time.perf_counter()
+            self.truth.add_vectors(part, vectors, self.embedder.name)
+            self._spent("writing", began)
+            self.report.embedded += len(part)
+            self.progress("passages", self.report.embedded, 0, waiting[-1].document.source)
+
+    def _spent(self, step: str, began: float) -> None:
+        self.report.timings[step] = self.report.timings.get(step, 0.0) + time.perf_counter() - began

@@ -1,0 +1,70 @@
+"""The folder of a corpus: there already, made now, and what is said when the disk fails."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from anabranch.corpus.truth import DATABASE
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError, UserError
+
+SAVE = "Save what can be read: anabranch corpus export --output FILE; then import that into a new folder."
+
+
+_OF_THE_DISK = {
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+}  # fmt: skip
+
+
+def must_exist(folder: Path) -> None:
+    """Refuse a folder without a corpus, before anything is made in it.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+    """
+    if not (folder / DATABASE).is_file():
+        msg = f"There is no corpus at {folder}."
+        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a corpus where it is missing.
+
+    Raises:
+        UserError: It cannot be made.
+    """
+    try:
+        # Vectors tell as much as the text does: the folder is its owner's alone.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise UserError(f"{str(folder)!r} is not a folder.", hint="Name a folder for the corpus.") from error
+    except OSError as error:
+        msg = f"The folder {str(folder)!r} cannot be made: {error.strerror or error}."
+        raise UserError(msg, hint="Check the path and its permissions.") from error
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn what SQLite and the disk raise while a corpus is written into an error that says what to do.
+
+    Raises:
+        CorpusDamagedError: The database is damaged.
+        OperationError: The disk is full, or fails.
+    """
+    try:
+        yield
+    except (sqlite3.Error, OSError, json.JSONDecodeError) as error:
+        if _is_of_the_disk(error):
+            msg = f"The corpus at {folder} could not be written: {error}"
+            raise OperationError(msg, hint="Check the space on the disk, then run the same command again.") from error
+        msg = f"{folder / DATABASE} is damaged: {error}"
+        raise CorpusDamagedError(msg, hint=SAVE) from error
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    # The class does not tell: a table that a damaged page hides is an OperationalError, too.
+    return isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK

@@ -1,0 +1,229 @@
+"""Writes a corpus as lines of JSON; of a damaged one, every document that is whole.
+
+Documents are read one after the other. One that cannot be read, or is not what was written, is looked for again page
+by page, past whatever SQLite stumbles over, and only then given up.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from anabranch.corpus.counted import counted
+from anabranch.corpus.passages import read_only
+from anabranch.corpus.place import must_exist
+from anabranch.corpus.portable.documents import document_record, torn_record
+from anabranch.corpus.portable.files import file_records
+from anabranch.corpus.portable.heading import header_of_corpus
+from anabranch.corpus.portable.records import Record, line_of
+from anabranch.corpus.portable.salvage import salvaged
+from anabranch.corpus.schema import VERSION, version_of
+from anabranch.corpus.stored import (
+    StoredChunk,
+    StoredDocument,
+    fault,
+    is_vector,
+    numbers,
+    stored_chunks,
+    stored_document,
+)
+from anabranch.corpus.truth import DATABASE
+
+Told = Callable[[str, int, int], None]
+"""Told the stage 'documents', how many are done and how many there are (0 where nobody knows)."""
+
+
+class Torn(NamedTuple):
+    """A document that could not be exported whole."""
+
+    source: str
+    why: str
+
+
+@dataclass(slots=True)
+class ExportReport:
+    """What became of a corpus.
+
+    Attributes:
+        documents: How many are in the file, each exactly as it was written.
+        files: Records of files that were taken in.
+        torn: Documents that are not whole; what is left of them is in the file for people, and no import takes it.
+        unknown: Documents that the index knows of, and of which not even the name can be read any more.
+        problems: What else was found on the way.
+    """
+
+    documents: int = 0
+    files: int = 0
+    torn: list[Torn] = field(default_factory=list)
+    unknown: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing was lost."""
+        return not (self.torn or self.unknown or self.problems)
+
+
+def export_corpus(
+    folder: Path, out: BinaryIO, *, vectors: bool = False, scratch: Path | None = None, progress: Told | None = None
+) -> ExportReport:
+    """Write a corpus as lines of JSON (`anabranch.corpus.portable.records`), one document in memory at a time.
+
+    Args:
+        folder: The corpus; it may be damaged, read-only, or be written to meanwhile.
+        out: Where to write.
+        vectors: Write the vectors, too; without them an import has to embed anew.
+        scratch: Folder for a temporary copy of what can be read of a damaged database.
+        progress: Told how far it is.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+    """
+    must_exist(folder)
+    report = ExportReport()
+    export = _Export(folder, out, report, vectors=vectors, progress=progress)
+    with tempfile.TemporaryDirectory(prefix="anabranch-export-", dir=scratch) as home:
+        export.run(Path(home) / "salvaged.db")
+    return report
+
+
+class _Export:
+    """One run."""
+
+    def __init__(
+        self, folder: Path, out: BinaryIO, report: ExportReport, *, vectors: bool, progress: Told | None
+    ) -> None:
+        self._folder = folder
+        self._out = out
+        self._report = report
+        self._vectors = vectors
+        self._progress = progress
+        self._last = 0
+        self._doubtful: dict[int, None] = {}
+
+    def run(self, copy: Path) -> None:
+        connection = self._opened()
+        self._header = header_of_corpus(self._folder, connection, vectors=self._vectors)
+        self._write(self._header.record())
+        with closing(connection) if connection is not None else nullcontext():
+            is_readable = connection is not None and self._read(connection)
+            known = max(self._header.documents or 0, self._report.documents + len(self._doubtful))
+            if self._doubtful or not is_readable:
+                self._salvage(connection, copy)
+            if connection is not None:
+                self._write_files(connection)
+        report = self._report
+        report.unknown = max(0, known - report.documents - len(report.torn))
+        counts = {"documents": report.documents, "files": report.files, "torn": len(report.torn)}
+        self._write({"kind": "end", **counts})
+
+    def _opened(self) -> sqlite3.Connection | None:
+        """Return the database in one read transaction, None where SQLite cannot make anything of it."""
+        try:
+            connection = read_only(self._folder / DATABASE)
+        except sqlite3.DatabaseError as error:
+            self._report.problems.append(f"{DATABASE}: {error}")
+            return None
+        try:
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("BEGIN")
+            if version_of(connection) == VERSION:
+                return connection
+            self._report.problems.append(f"{DATABASE} has version {version_of(connection)}, not {VERSION}")
+        except sqlite3.DatabaseError as error:
+            self._report.problems.append(f"{DATABASE}: {error}")
+        connection.close()
+        return None
+
+    def _read(self, connection: sqlite3.Connection) -> bool:
+        """Write what SQLite can read and is whole; tell whether it knew of every document."""
+        try:
+            for number in numbers(connection):
+                self._last = number
+                try:
+                    document = stored_document(connection, number)
+                    whole = document is not None and self._is_written(connection, connection, document)
+                except sqlite3.DatabaseError:
+                    whole = False
+                if not whole:
+                    self._doubtful[number] = None
+        except sqlite3.DatabaseError as error:
+            self._report.problems.append(f"{DATABASE}: {error}")
+            return False
+        return True
+
+    def _is_written(
+        self, connection: sqlite3.Connection, origin: sqlite3.Connection | None, document: StoredDocument
+    ) -> bool:
+        chunks = stored_chunks(connection, document.doc_id)
+        if fault(document, chunks) is not None:
+            return False
+        self._write(document_record(document, chunks, self._vectors_of(origin, chunks)))
+        self._report.documents += 1
+        if self._progress is not None:
+            self._progress("documents", self._report.documents, self._header.documents or 0)
+        return True
+
+    def _vectors_of(self, origin: sqlite3.Connection | None, chunks: Sequence[StoredChunk]) -> bytes | None:
+        """Return the vectors of all leaves, None where one cannot be had: an import embeds those anew."""
+        if not self._header.vectors or origin is None:
+            return None
+        sql = "SELECT vector FROM vectors WHERE vector_key = ? AND embedder = ?"
+        found = []
+        for chunk in chunks:
+            if chunk.level == 2:
+                try:
+                    row = origin.execute(sql, (chunk.vector_key, self._header.embedder)).fetchone()
+                except sqlite3.DatabaseError:
+                    return None
+                if row is None or not is_vector(row[0], self._header.dimension):
+                    return None
+                found.append(row[0])
+        return b"".join(found)
+
+    def _salvage(self, origin: sqlite3.Connection | None, copy: Path) -> None:
+        """Write what is whole of the documents that SQLite could not read, and tell of the others."""
+        try:
+            connection = salvaged(self._folder / DATABASE, copy)
+        except OSError as error:
+            self._report.problems.append(f"{DATABASE}: {error}")
+            return
+        before = self._report.documents
+        with closing(connection):
+            for number in numbers(connection):
+                document = stored_document(connection, number)
+                if document is None or (number <= self._last and number not in self._doubtful):
+                    continue
+                if not self._is_written(connection, origin, document):
+                    self._tear(document.source, document, stored_chunks(connection, document.doc_id))
+            self._tear_strays(connection)
+        if self._report.documents > before:
+            said = counted(self._report.documents - before, "document")
+            self._report.problems.append(f"{DATABASE} is damaged; {said} could be read past the damage")
+
+    def _tear_strays(self, connection: sqlite3.Connection) -> None:
+        strays = "SELECT DISTINCT doc_id FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
+        for (doc_id,) in connection.execute(strays).fetchall():
+            self._tear(f"the document with the id {doc_id}", None, stored_chunks(connection, doc_id))
+
+    def _tear(self, source: object, document: StoredDocument | None, chunks: Sequence[StoredChunk]) -> None:
+        why = (fault(document, chunks) if document else None) or "its name cannot be read"
+        self._report.torn.append(Torn(str(source), why))
+        self._write(torn_record(document, chunks, why))
+
+    def _write_files(self, connection: sqlite3.Connection) -> None:
+        try:
+            for record in file_records(connection):
+                self._write(record)
+                self._report.files += 1
+        except (sqlite3.DatabaseError, TypeError, ValueError) as error:
+            said = "Files that are not in the export will be read again by the next ingest."
+            self._report.problems.append(f"{DATABASE}, the records of files: {error}. {said}")
+
+    def _write(self, record: Record) -> None:
+        self._out.write(line_of(record))

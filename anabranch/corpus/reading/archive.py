@@ -1,0 +1,170 @@
+"""Open the zip archive that an office file or a book is: what it unpacks to is bounded, and its XML is inert.
+
+Python's zipfile gives out no more bytes of an entry than its header declares, so that the declared sizes bound the
+real ones.
+"""
+
+from __future__ import annotations
+
+import errno
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
+
+from anabranch.errors import ReadingError
+
+MOST_UNPACKED = 1 << 30
+MOST_PARSED = 1 << 27
+
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+
+Element = Any
+"""An lxml element; lxml brings no types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What people call a format.
+
+    Attributes:
+        name: As in "is no ...".
+        old: Its predecessor that is no archive, as in "is in ...", and empty where there was none.
+        extension: What to save such a file as.
+    """
+
+    name: str
+    old: str = ""
+    extension: str = ""
+
+
+class Archive:
+    """An open archive; what is taken out of it to be held in memory is counted."""
+
+    def __init__(self, file: zipfile.ZipFile, source: str) -> None:
+        """Take over an open file."""
+        self._file = file
+        self._source = source
+        self._taken = 0
+        self.names = frozenset(file.namelist())
+
+    def read(self, name: str, most: int = MOST_PARSED) -> bytes:
+        """Return one entry whole.
+
+        Raises:
+            ReadingError: `broken` when it is missing, `too_large` when it has more than `most` bytes, or when all that
+                was read by now is too much.
+        """
+        if name not in self.names:
+            raise ReadingError(f"{self._source!r} lacks its part {name!r}.", reason="broken", hint="Save it again.")
+        self._taken += self.size(name)
+        if self._taken > MOST_PARSED or self.size(name) > most:
+            msg = f"{self._source!r} holds more text than can be read at once ({name!r})."
+            raise ReadingError(msg, reason="too_large", hint="Split it.")
+        with _damage_told(self._source):
+            return self._file.read(name)
+
+    def xml(self, name: str) -> Element:
+        """Return the root of one entry that is XML."""
+        return parsed(self.read(name))
+
+    def size(self, name: str) -> int:
+        """Return how many bytes one entry has, unpacked."""
+        return self._file.getinfo(name).file_size
+
+    def stream(self, name: str) -> IO[bytes]:
+        """Return one entry to read from piece by piece; the caller closes it."""
+        with _damage_told(self._source):
+            return self._file.open(name)
+
+
+@contextmanager
+def opened(path: Path, source: str, kind: Kind) -> Iterator[Archive]:
+    """Open an archive that has been checked; see `check`."""
+    check(path, source, kind)
+    with zipfile.ZipFile(path) as file:
+        yield Archive(file, source)
+
+
+def check(path: Path, source: str, kind: Kind) -> None:
+    """Make sure that a file is an archive that can be unpacked within limits.
+
+    Raises:
+        ReadingError: `encrypted`, `unsupported` (the format's predecessor), `broken`, `too_large`.
+    """
+    with path.open("rb") as opening:
+        is_old = bool(kind.old) and opening.read(8) == _OLE
+    if is_old:
+        raise _predecessor(path, source, kind)
+    if not zipfile.is_zipfile(path):
+        msg = f"{source!r} is damaged or is no {kind.name}."
+        raise ReadingError(msg, reason="broken", hint="Save it again, or check its extension.")
+    with _damage_told(source), zipfile.ZipFile(path) as file:
+        entries = file.infolist()
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > MOST_UNPACKED:
+        raise ReadingError(f"{source!r} unpacks to {unpacked} bytes, over {MOST_UNPACKED}.", reason="too_large")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise protected(source)
+    if any(entry.compress_type not in _METHODS for entry in entries):
+        raise ReadingError(f"{source!r} is packed as no {kind.name} is.", reason="broken", hint="Save it again.")
+
+
+@contextmanager
+def _damage_told(source: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # that one: a place before the file's beginning
+            raise
+        raise ReadingError(f"{source!r} is damaged: {error}.", reason="broken", hint="Save it again.") from error
+
+
+def protected(source: str) -> ReadingError:
+    """Return the error for a file that needs a password."""
+    msg = f"{source!r} is protected by a password."
+    return ReadingError(msg, reason="encrypted", hint="Save a copy without a password.")
+
+
+def _predecessor(path: Path, source: str, kind: Kind) -> ReadingError:
+    # An encrypted office file and one of the old format are both compound files; a stream's name tells them apart.
+    if _ENCRYPTED in path.read_bytes():
+        return protected(source)
+    msg = f"{source!r} is in {kind.old}."
+    return ReadingError(msg, reason="unsupported", hint=f"Save it as {kind.extension}.")
+
+
+def parsed(data: bytes) -> Element:
+    """Return the root of an XML document; entities stay unexpanded, and nothing outside it is fetched."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    return etree.fromstring(data, parser)
+
+
+def elements(stream: IO[bytes], *tags: str) -> Iterator[Element]:
+    """Yield the elements of those local names as a stream of XML closes them; each is emptied after its turn."""
+    safe = {"resolve_entities": False, "no_network": True, "load_dtd": False}
+    wanted = [f"{{*}}{tag}" for tag in tags]
+    for _, element in etree.iterparse(stream, tag=wanted, remove_comments=True, remove_pis=True, **safe):
+        yield element
+        element.clear(keep_tail=False)
+        while element.getprevious() is not None:
+            del element.getparent()[0]
+
+
+def local(element: Element) -> str:
+    """Return an element's name without its namespace: two editions of a standard differ only in that."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def attribute(element: Element, name: str, default: str = "") -> str:
+    """Return the attribute of that local name that is in a namespace, whichever it is."""
+    return next((str(value) for key, value in element.items() if key.endswith(f"}}{name}")), default)

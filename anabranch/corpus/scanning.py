@@ -1,0 +1,79 @@
+"""Look through a folder and what symbolic links in it lead to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+"""Folders whose files no person wrote, by name."""
+
+
+class Scan:
+    """Yields each file below a folder and whether a symbolic link leads to it.
+
+    Attributes:
+        entered: The folder and those that links led to, resolved. Links may lead round in circles: each place is
+            entered through a link once.
+    """
+
+    def __init__(self, root: Path, barred: Collection[Path], *, follow_links: bool) -> None:
+        """Take the folder, what to leave out, and whether links may lead out of the folder."""
+        self._root = root
+        self._inside = root.resolve()
+        self._barred = barred
+        self._follow_links = follow_links
+        self.entered: dict[Path, None] = {self._inside: None}
+
+    def __iter__(self) -> Iterator[tuple[Path, bool]]:
+        """Yield files, and folders that may not be opened."""
+        folders = [(self._root, False)]  # a loop, because folders nest deep
+        while folders:
+            folder, is_linked = folders.pop()
+            names = _names(folder)
+            if names is None:
+                yield folder, is_linked
+                continue
+            for path in (folder / name for name in names if not name.startswith(".") and name not in LEFT_OUT):
+                through_link = is_linked or path.is_symlink()
+                if not self._may_enter(path, through_link=through_link):
+                    continue
+                if _is_file(path):
+                    yield path, through_link
+                elif path.is_dir() and self._is_new(path, through_link=through_link):
+                    folders.append((path, through_link))
+
+    def _may_enter(self, path: Path, *, through_link: bool) -> bool:
+        try:
+            real = path.resolve()
+        except RuntimeError:  # a link that leads to itself
+            return False
+        if not through_link:
+            return real not in self._barred
+        if any(real.is_relative_to(place) for place in self._barred):
+            return False
+        return self._follow_links or real.is_relative_to(self._inside)
+
+    def _is_new(self, path: Path, *, through_link: bool) -> bool:
+        if not through_link:
+            return True
+        real = path.resolve()
+        is_new = real not in self.entered
+        self.entered[real] = None
+        return is_new
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether it is a file, or may not be looked at: then reading it says so."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
+
+
+def _names(folder: Path) -> list[str] | None:
+    try:
+        return sorted(entry.name for entry in os.scandir(folder))
+    except OSError:
+        return None

@@ -1,0 +1,46 @@
+"""Takes documents out of a corpus by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from anabranch.corpus.lock import writing
+from anabranch.corpus.place import must_exist
+from anabranch.corpus.segments.publishing import publish
+from anabranch.corpus.truth import Truth
+from anabranch.errors import UserError
+
+
+def remove(folder: Path, sources: Sequence[str], *, wait: float = 0.0) -> int:
+    """Remove documents; return how many there were.
+
+    No search finds them any more, and their text and vectors are overwritten in the database. The index files keep
+    their vectors and single words until they are merged, at the latest by `compact`.
+
+    Args:
+        folder: The corpus.
+        sources: Each the source of a document, or of a file that holds several, or a shell pattern.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        UserError: A source names no document; then nothing is removed.
+        CorpusLockedError: Another process is writing.
+    """
+    must_exist(folder)
+    with writing(folder, wait=wait), closing(Truth(folder)) as truth:
+        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(truth, source)))
+        removed = truth.remove_documents(doomed)
+        truth.forget_unused()
+        publish(folder, truth)
+        return removed
+
+
+def _named(truth: Truth, source: str) -> list[str]:
+    """Return the documents of that name; a name that looks like a pattern is a name first."""
+    for test in ("d.source = ?", "f.source = ?", "d.source GLOB ?"):
+        sql = f"SELECT d.doc_id FROM documents d LEFT JOIN files f USING (path) WHERE {test}"  # noqa: S608  # constants
+        if found := truth.all(sql, source):
+            return [row[0] for row in found]
+    raise UserError(f"No document has the source {source!r}.", hint="`anabranch corpus stats` lists the sources.")

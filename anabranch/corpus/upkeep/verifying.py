@@ -1,0 +1,89 @@
+"""Looks through a whole corpus and says what is wrong with it; changes nothing."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from anabranch.corpus.lock import holder
+from anabranch.corpus.passages import read_only
+from anabranch.corpus.place import must_exist
+from anabranch.corpus.schema import VERSION, version_of
+from anabranch.corpus.truth import DATABASE
+from anabranch.corpus.upkeep.database import of_database
+from anabranch.corpus.upkeep.finding import Finding
+from anabranch.corpus.upkeep.index import of_files, of_index
+from anabranch.corpus.upkeep.leftovers import of_folder
+
+Told = Callable[[str, int, int], None]
+"""Told the stage, how much is done and how much there is (0 where nobody knows)."""
+
+
+def verify(folder: Path) -> list[str]:
+    """Return what is wrong with a corpus, one line each; an empty list means sound. Nothing is changed.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+    """
+    return [finding.said for finding in examine(folder) if not finding.is_remark]
+
+
+def examine(folder: Path, progress: Told | None = None) -> list[Finding]:
+    """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
+
+    Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
+    checksums of the index files, that index and database hold the same documents, passages, vectors and (for some
+    documents) words, that the statistics are right, and what else lies in the folder.
+
+    Args:
+        folder: The corpus.
+        progress: Told of the stages 'documents' and 'index'.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+    """
+    must_exist(folder)
+    try:
+        with closing(read_only(folder / DATABASE)) as connection:
+            connection.execute("BEGIN")
+            found = list(_examined(folder, connection, progress))
+    except sqlite3.DatabaseError as error:
+        found = [Finding("database", f"{DATABASE}: {error}"), *of_files(folder)]
+    who = holder(folder)
+    if who is not None and who.pid != os.getpid():
+        # The index of what is being written comes when that is done.
+        behind = [Finding("behind", f"{who} is writing to it", is_remark=True)]
+        return [finding for finding in found if finding.kind != "behind"] + behind
+    return found + list(of_folder(folder))
+
+
+def _examined(folder: Path, connection: sqlite3.Connection, progress: Told | None) -> Iterator[Finding]:
+    version = version_of(connection)
+    if version != VERSION:
+        what = "the next opening brings them up" if version < VERSION else "update Anabranch"
+        yield Finding("version", f"its tables are of version {version}, not {VERSION}: {what}")
+        return
+    found = list(of_database(connection, _counter("documents", connection, progress)))
+    yield from found
+    if any(finding.kind in ("database", "torn", "strays") for finding in found):
+        yield from of_files(folder)
+    else:
+        yield from of_index(folder, connection, _counter("index", connection, progress))
+
+
+def _counter(stage: str, connection: sqlite3.Connection, progress: Told | None) -> Callable[[], None]:
+    if progress is None:
+        return lambda: None
+    done, total = 0, 0
+
+    def seen() -> None:
+        nonlocal done, total
+        if not done:
+            (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+        done += 1
+        progress(stage, done, total)
+
+    return seen

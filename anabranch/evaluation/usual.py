@@ -1,0 +1,28 @@
+"""What is measured on a person's own collection: the settings in force beside what they are made of."""
+
+from __future__ import annotations
+
+from anabranch.evaluation.tables import Table
+
+ALONE = {"strategy": "none", "rerank": "none"}
+"""The question itself and nothing else, so that a retriever or a way of fusing is seen on its own."""
+
+METRICS = ("nDCG@10", "RR@10", "R@5", "R@10", "R@20", "Success@5", "Success@10", "Success@20")
+DEFAULT = "default"
+
+
+def usual_table(collection: str, *, baseline: str = DEFAULT, embedder: str = "") -> Table:
+    """Return the table for one collection: the default, each retriever alone, and plain rank fusion."""
+    return Table(
+        title=f"Retrieval on {collection}",
+        metrics=METRICS,
+        baseline=baseline,
+        embedder=embedder,
+        configurations={
+            DEFAULT: {},
+            "bm25": {"retrievers": ["bm25"], **ALONE},
+            "dense": {"retrievers": ["dense"], **ALONE},
+            "rrf": {"retrievers": ["bm25", "dense"], "fusion": "rrf", **ALONE},
+        },
+        collections=(collection,),
+    )

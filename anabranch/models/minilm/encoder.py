@@ -1,0 +1,131 @@
+"""all-MiniLM-L6-v2 with products of 8-bit integers, which a CPU does two to three times as fast as those of floats.
+
+The weights are int8 as they come; what they are multiplied with is quantised as the model runs, each token by its own
+largest value (vector-wise quantisation). Four channels are much larger than all others and stay in floats, as in
+LLM.int8() (Dettmers et al. 2022, section 3.2): most of the error would come from them. One text goes through at a
+time, so nothing of its vector depends on another text, and no padding is computed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anabranch.models.minilm.graphs import CONTRIB, FLOAT, INT64, GraphBuilder
+from anabranch.models.minilm.weights import Layer, Linear, Norm, Weights
+
+_WIDTH, _HEADS, _HEAD_WIDTH = 384, 12, 32
+_NORM_EPSILON = 1e-12
+
+# Measured on 40 passages: in these channels some tokens reach 20 times the root mean square of the rest.
+_OUTLIERS = np.array([63, 99, 157, 223])
+
+# GELU is never below -0.17, so that its output takes the whole unsigned range once it is lifted by that much.
+_GELU_LIFT = 0.17
+
+_SMALLEST_SCALE = 1e-9
+
+
+class _Quantised(NamedTuple):
+    """Names of tensors: uint8 of shape (tokens, in), the scale of each token, the level that stands for zero."""
+
+    levels: str
+    scale: str
+    zero: str
+
+
+def int8_encoder(weights: Weights) -> bytes:
+    """Return an ONNX model that takes `input_ids` (1, tokens) to the last hidden state (1, tokens, 384)."""
+    return _Encoder().build(weights)
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self._graph = graph = GraphBuilder()
+        self._ids = graph.node("Reshape", graph.input("input_ids", INT64, (1, "tokens")), graph.constant([-1]))
+        self._tokens = graph.node("Shape", self._ids)
+        self._zeros = {level: self._zero_points(level) for level in (0, 128)}
+
+    def build(self, weights: Weights) -> bytes:
+        graph = self._graph
+        hidden = self._embedded(weights)
+        for layer in weights.layers:
+            hidden = self._added(self._attended(hidden, layer), hidden, layer.attended_norm)
+            hidden = self._added(self._fed_forward(hidden, layer), hidden, layer.narrowed_norm)
+        output = graph.node("Reshape", hidden, graph.constant([1, -1, _WIDTH]))
+        return graph.model(output, FLOAT, (1, "tokens", _WIDTH))
+
+    def _embedded(self, weights: Weights) -> str:
+        graph = self._graph
+        levels = graph.node("Gather", graph.constant(weights.words), self._ids)
+        scales = graph.node("Gather", graph.constant(weights.word_scales), self._ids)
+        words = graph.node("Mul", graph.node("Cast", levels, to=FLOAT), scales)
+        positions = graph.node("Slice", graph.constant(weights.positions), graph.constant([0]), self._tokens)
+        return self._added(words, positions, weights.norm)
+
+    def _attended(self, hidden: str, layer: Layer) -> str:
+        graph = self._graph
+        mixed = self._linear_with_outliers(hidden, _with_scaled_query(layer.mixing))
+        split = graph.node("Reshape", mixed, graph.constant([-1, 3, _HEADS, _HEAD_WIDTH]))
+        by_head = graph.node("Transpose", split, perm=[1, 2, 0, 3])
+        query, key, value = (graph.node("Gather", by_head, graph.constant(part), axis=0) for part in range(3))
+        shares = graph.node("MatMul", query, graph.node("Transpose", key, perm=[0, 2, 1]))
+        seen = graph.node("MatMul", graph.node("Softmax", shares, axis=-1), value)
+        together = graph.node("Transpose", seen, perm=[1, 0, 2])
+        rows = graph.node("Reshape", together, graph.constant([-1, _WIDTH]))
+        return self._linear(self._quantised(rows), layer.attended)
+
+    def _fed_forward(self, hidden: str, layer: Layer) -> str:
+        graph = self._graph
+        wide = graph.node("Gelu", self._linear_with_outliers(hidden, layer.widened))
+        lifted = graph.node("Add", wide, graph.constant(_GELU_LIFT))
+        quantised = self._rows_quantised(lifted, peaks_of=lifted, steps=255, zero=0)
+        narrowed = layer.narrowed
+        bias = narrowed.bias - np.float32(_GELU_LIFT) * narrowed.values.sum(axis=0)
+        return self._linear(quantised, narrowed._replace(bias=bias))
+
+    def _added(self, left: str, right: str, norm: Norm) -> str:
+        graph = self._graph
+        gain, bias = graph.constant(norm.gain), graph.constant(norm.bias)
+        return graph.node("LayerNormalization", graph.node("Add", left, right), gain, bias, epsilon=_NORM_EPSILON)
+
+    def _linear_with_outliers(self, hidden: str, linear: Linear) -> str:
+        graph = self._graph
+        keep = np.ones(_WIDTH, dtype=np.float32)
+        keep[_OUTLIERS] = 0
+        common = self._product(self._quantised(graph.node("Mul", hidden, graph.constant(keep))), linear)
+        large = graph.node("Gather", hidden, graph.constant(_OUTLIERS), axis=1)
+        exact = graph.node("Gemm", large, graph.constant(linear.values[_OUTLIERS]), graph.constant(linear.bias))
+        return graph.node("Add", common, exact)
+
+    def _linear(self, quantised: _Quantised, linear: Linear) -> str:
+        return self._graph.node("Add", self._product(quantised, linear), self._graph.constant(linear.bias))
+
+    def _product(self, quantised: _Quantised, linear: Linear) -> str:
+        graph = self._graph
+        weight, scale = graph.constant(linear.weight), graph.constant(linear.scale)
+        inputs = (quantised.levels, weight, graph.constant(1.0), scale, quantised.zero)
+        return graph.node("Mul", graph.node("MatMulIntegerToFloat", *inputs, domain=CONTRIB), quantised.scale)
+
+    def _quantised(self, hidden: str) -> _Quantised:
+        return self._rows_quantised(hidden, peaks_of=self._graph.node("Abs", hidden), steps=127, zero=128)
+
+    def _rows_quantised(self, hidden: str, *, peaks_of: str, steps: int, zero: int) -> _Quantised:
+        graph = self._graph
+        peaks = graph.node("ReduceMax", peaks_of, graph.constant([-1]), keepdims=1)
+        scale = graph.node("Mul", peaks, graph.constant(1.0 / steps))
+        scale = graph.node("Max", scale, graph.constant(_SMALLEST_SCALE))
+        flat = graph.node("Reshape", scale, graph.constant([-1]))
+        levels = graph.node("QuantizeLinear", hidden, flat, self._zeros[zero], axis=0)
+        return _Quantised(levels, scale, graph.constant(np.uint8(zero)))
+
+    def _zero_points(self, level: int) -> str:
+        return self._graph.node("Expand", self._graph.constant(np.array([level], dtype=np.uint8)), self._tokens)
+
+
+def _with_scaled_query(mixing: Linear) -> Linear:
+    """Divide the scores of attention by the root of the head's width, at no cost: in the weights."""
+    factor = np.ones(3 * _WIDTH, dtype=np.float32)
+    factor[:_WIDTH] = _HEAD_WIDTH**-0.5
+    return Linear(mixing.weight, mixing.scale * factor, mixing.bias * factor)

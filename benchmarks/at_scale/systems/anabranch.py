@@ -1,0 +1,114 @@
+"""Anabranch by its own public functions: `ingest`, `open_corpus`, `search`, `chunks` and `fuse`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from anabranch.corpus.ingest import ingest
+from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.store import Arm, CorpusStore, Filters, RankedList, Scope
+from anabranch.corpus.truth import Truth
+from anabranch.fusion import fuse
+from anabranch.models.embedders import load_embedder
+from anabranch.models.embedding import Vectors
+from benchmarks.at_scale.material import Material, Passage, limit
+from benchmarks.at_scale.systems import K
+
+BATCH = 1_000
+ARMS: dict[str, Arm] = {"bm25": "bm25", "dense": "dense"}
+
+
+class System:
+    """Both arms at once, fused as the answer graph fuses them."""
+
+    arms = ("bm25", "dense", "hybrid", "hybrid and text")
+    agrees = True
+
+    def __init__(self, material: Material, folder: Path, settings: dict[str, Any]) -> None:
+        """Keep what is measured."""
+        self._material, self._folder, self._settings = material, folder, settings
+        self._store: CorpusStore
+
+    def filtered(self, share: float) -> Sequence[str]:  # noqa: ARG002  # the protocol has it
+        """Return the same arms for every filter."""
+        return ("bm25", "dense", "hybrid")
+
+    def prepare(self) -> None:
+        """Load the embedder and use it once; embedding the question is not what is compared."""
+        load_embedder("minilm").embed(["warm"])
+
+    async def build(self) -> None:
+        """Put the vectors where embedding would have put them, then ingest.
+
+        Raises:
+            RuntimeError: A leaf was cut in another way than when its vector was made.
+        """
+        self._folder.mkdir(parents=True)
+        self._know(self._material.batches(BATCH))
+        self._ingest(self._material.documents)
+
+    def _know(self, batches: Iterable[tuple[list[Passage], Vectors]]) -> None:
+        embedder = load_embedder("minilm").name
+        with closing(Truth(self._folder)) as truth:
+            for passages, vectors in batches:
+                truth.add_vectors([passage["key"] for passage in passages], vectors, embedder)
+
+    def _ingest(self, file: Path) -> None:
+        report = ingest([file], self._folder)
+        if report.embedded or report.rows[0].status != "added":
+            raise RuntimeError(f"{file.name}: {report.rows[0]!r}, {report.embedded} passages without a made vector")
+
+    async def open(self) -> None:
+        """Open the corpus."""
+        self._store = await open_corpus(self._folder)
+
+    async def search(self, arm: str, question: str, share: float | None = None) -> Any:  # noqa: ANN401
+        """Search one arm, or both at once."""
+        filters: Filters | None = {"bucket": {"lt": limit(share)}} if share else None
+        scope = Scope(filters=filters)
+        if arm in ARMS:
+            return (await self._store.search(ARMS[arm], [question], K, scope))[0]["ids"]
+        ids = (await self._hybrid(question, scope))["ids"][:K]
+        return list(await self._store.chunks(ids, scope)) if arm == "hybrid and text" else ids
+
+    async def _hybrid(self, question: str, scope: Scope) -> RankedList:
+        depth, alpha = self._settings["depth"], self._settings["alpha"]
+        bm25, dense = await asyncio.gather(
+            self._store.search("bm25", [question], depth, scope), self._store.search("dense", [question], depth, scope)
+        )
+        return fuse([[bm25[0], dense[0]]], arm_weights=[2 * (1 - alpha), 2 * alpha], method=self._settings["fusion"])
+
+    async def add(self, number: int) -> bool:
+        """Ingest a file of one document; `ready` has brought the vectors of its leaves."""
+        file, word, passages, _ = self._material.added[number]
+        await asyncio.to_thread(self._ingest, file)
+        await self.open()
+        by_word = await self._store.search("bm25", [word], 1, Scope())
+        by_text = await self._store.search("dense", [passages[0]["text"]], 1, Scope())
+        ids = [*by_word[0]["ids"], *by_text[0]["ids"]]
+        found = await self._store.chunks(ids, Scope())
+        return len(ids) == 2 and all(found[each].source.startswith(file.name) for each in ids)
+
+    async def ready(self, number: int) -> None:
+        """Put the vectors of the document to add where embedding would have put them."""
+        _, _, passages, vectors = self._material.added[number]
+        self._know([(passages, vectors)])
+
+    async def save(self) -> None:
+        """Do nothing: what is searchable here is on the disk."""
+
+    async def rows(self, found: Sequence[Any]) -> list[list[int]]:
+        """Look up where each leaf is from, and read the passages once for their rows."""
+        ids = list({chunk_id for each in found for chunk_id in each})
+        chunks = await self._store.chunks(ids, Scope())
+        places = {(chunk.doc_key, chunk.start): chunk_id for chunk_id, chunk in chunks.items()}
+        row_of = {}
+        for row, passage in enumerate(self._material.passages()):
+            chunk_id = places.get((passage["document"], passage["start"]))
+            if chunk_id is not None:
+                row_of[chunk_id] = row
+        return [[row_of[chunk_id] for chunk_id in each] for each in found]

@@ -1,0 +1,81 @@
+"""An intake without the index that `ingest` makes at its end, with an embedder that costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from anabranch.corpus.gathering import gathered
+from anabranch.corpus.intake import Intake
+from anabranch.corpus.reading import PLAIN, ReadOptions
+from anabranch.corpus.reading.limits import Limits
+from anabranch.corpus.report import IngestReport
+from anabranch.corpus.truth import Truth
+from anabranch.models.embedding import Vectors
+from anabranch.models.wordpieces import WordPieces
+
+SIZES = (64, 32, 16)
+
+
+class Flat(WordPieces):
+    """Embeds everything alike, and counts as the bundled model does."""
+
+    name = "flat"
+    dimension = 4
+
+    def __init__(self, tokenizer: Path | None = None) -> None:
+        super().__init__()
+        if tokenizer is not None:
+            self.tokenizer = tokenizer
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.full((len(texts), 4), 0.5, dtype=np.float32)
+
+
+class Recording(Flat):
+    """Remembers what it embedded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.batches.append(list(texts))
+        return super().embed(texts)
+
+
+def silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Show nothing."""
+
+
+def take_in(
+    paths: Sequence[Path],
+    corpus: Path,
+    *,
+    embedder: Flat | None = None,
+    options: ReadOptions = PLAIN,
+    limits: Limits | None = None,
+    access: Sequence[str] = (),
+    progress: object = silent,
+) -> IngestReport:
+    corpus.mkdir(exist_ok=True)
+    report = IngestReport()
+    embedder = embedder or Flat(WordPieces().file)
+    with closing(Truth(corpus)) as truth, gathered(paths) as found:
+        intake = Intake(
+            truth,
+            embedder,
+            SIZES,
+            access,
+            report,
+            progress,
+            options,
+            corpus=corpus,
+            limits=limits,  # type: ignore[arg-type]
+        )
+        intake.take(found)
+        intake.tell()
+    return report

@@ -1,0 +1,98 @@
+"""Documents on their way into the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from anabranch.corpus import batch as module
+from anabranch.corpus.batch import Batch, Finished
+from anabranch.corpus.document import Block, Document
+from anabranch.corpus.report import IngestReport
+from anabranch.corpus.rows import Grown, digest_of
+from anabranch.corpus.tree import grow
+from anabranch.corpus.truth import FileRecord, Truth
+from anabranch.models.wordpieces import WordPieces
+from tests.corpus.taking_in import SIZES, Recording, silent
+
+TOKENS = WordPieces()
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Iterator[Truth]:
+    with closing(Truth(tmp_path)) as truth:
+        yield truth
+
+
+@pytest.fixture
+def batch(truth: Truth) -> Batch:
+    return Batch(truth, Recording(), IngestReport(), silent)
+
+
+def grown(source: str, *texts: str) -> Grown:
+    document = Document(source, "", tuple(Block(text) for text in texts))
+    return Grown(document, grow(document, TOKENS, SIZES), "digest", f"/{source}")
+
+
+def record(source: str) -> FileRecord:
+    return FileRecord(f"/{source}", source, "hash", ())
+
+
+def test_documents_are_there_when_their_file_is(truth: Truth, batch: Batch) -> None:
+    truth.see("/a", digest_of("a"))
+    batch.add(grown("a", "Herons fish."))
+    assert truth.all("SELECT * FROM documents") == []
+    batch.finish(record("a"))
+    assert batch.commit() == [Finished("/a", 0, 1, 3)]
+    assert len(truth.all("SELECT * FROM documents")) == 1
+    assert batch.commit() == []
+
+
+def test_it_is_full_by_leaves_or_by_files(batch: Batch) -> None:
+    words = " ".join(f"word{number}." for number in range(16))
+    while not batch.is_full:
+        batch.add(grown(f"d{batch._leaves}", words))
+    assert batch._leaves >= module.WAITING_LEAVES
+    batch.commit()
+    assert not batch.is_full
+    for number in range(1000):
+        batch.finish(record(str(number)))
+    assert batch.is_full
+
+
+def test_leaves_are_embedded_by_length_a_number_at_a_time_and_each_text_once(batch: Batch) -> None:
+    texts = [f"{'la ' * (number % 7)}{number % 90}" for number in range(100)]
+    for number, text in enumerate(texts):
+        batch.add(grown(str(number), text))
+    batch.commit()
+    embedder = batch.embedder
+    assert isinstance(embedder, Recording)
+    assert [len(part) for part in embedder.batches] == [
+        module.EMBEDDED_LEAVES,
+        len(set(texts)) - module.EMBEDDED_LEAVES,
+    ]
+    lengths = [len(text) for part in embedder.batches for text in part]
+    assert lengths == sorted(lengths)
+    assert batch.report.embedded == len(set(texts))
+    assert set(batch.report.timings) == {"embedding", "writing"}
+
+
+def test_new_stamps_leave_the_documents_alone(truth: Truth, batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    truth.see("/a", digest_of("a"))
+    batch.add(grown("a", "Herons fish."))
+    batch.finish(record("a"))
+    batch.commit()
+    batch.refresh(record("a")._replace(stamp="new"))
+    batch.commit()
+    known = truth.file("/a")
+    assert known is not None
+    assert known.stamp == "new"
+    assert truth.counts("/a") == (1, 3)
+    monkeypatch.setattr(module, "_MOST_RECORDS", 1)
+    batch.refresh(record("a")._replace(stamp="newer"))
+    known = truth.file("/a")
+    assert known is not None
+    assert known.stamp == "newer"

@@ -1,0 +1,50 @@
+"""A report without a search: scores of two collections, two configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anabranch.evaluation.collection import Collection
+from anabranch.evaluation.corpora import Prepared
+from anabranch.evaluation.report import Report, reported, scored_collection
+from anabranch.evaluation.running import Run
+from anabranch.evaluation.tables import Table
+
+TABLE = {
+    "title": "Trial | of two",
+    "about": "What it is about.",
+    "metrics": ["nDCG@10", "RR@10"],
+    "baseline": "old",
+    "configurations": {"old": {}, "new": {"fusion": "rrf"}},
+    "collections": ["here", "there", "nowhere"],
+    "cases": [
+        {"collection": "here", "configuration": "old", "metric": "RR@10", "expected": 0.5},
+        {"collection": "here", "configuration": "new", "metric": "RR@10", "expected": 0.5},
+        {"collection": "nowhere", "configuration": "new", "metric": "RR@10", "expected": 0.5},
+    ],
+    "margins": [{"configuration": "new", "over": ["old"], "by": 0.5, "where": "each"}],
+}
+
+
+def collection(name: str, *, remarks: tuple[str, ...] = ()) -> Prepared:
+    queries = {f"q{number}": f"text {number}" for number in range(4)}
+    qrels = {key: {"right": 1} for key in queries}
+    return Prepared(Collection(name, Path(name), None, queries, qrels, remarks), Path(name), 1234, "made:up")
+
+
+def report() -> Report:
+    """In `here` old finds everything second and new finds it first; in `there` it is the other way round."""
+    first, second = ("right", "wrong"), ("wrong", "right")
+    table = Table.model_validate(TABLE)
+    queries = [f"q{number}" for number in range(4)]
+    here = {
+        "old": Run(dict.fromkeys(queries, second), {"q3": "It has no letter."}),
+        "new": Run(dict.fromkeys(queries, first)),
+    }
+    here["new"].degraded["rerank: it was down."] = 2
+    there = {"old": Run(dict.fromkeys(queries, first)), "new": Run(dict.fromkeys(queries, second))}
+    collections = (
+        scored_collection(table, collection("here", remarks=("one | thing",)), here),
+        scored_collection(table, collection("there"), there),
+    )
+    return reported(table, collections, ("nowhere",), {"old": "the defaults", "new": 'fusion="rrf"'})

@@ -1,0 +1,135 @@
+"""A reader goes through generation after generation: every answer is of one of them, and nothing piles up."""
+
+from __future__ import annotations
+
+import os
+import random
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from anabranch.corpus.lock import writing
+from anabranch.corpus.opening import open_now
+from anabranch.corpus.segments.generation import KEPT
+from anabranch.corpus.segments.publishing import compact, tidy
+from anabranch.corpus.truth import Truth
+from anabranch.models.embedders import load_embedder
+from tests.corpus.segments.filling import alive, grown, write
+from tests.faults.children import Child, Say
+from tests.faults.conftest import NewFault
+from tests.faults.days import check_answers, found, name_of, problems
+
+DAYS = 40
+EACH = 5
+"""Generations for each try that is asked for: 1,000 of them for 200."""
+
+MOST_SEGMENTS = 24
+
+
+class Answer(NamedTuple):
+    """What both arms brought; between the two a document may have been removed."""
+
+    generation: str
+    arms: tuple[frozenset[str], ...]
+    files: int
+    maps: int
+
+
+def reading(say: Say, corpus: Path, stop: Path) -> None:
+    """Ask again and again; a handle of the first generation is kept all the time."""
+    first = open_now(corpus)
+    expected = set(found(first)["dense"])
+    while not stop.exists():
+        store = open_now(corpus)
+        answer = found(store)
+        arms = tuple(frozenset(ids) for ids in answer.values())
+        say(Answer(store.manifest.name, arms, len(os.listdir("/proc/self/fd")), mapped(corpus)))
+        assert set(found(first)["dense"]) <= expected
+
+
+def mapped(corpus: Path) -> int:
+    return Path("/proc/self/maps").read_text().count(str(corpus))
+
+
+def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
+    row = fault(
+        "a process searches all the time while generations are swapped",
+        "no search fails; each finds exactly the documents of one generation, less those removed since; open files and "
+        "mapped files do not grow; no more than the kept generations and few segments are on disk",
+    )
+    corpus, stop = ground / "c", ground / "stop"
+    corpus.mkdir()
+    history: dict[str, set[str]] = {}
+    removed: set[str] = set()
+    answers: list[Answer] = []
+    with writing(corpus), closing(Truth(corpus)) as truth:
+        settle(truth, model)
+        for day in range(DAYS):
+            put(truth, day, 0)
+        publish(corpus, truth, history)
+        reader = Child(reading, corpus, stop)
+        answers.append(reader.hear())
+        for number, dice in enumerate(row.dice(tries * EACH)):
+            with row.attempt(number):
+                before = set(alive(truth))
+                if dice.random() < 0.2:
+                    truth.remove_file(f"/{name_of(dice.randrange(DAYS))}")
+                    removed |= before - set(alive(truth))
+                put(truth, dice.randrange(DAYS), number)
+                publish(corpus, truth, history, is_compact=dice.random() < 0.02)
+                answers += reader.heard()
+                assert len(os.listdir(corpus / "generations")) <= KEPT
+                assert len(os.listdir(corpus / "segments")) <= MOST_SEGMENTS
+    stop.touch()
+    answers += reader.rest()
+    with row.attempt("reader"):
+        assert reader.exit_code == 0
+        check_history(answers, history, removed)
+        check_growth(answers)
+        check_answers(corpus, open_now(corpus))
+        assert problems(corpus) == []
+    row.tries -= 1
+    seen = len({answer.generation for answer in answers})
+    row.remark = (
+        f"{len(answers):,} answers of {seen:,} generations, at most {max(a.maps for a in answers)} mapped files"
+    )
+    row.settle()
+
+
+def settle(truth: Truth, model: Path) -> None:
+    with truth.transaction():
+        truth.set_meta("embedder", load_embedder(str(model)).name)
+        truth.set_meta("spec", str(model))
+
+
+def put(truth: Truth, day: int, edition: int) -> None:
+    hours = range(random.Random(edition).randint(1, 3))
+    write(
+        truth, [grown(name_of(day), [f"On day {day} in hour {hour} of {edition} the gauge stood." for hour in hours])]
+    )
+
+
+def publish(corpus: Path, truth: Truth, history: dict[str, set[str]], *, is_compact: bool = False) -> None:
+    manifest = (compact if is_compact else tidy)(corpus, truth)
+    assert manifest is not None
+    history[manifest.name] = set(alive(truth))
+
+
+def check_history(answers: list[Answer], history: dict[str, set[str]], removed: set[str]) -> None:
+    for answer in answers:
+        # `tidy` and `compact` publish before they merge: that generation holds the same as the one after it.
+        there = history.get(answer.generation) or next(
+            held for name, held in sorted(history.items()) if name > answer.generation
+        )
+        for ids in answer.arms:
+            assert ids <= there, f"{answer.generation} has found what it does not hold"
+            assert there - ids <= removed, f"{answer.generation} has not found all that it holds"
+
+
+def check_growth(answers: list[Answer]) -> None:
+    half = len(answers) // 2
+    for before, after in (
+        (max(answer.files for answer in answers[:half]), max(answer.files for answer in answers[half:])),
+        (max(answer.maps for answer in answers[:half]), max(answer.maps for answer in answers[half:])),
+    ):
+        assert after <= 2 * before + 20, f"{before} files at first, {after} later"
