@@ -72,14 +72,15 @@ CREATE INDEX chunks_by_document ON chunks (doc_id, level, start);
 CREATE INDEX chunks_by_parent ON chunks (parent_id, position);
 """
 
-# Vectors by what was embedded, so that text that moves or comes back is never embedded again.
+# Vectors by what was embedded, so that text that moves or comes back is never embedded again. With row ids, two or three
+# vectors share a page and lie in the order they came in; without, each would spill into a page of its own.
 VECTORS = """
 CREATE TABLE vectors (
     vector_key TEXT NOT NULL,
     embedder TEXT NOT NULL,
     vector BLOB NOT NULL,
-    PRIMARY KEY (vector_key, embedder)
-) WITHOUT ROWID;
+    UNIQUE (vector_key, embedder)
+);
 """
 
 # What the indexes still hold and the documents do not, and vectors that may have lost their last leaf: both are worked
@@ -106,6 +107,7 @@ END;
 _TO_2_BEFORE = """
 ALTER TABLE documents RENAME TO documents_1;
 ALTER TABLE chunks RENAME TO chunks_1;
+ALTER TABLE vectors RENAME TO vectors_1;
 DROP INDEX documents_by_path;
 DROP INDEX chunks_by_document;
 DROP INDEX chunks_by_parent;
@@ -114,15 +116,17 @@ _TO_2_AFTER = """
 INSERT INTO documents (doc_id, born, path, source, key, title, digest, metadata, access, tokens, pages)
     SELECT doc_id, 0, path, source, key, title, digest, metadata, access, tokens, pages FROM documents_1 ORDER BY rowid;
 INSERT INTO chunks SELECT * FROM chunks_1;
+INSERT INTO vectors SELECT * FROM vectors_1;
 DROP TABLE chunks_1;
 DROP TABLE documents_1;
+DROP TABLE vectors_1;
 DROP TABLE analysed;
 ALTER TABLE files ADD COLUMN stamp TEXT NOT NULL DEFAULT '';
 """
 
 MIGRATIONS: dict[int, str] = {
     0: META + FILES + DOCUMENTS + CHUNKS + CHUNK_INDEXES + VECTORS + LEFTOVERS,
-    1: _TO_2_BEFORE + DOCUMENTS + CHUNKS + _TO_2_AFTER + CHUNK_INDEXES + LEFTOVERS,
+    1: _TO_2_BEFORE + DOCUMENTS + CHUNKS + VECTORS + _TO_2_AFTER + CHUNK_INDEXES + LEFTOVERS,
 }
 """By the version they start from; version 0 is an empty file and goes straight to the newest."""
 

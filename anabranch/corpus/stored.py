@@ -169,7 +169,7 @@ def _fault_of_types(chunks: Sequence[StoredChunk]) -> str | None:
         pages = all(page is None or type(page) is int for page in (chunk.page, chunk.page_end))
         if not whole or not pages or not isinstance(chunk.heading, str) or not 0 <= chunk.level <= 2:
             return "a row of its chunks cannot be read"
-        if isinstance(chunk.text, str) != (chunk.level == 2):
+        if not isinstance(chunk.text, str if chunk.level == 2 else type(None)):
             return "a leaf has no text, or a parent has some"
     return None
 

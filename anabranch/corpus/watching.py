@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from watchfiles import Change, watch
 
+from anabranch.corpus.scanning import LEFT_OUT
 from anabranch.errors import OperationError, UserError
 
 SETTLE = 0.4
@@ -54,8 +55,10 @@ def changes(
             raise UserError(f"There is nothing at {str(path)!r}.", hint="Check the path; it counts from where you are.")
     folders, files = [path for path in paths if path.is_dir()], [path for path in paths if not path.is_dir()]
     filtered = _Filter(folders, skip)
+    identities: dict[Path, Stamp] = {folder: _identity(folder) for folder in folders}
     while True:
-        _await_return(folders, told)
+        _await_return(identities, told)
+        identities = {folder: _identity(folder) for folder in folders}
         yield from _until_gone(folders, files, filtered, settle)
 
 
@@ -72,18 +75,26 @@ class _Filter:
             return False
         folder = next((folder for folder in self._folders if path.is_relative_to(folder)), path.parent)
         names = path.relative_to(folder).parts
-        if any(name.startswith(".") for name in names):
+        if any(name.startswith(".") or name in LEFT_OUT for name in names):
             return False
         return not names or not any(fnmatch.fnmatch(names[-1], pattern) for pattern in TEMPORARY)
 
 
-def _await_return(folders: Sequence[Path], told: Callable[[str], None] | None) -> None:
+def _await_return(identities: Mapping[Path, Stamp], told: Callable[[str], None] | None) -> None:
     """Wait until all folders are there: a drive may be unplugged, a folder be replaced by another one."""
-    missing = [folder for folder in folders if not folder.is_dir()]
+    missing = [folder for folder, identity in identities.items() if _is_gone(folder, identity)]
     if missing and told is not None:
         told(f"{', '.join(map(str, missing))}: gone; nothing is done until it is back.")
-    while not all(folder.is_dir() for folder in folders):
+    while any(_is_gone(folder, identities[folder]) for folder in missing):
         time.sleep(TICK)
+
+
+def _is_gone(folder: Path, identity: Stamp) -> bool:
+    """Tell whether a folder is gone; what a drive leaves where it was mounted is another folder, and an empty one."""
+    try:
+        return _identity(folder) != identity and not any(folder.iterdir())
+    except OSError:
+        return True
 
 
 def _until_gone(
@@ -93,12 +104,12 @@ def _until_gone(
     identities = [_identity(folder) for folder in folders]
     singles, is_first = _Files(files), True
     for found in _ticks(folders, filtered, settle):
+        if [_identity(folder) for folder in folders] != identities:
+            return  # before anybody looks into a folder that is not the one it was
         changed = {Path(name) for _, name in found} | singles.changed()
         if changed or is_first:
             yield changed
         is_first = False
-        if [_identity(folder) for folder in folders] != identities:
-            return
 
 
 def _ticks(folders: Sequence[Path], filtered: _Filter, settle: float) -> Iterator[set[tuple[Change, str]]]:
@@ -117,8 +128,8 @@ def _ticks(folders: Sequence[Path], filtered: _Filter, settle: float) -> Iterato
             yield_on_timeout=True,
             ignore_permission_denied=True,
         )
-    except FileNotFoundError:
-        return  # gone between two looks
+    except FileNotFoundError:  # gone between two looks
+        time.sleep(TICK)
     except (OSError, RuntimeError) as error:
         msg = f"The folders cannot be watched: {error}"
         hint = (

@@ -40,6 +40,9 @@ class Watched:
         while not self._found.empty():
             self._found.get()
 
+    def is_silent(self) -> bool:
+        return self._found.empty()
+
     def until(self, *names: str) -> set[str]:
         """Return what came up to these names; what is written in several steps may come in several batches."""
         found: set[str] = set()
@@ -87,10 +90,12 @@ def test_what_is_nobodys_document_is_not_noticed(folder: Path) -> None:
     beside = folder / "c.threads.db"
     (corpus / "segments").mkdir(parents=True)
     (folder / ".git").mkdir()
+    (folder / "node_modules").mkdir()
     watched = Watched([folder], skip=(corpus, beside))
     for name in (
         "a.md~", "~$report.docx", "#a.md#", ".a.md.swp", "x.tmp", "y.part", "z.crdownload", "4913", ".hidden",
-        ".git/HEAD", "c/corpus.db", "c/segments/x.npy", "c.threads.db", "a.md___jb_tmp___", "a.md.sb-1234-abcd",
+        ".git/HEAD", "node_modules/x.md", "c/corpus.db", "c/segments/x.npy", "c.threads.db", "a.md___jb_tmp___",
+        "a.md.sb-1234-abcd",
     ):  # fmt: skip
         (folder / name).write_text("x")
     (folder / "c.md").write_text("the corpus is called c, and this is not in it")
@@ -143,6 +148,21 @@ def test_a_folder_that_goes_is_waited_for(folder: Path) -> None:
     watched.next()
     (folder / "b.md").write_text("b")
     assert "b.md" in watched.until("b.md")
+
+
+@pytest.mark.timeout(120)
+def test_an_empty_folder_in_its_place_is_a_drive_that_was_unplugged(folder: Path) -> None:
+    watched = Watched([folder])
+    folder.rename(folder.with_name("aside"))
+    folder.mkdir()
+    while not watched.told:
+        threading.Event().wait(0.05)
+    threading.Event().wait(1.5)
+    assert watched.is_silent()
+    (folder / "b.md").write_text("b")
+    watched.next()
+    (folder / "c.md").write_text("c")
+    assert "c.md" in watched.until("c.md")
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:

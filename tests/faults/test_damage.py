@@ -149,20 +149,22 @@ def test_damaged_while_it_is_searched(
 
 def test_former_pointer(ground: Path, model: Path, few: int, fault: NewFault) -> None:
     row = fault(
-        "CURRENT is an earlier one, as in a copy of a folder that was being written to, and the next ingest adds to it",
+        "the index is an earlier one than the database, as in a copy of a folder that was being written to, and the "
+        "next ingest adds to it",
         "both arms find exactly what the database holds; verify is clean",
     )
     folder, template = with_codes(ground, model)
     dice = random.Random(1)
     for number in range(few):
         corpus = shutil.copytree(template, ground / f"c{number}")
-        pointer = (corpus / "CURRENT").read_bytes()
         with row.attempt(number):
             for day in dice.sample(range(DAYS), 2):
                 tell(folder, day, 100 + number)
             os.unlink(folder / f"day{dice.randrange(DAYS):02}.txt")
             take_in(folder, corpus, model)
-            (corpus / "CURRENT").write_bytes(pointer)
+            for part in ("generations", "segments"):
+                shutil.copytree(template / part, corpus / part, dirs_exist_ok=True)
+            shutil.copy(template / "CURRENT", corpus)
             if number % 2:
                 take_in(folder, corpus, model)
             check_answers(corpus, open_now(corpus))

@@ -45,8 +45,10 @@ def test_all_rows_of_a_sound_table(given_rows: list[tuple[object, ...]], page_si
             connection.execute("PRAGMA secure_delete = OFF")
             connection.execute("CREATE TABLE t (a, b, c)")
             connection.execute("CREATE INDEX i ON t (a)")
+            connection.execute("BEGIN")
             connection.executemany("INSERT INTO t VALUES (?, ?, ?)", given_rows)
             connection.executemany("DELETE FROM t WHERE rowid = ?", [(number,) for number in deleted])
+            connection.execute("COMMIT")
         assert page_rows(database) == sqlite_rows(database)
 
 
@@ -91,7 +93,9 @@ def test_a_first_page_that_is_lost_costs_what_was_on_it(tmp_path: Path) -> None:
     database = tmp_path / "x.db"
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("CREATE TABLE t (a, b, c)")
+        connection.execute("BEGIN")
         connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [(n, "word", "y" * 500) for n in range(200)])
+        connection.execute("COMMIT")
     expected = sqlite_rows(database)
     content = bytearray(database.read_bytes())
     content[:4096] = b"\xa5" * 4096
