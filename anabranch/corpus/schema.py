@@ -72,7 +72,7 @@ CREATE INDEX chunks_by_document ON chunks (doc_id, level, start);
 CREATE INDEX chunks_by_parent ON chunks (parent_id, position);
 """
 
-# Vectors by what was embedded, so that text that moves or comes back is never embedded again. With row ids, two or three
+# Vectors by what was embedded, so that text that moves or comes back is never embedded again. With row ids, two
 # vectors share a page and lie in the order they came in; without, each would spill into a page of its own.
 VECTORS = """
 CREATE TABLE vectors (
