@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 pytest_plugins = ["tests.servers.fixtures"]
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# A shell that starts tests in the background has them ignore Ctrl-C, and what they start as well; some tests send one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

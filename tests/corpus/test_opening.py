@@ -18,6 +18,7 @@ from anabranch.corpus.lock import writing
 from anabranch.corpus.opening import open_corpus
 from anabranch.corpus.segments import integrity, segment
 from anabranch.corpus.segments.generation import current
+from anabranch.corpus.segments.index import Index
 from anabranch.corpus.segments.segment import Segment
 from anabranch.corpus.store import Scope
 from anabranch.corpus.upkeep import rebuild, verify
@@ -196,6 +197,15 @@ def test_damage_found_while_another_process_writes_is_an_error_that_says_what_to
     derived(corpus, "segments/rows.npy").unlink()
     with writing(corpus), pytest.raises(CorpusDamagedError, match="anabranch corpus rebuild"):
         opened(corpus)
+
+
+def test_a_large_segment_that_is_removed_while_it_is_checked_is_not_damaged(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(integrity, "AT_ONCE", 0)
+    index = Index(corpus, str(current(corpus)))
+    shutil.rmtree(derived(corpus, "segments"))
+    integrity.Watch(index).check_all()
 
 
 def test_damage_of_a_large_segment_is_found_while_it_is_searched(

@@ -7,17 +7,14 @@ import random
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from anabranch.corpus.lock import writing
 from anabranch.corpus.opening import open_now
-from anabranch.corpus.segments.publishing import compact
-from anabranch.corpus.truth import Truth
+from anabranch.corpus.upkeep import compact
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
@@ -54,9 +51,8 @@ def compacting(say: Say, folder: Path, corpus: Path, model: Path, seed: int, fir
         for edition in count(first):
             change(folder, dice, edition)
             take_in(folder, corpus, model)
-            with writing(corpus), closing(Truth(corpus)) as truth:
-                say(("begins", None))
-                compact(corpus, truth)
+            say(("begins", None))
+            compact(corpus)
 
 
 def swapping(say: Say, folder: Path, corpus: Path, model: Path, seed: int, first: int) -> None:
@@ -80,13 +76,12 @@ def swapping(say: Say, folder: Path, corpus: Path, model: Path, seed: int, first
         for edition in count(first + 1):
             change(folder, dice, edition)
             take_in(folder, corpus, model)
-            with writing(corpus), closing(Truth(corpus)) as truth:
-                compact(corpus, truth)
+            compact(corpus)
 
 
 KILLS: dict[str, tuple[str, Callable[..., None], float | None]] = {
     "ingest": ("SIGKILL at a random instant of an ingest", ingesting, 0.4),
-    "compact": ("SIGKILL at a random instant of a compaction", compacting, 0.06),
+    "compact": ("SIGKILL at a random instant of a compaction", compacting, 0.1),
     "swap": ("SIGKILL at a random file operation of ingest, generation swap, sweep or compaction", swapping, None),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from pathlib import Path
 
 from anabranch.corpus.segments.index import Index
 from anabranch.corpus.segments.segment import REBUILD, Segment
@@ -72,7 +73,8 @@ def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
             return
         del alive
         problem = _checked_now(segment)
-        if problem is not None and (found := watch()) is not None:
+        # A reader goes on with a segment that was merged into another one and removed since: what it maps is there.
+        if problem is not None and segment.is_whole() and (found := watch()) is not None:
             found._note(problem)  # its own
 
 
@@ -97,8 +99,14 @@ def _unknown(segment: Segment) -> bool:
 
 
 def _stamp(segment: Segment) -> object:
-    paths = (segment.folder / name for name in segment.files)
-    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
+    return tuple(_time(segment.folder / name) for name in segment.files)
+
+
+def _time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:  # swept away while it was being opened: the checksums say so
+        return 0
 
 
 def _size(segment: Segment) -> int:

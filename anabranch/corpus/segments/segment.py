@@ -83,11 +83,18 @@ class Segment:
 
     def damage(self) -> list[str]:
         """Return what is wrong with its files, by checksum; reads all of them."""
-        return [
-            f"{path} of segment {self.name} is not what was written"
-            for path, facts in self.files.items()
-            if not (self.folder / path).is_file() or sha256(self.folder / path) != facts["sha256"]
-        ]
+        found = ((path, self._state(path, facts["sha256"])) for path, facts in self.files.items())
+        return [f"{path} of segment {self.name} is {state}" for path, state in found if state]
+
+    def is_whole(self) -> bool:
+        """Tell whether all its files are still there: one that is no longer named by any generation is removed."""
+        return all((self.folder / path).exists() for path in (*self.files, "segment.json"))
+
+    def _state(self, path: str, expected: str) -> str:
+        try:
+            return "" if sha256(self.folder / path) == expected else "not what was written"
+        except FileNotFoundError:
+            return "missing"
 
 
 def read_facts(folder: Path) -> dict[str, dict[str, Any]]:

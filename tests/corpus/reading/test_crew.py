@@ -20,7 +20,7 @@ SETUP = Setup(Limits(), PLAIN, "", (64, 32, 16))
 
 
 def serving() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("anabranch")]
+    return [thread.name for thread in threading.enumerate() if thread.name == "anabranch-reading"]
 
 
 def test_a_crew_that_was_never_needed_starts_and_leaves_nothing() -> None:
