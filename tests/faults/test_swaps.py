@@ -60,6 +60,7 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
     corpus, stop = ground / "c", ground / "stop"
     corpus.mkdir()
     history: dict[str, set[str]] = {}
+    ever: dict[int, set[str]] = {day: set() for day in range(DAYS)}
     removed: set[str] = set()
     answers: list[Answer] = []
     with writing(corpus), closing(Truth(corpus)) as truth:
@@ -71,10 +72,13 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
         answers.append(reader.hear())
         for number, dice in enumerate(row.dice(tries * EACH)):
             with row.attempt(number):
-                before = set(alive(truth))
+                for chunk_id, text in alive(truth).items():
+                    ever[int(text.split("day ")[1].split()[0])].add(chunk_id)
                 if dice.random() < 0.2:
-                    truth.remove_file(f"/{name_of(dice.randrange(DAYS))}")
-                    removed |= before - set(alive(truth))
+                    gone = dice.randrange(DAYS)
+                    truth.remove_file(f"/{name_of(gone)}")
+                    # Editions that only former generations hold are hidden with the present one.
+                    removed |= ever[gone]
                 put(truth, dice.randrange(DAYS), number)
                 publish(corpus, truth, history, is_compact=dice.random() < 0.02)
                 answers += reader.heard()
