@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from anabranch.errors import QuestionError
+from anabranch.evaluation.queries import numbered
 
 MAX_LISTED = 5
 
@@ -35,7 +35,7 @@ def read_questions(path: Path) -> list[Asked]:
     asked: list[Asked] = []
     first_line: dict[str, int] = {}
     problems: list[str] = []
-    for number, line in _numbered(path):
+    for number, line in numbered(path, refused=QuestionError, hint="Give a UTF-8 file with one JSON object per line."):
         parsed = _parsed(line)
         if isinstance(parsed, str):
             problems.append(f"line {number}: {parsed}")
@@ -52,16 +52,6 @@ def read_questions(path: Path) -> list[Asked]:
         msg = f"{path} holds no question."
         raise QuestionError(msg, hint='Write one object per line: {"id": "q1", "question": "..."}.')
     return asked
-
-
-def _numbered(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path} cannot be read: {error}."
-        raise QuestionError(msg, hint="Give a UTF-8 file with one JSON object per line.") from error
-    # Only "\n" ends a JSONL line: str.splitlines would also cut at separators that JSON text may hold.
-    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
 def _parsed(line: str) -> Asked | str:

@@ -7,22 +7,23 @@ file, Ctrl-C, a kill), what was committed stays and the corpus opens.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from anabranch.corpus.gathering import gathered
 from anabranch.corpus.intake import Intake
 from anabranch.corpus.lock import writing
+from anabranch.corpus.place import make_folder
 from anabranch.corpus.reading import PLAIN, ReadOptions
 from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.report import FileRow, IngestReport, Progress, Status
 from anabranch.corpus.segments.publishing import out_of_date, publish, tidy
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.corpus.truth import Truth
-from anabranch.errors import EmbedderMismatchError, OperationError, SettingsError, UserError
+from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.models.embedding import Embedder
 
@@ -63,7 +64,7 @@ def ingest(
         follow_links: Follow symbolic links to places outside the folders given.
         private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
         options: How files are read: passwords, OCR.
-        limits: What one file may cost before it is given up; None for five minutes of silence and 2 GB of memory.
+        limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
         progress: Told how far it is.
 
@@ -83,8 +84,8 @@ def ingest(
     progress = progress if progress is not None else _silent
     asked = gathered(paths, skip=(corpus,), archives=archives, follow_links=follow_links, private_urls=private_urls)
     with asked as found:
-        _make_folder(corpus)
-        with _explained(corpus), writing(corpus, wait=wait), closing(Truth(corpus)) as truth:
+        make_folder(corpus)
+        with writing(corpus, wait=wait), closing(Truth(corpus)) as truth:
             settled = _settle(truth, embedder, base_url, sizes)
             intake = Intake(truth, *settled, access, report, progress, options, corpus=corpus, limits=limits)
             try:
@@ -106,9 +107,7 @@ def _index(corpus: Path, truth: Truth, report: IngestReport, progress: Progress)
     if not out_of_date(corpus, truth):
         return
     try:
-        publish(corpus, truth, progress=lambda done, total: progress("index", done, total))
-        # What was taken in can be searched by now; the order of the segments may take longer.
-        tidy(corpus, truth)
+        tidy(corpus, truth, progress=partial(progress, "index"))
     except KeyboardInterrupt:
         report.interrupted = True
         publish(corpus, truth)
@@ -116,32 +115,6 @@ def _index(corpus: Path, truth: Truth, report: IngestReport, progress: Progress)
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the protocol names them
     """Show nothing."""
-
-
-def _make_folder(corpus: Path) -> None:
-    try:
-        # Vectors tell as much as the text does: the folder is its owner's alone.
-        corpus.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise UserError(f"{str(corpus)!r} is not a folder.", hint="Name a folder for the corpus.") from error
-    except OSError as error:
-        msg = f"The folder {str(corpus)!r} cannot be made: {error.strerror or error}."
-        raise UserError(msg, hint="Check the path and its permissions.") from error
-
-
-class _explained:  # noqa: N801  # reads as a statement
-    """Turns what SQLite and the disk raise into an error that says what to do."""
-
-    def __init__(self, corpus: Path) -> None:
-        self._corpus = corpus
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.Error | OSError):
-            msg = f"The corpus at {self._corpus} could not be written: {error}"
-            raise OperationError(msg, hint="Check the space on the disk, then run the same command again.") from error
 
 
 def _settle(truth: Truth, spec: str, base_url: str | None, sizes: Sizes | None) -> tuple[Embedder, Sizes]:

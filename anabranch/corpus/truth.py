@@ -72,10 +72,10 @@ class Truth:
         """Close, moving what is in the log into the database file."""
         # What finds no room there now is safe in the log.
         with suppress(sqlite3.DatabaseError):
-            self.is_log_empty()
+            self.empty_log()
         self.connection.close()
 
-    def is_log_empty(self) -> bool:
+    def empty_log(self) -> bool:
         """Move what is in the log into the database file; False if somebody reads what is older for longer."""
         # An export of a large corpus reads for minutes; whoever writes next to it does not have to wait for that.
         self.connection.execute("PRAGMA busy_timeout = 1000")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from anabranch.errors import CollectionError
+from anabranch.errors import CollectionError, UserError
 
 MAX_LISTED = 5
 
@@ -36,17 +36,19 @@ def read_queries(path: Path) -> dict[str, str]:
     return queries
 
 
-def numbered(path: Path) -> Iterator[tuple[int, str]]:
+def numbered(
+    path: Path, *, refused: type[UserError] = CollectionError, hint: str = "Give a file in UTF-8."
+) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file that are not blank, with their numbers from 1.
 
     Raises:
-        CollectionError: The file cannot be read.
+        UserError: The file cannot be read; of the type `refused`, with that hint.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path} cannot be read: {error}."
-        raise CollectionError(msg, hint="Give a file in UTF-8.") from error
+        raise refused(msg, hint=hint) from error
     # Only "\n" ends a line: str.splitlines would also cut at separators that a text may hold.
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 

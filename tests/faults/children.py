@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from anabranch.corpus.segments import publishing
+from anabranch.corpus.segments import draft
 
 CONTEXT = multiprocessing.get_context("forkserver")
 PATIENCE = 120.0
@@ -100,6 +100,6 @@ def _answered(say: Say, work: Callable[..., Any], given: tuple[Any, ...]) -> Non
 
 def _run(work: Callable[..., None], pipe: Connection, given: tuple[Any, ...]) -> None:
     logging.disable(logging.CRITICAL)
-    publishing.SMALL = SMALL
+    draft.SMALL = SMALL
     work(pipe.send, *given)
     pipe.close()

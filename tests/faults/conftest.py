@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.corpus.segments import publishing
+from anabranch.corpus.segments import draft
 from tests.faults.children import SMALL, warm
 from tests.faults.models import make_model
 from tests.faults.report import Fault, table
@@ -66,7 +66,7 @@ def fault(request: pytest.FixtureRequest) -> NewFault:
 @pytest.fixture(autouse=True)
 def several_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep small segments apart, here as in the children."""
-    monkeypatch.setattr(publishing, "SMALL", SMALL)
+    monkeypatch.setattr(draft, "SMALL", SMALL)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ import json
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -191,8 +191,8 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
     for segment in manifest.segments:
         path = segment_home(folder, segment) / "segment.json"
         files[path.relative_to(folder).as_posix()] = _facts(path)
-    written = Manifest(**{**_fields(manifest), "files": files})
-    fields = _fields(written)
+    written = replace(manifest, files=files)
+    fields = asdict(written)
     text = json.dumps({"schema": SCHEMA, "sha256": _digest(fields), **fields}, indent=1)
     (home / "manifest.json").write_text(text, encoding="utf-8")
     for path in [*home.rglob("*"), home]:
@@ -201,10 +201,6 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
     sync(folder / "generations")
     _point(folder, manifest.name)
     return written
-
-
-def _fields(manifest: Manifest) -> dict[str, Any]:
-    return asdict(manifest)
 
 
 def _digest(fields: dict[str, Any]) -> str:

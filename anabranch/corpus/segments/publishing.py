@@ -1,8 +1,6 @@
-"""Brings the index up to the documents: a segment for what is new, tombstones for what is gone, mergers now and then.
+"""Brings the index up to the documents: a segment for what is new, tombstones for what is gone, one pointer swapped.
 
-The cost of a change is that of the change. Segments are kept in a geometric order of sizes, as in a log-structured
-merge tree (O'Neil et al. 1996), so that a passage is copied a logarithmic number of times, and a search meets few
-segments.
+The cost of a change is that of the change; `anabranch.corpus.segments.draft` says when segments are merged.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import logging
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,34 +16,24 @@ import numpy as np
 from anabranch.corpus.analysis import analyser
 from anabranch.corpus.segments.building import BEFORE_ALL, Part, build_segment, dimension_of, parts
 from anabranch.corpus.segments.changes import buried
+from anabranch.corpus.segments.draft import Draft, must_be_sound, new_home
 from anabranch.corpus.segments.generation import (
     KEPT,
     NO_TOMBS,
     Manifest,
-    Tombs,
     current,
     next_number,
     read_manifest,
-    read_statistics,
-    read_tombs,
-    segment_home,
     sweep,
     write_generation,
 )
-from anabranch.corpus.segments.merging import Source, merge
-from anabranch.corpus.segments.segment import REBUILD, Segment
-from anabranch.corpus.segments.statistics import Statistics, histogram_of
+from anabranch.corpus.segments.segment import Segment
+from anabranch.corpus.segments.statistics import NOTHING, Statistics, histogram_of
 from anabranch.corpus.truth import Truth
 from anabranch.errors import IndexDamagedError
 
 PART = 1 << 17
 """Leaves that become one segment at a time: what making it holds in memory is bounded."""
-
-SMALL = 1 << 14
-"""Segments of up to so many rows together are merged before a change is published: it takes less than a second."""
-
-RATIO = 3
-MOST_DEAD = 0.25
 
 REACHED = "retired_until"
 """Fact about a corpus: the count of changes of the index that knows all documents which had died by then."""
@@ -55,22 +42,6 @@ _log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]
 """Told leaves done and leaves in all."""
-
-
-@dataclass(slots=True)
-class _State:
-    """A generation in the making."""
-
-    segments: list[Segment]
-    tombs: dict[str, Tombs]
-    statistics: Statistics
-
-    def source(self, segment: Segment) -> Source:
-        tombs = self.tombs[segment.name]
-        return Source(segment, tombs.rows, tombs.dead)
-
-    def alive(self, segment: Segment) -> int:
-        return segment.rows - len(self.tombs[segment.name].rows)
 
 
 def out_of_date(folder: Path, truth: Truth) -> bool:
@@ -104,14 +75,14 @@ def publish(folder: Path, truth: Truth, *, anew: bool = False, progress: Progres
         sweep(folder, 0)
         _forget_retired(truth)
         return None
-    before = None if anew else _usable(folder, truth)
-    if before is not None and before.changes == truth.changes:
-        return before
+    usable = None if anew else _usable(folder, truth)
+    if usable is not None and usable[0].changes == truth.changes:
+        return usable[0]
     with _cleared(folder):
-        if before is None:
+        if usable is None:
             return _make_anew(folder, truth, progress)
         try:
-            return _add(folder, truth, before, progress)
+            return _add(folder, truth, *usable, progress)
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
             return _make_anew(folder, truth, progress)
@@ -129,66 +100,63 @@ def _cleared(folder: Path) -> Iterator[None]:
         raise
 
 
-def _add(folder: Path, truth: Truth, before: Manifest, progress: Progress | None) -> Manifest:
+def _add(folder: Path, truth: Truth, before: Manifest, draft: Draft, progress: Progress | None) -> Manifest:
     """Add to a generation what has changed since."""
-    state = _opened(folder, before)
     fresh = _build(folder, truth, parts(truth, before.changes, PART), progress)
-    _bury(truth, state, fresh)
-    _tidy(folder, state, SMALL)
-    return _finish(folder, truth, state)
+    _bury(truth, draft, fresh)
+    draft.tidy_small()
+    return _finish(folder, truth, draft)
 
 
-def _bury(truth: Truth, state: _State, fresh: Sequence[Segment]) -> None:
+def _bury(truth: Truth, draft: Draft, fresh: Sequence[Segment]) -> None:
     """Mark what is dead now, and count what is alive."""
     try:
-        change = buried(truth, state.segments, state.tombs)
-        state.statistics = change.applied(state.statistics, state.segments, state.tombs, fresh)
+        change = buried(truth, draft.segments, draft.tombs)
+        draft.statistics = change.applied(draft.statistics, draft.segments, draft.tombs, fresh)
     except (IndexError, ValueError, OverflowError):
         # Numbers that lead nowhere: large segments are not looked at before they are used.
-        _must_be_sound(state.segments)
+        must_be_sound(draft.segments)
         raise
-    state.tombs = change.tombs | {segment.name: NO_TOMBS for segment in fresh}
-    state.segments += fresh
+    draft.tombs = change.tombs | {segment.name: NO_TOMBS for segment in fresh}
+    draft.segments += fresh
 
 
 def tidy(folder: Path, truth: Truth, *, progress: Progress | None = None) -> Manifest | None:
     """Publish, then merge what should be merged by now, however large; returns as `publish` does."""
     manifest = publish(folder, truth, progress=progress)
-    return _merged(folder, truth, manifest, lambda state: _tidy(folder, state, None))
+    return _merged(folder, truth, manifest, Draft.tidy)
 
 
 def compact(folder: Path, truth: Truth, *, progress: Progress | None = None) -> Manifest | None:
     """Publish, merge all segments into one without dead rows, and let go of every former generation."""
     manifest = publish(folder, truth, progress=progress)
-    manifest = _merged(folder, truth, manifest, lambda state: _replace(folder, state, 0, len(state.segments)))
+    manifest = _merged(folder, truth, manifest, lambda draft: draft.merge(0, len(draft.segments)))
     sweep(folder, 1)
     return manifest
 
 
-def _merged(
-    folder: Path, truth: Truth, manifest: Manifest | None, merging: Callable[[_State], None]
-) -> Manifest | None:
+def _merged(folder: Path, truth: Truth, manifest: Manifest | None, merging: Callable[[Draft], None]) -> Manifest | None:
     """Return a generation of the same documents after merging, the given one if that left it as it was."""
     if manifest is None:
         return None
     with _cleared(folder):
         try:
-            state = _opened(folder, manifest)
-            merging(state)
+            draft = Draft.of(folder, manifest)
+            merging(draft)
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
             return _make_anew(folder, truth, None)
-        if tuple(segment.name for segment in state.segments) == manifest.segments:
+        if tuple(segment.name for segment in draft.segments) == manifest.segments:
             return manifest
-        return _finish(folder, truth, state)
+        return _finish(folder, truth, draft)
 
 
 def _has_leaves(truth: Truth) -> bool:
     return truth.one("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1") is not None
 
 
-def _usable(folder: Path, truth: Truth) -> Manifest | None:
-    """Return the current generation if a change can be added to it."""
+def _usable(folder: Path, truth: Truth) -> tuple[Manifest, Draft] | None:
+    """Return the current generation, opened, if a change can be added to it."""
     try:
         name = current(folder)
         if name is None:
@@ -196,8 +164,7 @@ def _usable(folder: Path, truth: Truth) -> Manifest | None:
                 _log.warning("%s is gone. Making the index anew.", folder / "CURRENT")
             return None
         manifest = read_manifest(folder, name)
-        for segment in manifest.segments:
-            Segment(segment_home(folder, segment))
+        draft = Draft.of(folder, manifest)
     except IndexDamagedError as error:
         _log.warning("%s Making the index anew.", error.message)
         return None
@@ -206,28 +173,17 @@ def _usable(folder: Path, truth: Truth) -> Manifest | None:
     same = made_by == (truth.meta("embedder"), language, analyser(language).name)
     # An earlier generation, from a copy of the folder say, knows of deaths that are no longer kept in mind.
     reaches = int(truth.meta(REACHED) or 0) <= manifest.changes <= truth.changes
-    return manifest if same and reaches else None
-
-
-def _opened(folder: Path, manifest: Manifest) -> _State:
-    segments = [Segment(segment_home(folder, name)) for name in manifest.segments]
-    return _State(segments, read_tombs(folder, manifest), read_statistics(folder, manifest))
+    return (manifest, draft) if same and reaches else None
 
 
 def _make_anew(folder: Path, truth: Truth, progress: Progress | None) -> Manifest:
     segments = _build(folder, truth, parts(truth, BEFORE_ALL, PART), progress)
-    state = _State(
-        segments,
-        {segment.name: NO_TOMBS for segment in segments},
-        Statistics(0, 0, histogram_of(np.zeros(0, np.int64))),
-    )
-    _replace(folder, state, 0, len(segments))
-    postings = state.segments[0].postings
-    frequencies = np.diff(np.asarray(postings.starts))
-    state.statistics = Statistics(
-        state.segments[0].rows, int(np.sum(postings.lengths, dtype=np.int64)), histogram_of(frequencies)
-    )
-    return _finish(folder, truth, state)
+    draft = Draft(folder, segments, {segment.name: NO_TOMBS for segment in segments}, NOTHING)
+    draft.merge(0, len(segments))
+    (whole,) = draft.segments
+    length = int(np.sum(whole.postings.lengths, dtype=np.int64))
+    draft.statistics = Statistics(whole.rows, length, histogram_of(np.diff(np.asarray(whole.postings.starts))))
+    return _finish(folder, truth, draft)
 
 
 def _build(folder: Path, truth: Truth, todo: Sequence[Part], progress: Progress | None) -> list[Segment]:
@@ -242,81 +198,26 @@ def _build(folder: Path, truth: Truth, todo: Sequence[Part], progress: Progress 
 
     segments = []
     for part in todo:
-        home = _new_home(folder)
+        home = new_home(folder)
         build_segment(home, truth, part, words, told)
         segments.append(Segment(home))
     return segments
 
 
-def _tidy(folder: Path, state: _State, most: int | None) -> None:
-    """Merge until sizes are in order; runs of more than `most` rows are left for later."""
-    while (run := _due(state, most)) is not None:
-        _replace(folder, state, *run)
-
-
-def _due(state: _State, most: int | None) -> tuple[int, int] | None:
-    """Return the first and one past the last of the segments to merge next."""
-    sizes = [state.alive(segment) for segment in state.segments]
-    first = len(sizes) - 1
-    while first > 0 and _belongs(sizes[first - 1], sum(sizes[first:]), most):
-        first -= 1
-    if first < len(sizes) - 1:
-        return first, len(sizes)
-    for place, segment in enumerate(state.segments):
-        dead = segment.rows - sizes[place]
-        if dead > MOST_DEAD * segment.rows and (most is None or segment.rows <= most):
-            return place, place + 1
-    return None
-
-
-def _belongs(size: int, after: int, most: int | None) -> bool:
-    """Tell whether a segment should be merged with those after it."""
-    return (size < RATIO * after or size + after <= SMALL) and (most is None or size + after <= most)
-
-
-def _replace(folder: Path, state: _State, first: int, last: int) -> None:
-    """Put one segment in the place of several; one that is whole already stays."""
-    run = state.segments[first:last]
-    if len(run) == 1 and not len(state.tombs[run[0].name].rows):
-        return
-    sources = [state.source(segment) for segment in run if state.alive(segment)]
-    # What was subtracted from the statistics was read from here; `merge` looks at the others.
-    _must_be_sound([segment for segment in run if not state.alive(segment)])
-    made: list[Segment] = []
-    if sources:
-        home = _new_home(folder)
-        merge(home, sources)
-        made = [Segment(home)]
-    state.segments[first:last] = made
-    for segment in run:
-        del state.tombs[segment.name]
-    state.tombs |= {segment.name: NO_TOMBS for segment in made}
-
-
-def _must_be_sound(segments: Sequence[Segment]) -> None:
-    for segment in segments:
-        if problems := segment.damage():
-            raise IndexDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
-
-
-def _new_home(folder: Path) -> Path:
-    return segment_home(folder, secrets.token_hex(6))
-
-
-def _finish(folder: Path, truth: Truth, state: _State) -> Manifest:
+def _finish(folder: Path, truth: Truth, draft: Draft) -> Manifest:
     number = next_number(folder)
     language = truth.meta("language") or "english"
     manifest = Manifest(
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=truth.meta("embedder") or "",
         spec=truth.meta("spec") or "", base_url=truth.meta("base_url") or "", dimension=dimension_of(truth),
         language=language, analyser=analyser(language).name, changes=truth.changes,
-        documents=truth.one("SELECT count(*) FROM documents")[0], leaves=state.statistics.rows,
+        documents=truth.one("SELECT count(*) FROM documents")[0], leaves=draft.statistics.rows,
         chunks=truth.one("SELECT count(*) FROM chunks")[0],
-        tokens=truth.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0], length=state.statistics.length,
-        segments=tuple(segment.name for segment in state.segments), files={},
+        tokens=truth.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0], length=draft.statistics.length,
+        segments=tuple(segment.name for segment in draft.segments), files={},
     )  # fmt: skip
     (folder / "generations").mkdir(exist_ok=True)
-    written = write_generation(folder, manifest, state.statistics, state.tombs)
+    written = write_generation(folder, manifest, draft.statistics, draft.tombs)
     _forget_retired(truth)
     sweep(folder, KEPT)
     return written

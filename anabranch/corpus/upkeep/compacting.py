@@ -86,7 +86,7 @@ def _vacuumed(folder: Path, truth: Truth) -> str:
         connection.execute("VACUUM")
     except sqlite3.OperationalError as error:  # another program has filled the disk meanwhile
         return f"the database was left as it is: {error}"
-    if truth.is_log_empty():
+    if truth.empty_log():
         return ""
     return "somebody is reading, so old pages stay in the log of the database until the next run"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from anabranch.corpus.analysis import analyser
-from anabranch.corpus.segments import dense, publishing
+from anabranch.corpus.segments import dense, draft, publishing
 from anabranch.corpus.segments.generation import current, read_manifest
 from anabranch.corpus.segments.index import Index
 from anabranch.corpus.segments.publishing import compact, out_of_date, publish, tidy
@@ -67,7 +67,7 @@ def test_an_index_that_grew_is_as_one_made_at_once(steps: list[tuple[str, int]],
     dice = random.Random(seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch, closing(opened(Path(name))) as truth:
         folder = Path(name)
-        patch.setattr(publishing, "SMALL", 4)
+        patch.setattr(draft, "SMALL", 4)
         patch.setattr(publishing, "PART", 5)
         for act, which in steps:
             if act == "put":
@@ -93,7 +93,7 @@ def many(truth: Truth, folder: Path, times: int) -> None:
 
 
 def test_segments_stay_few_and_in_order_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishing, "SMALL", 4)
+    monkeypatch.setattr(draft, "SMALL", 4)
     with closing(opened(tmp_path)) as truth:
         many(truth, tmp_path, 60)
         manifest = read_manifest(tmp_path, str(current(tmp_path)))
@@ -108,7 +108,7 @@ def test_segments_stay_few_and_in_order_of_size(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_change_touches_no_former_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishing, "SMALL", 0)
+    monkeypatch.setattr(draft, "SMALL", 0)
     with closing(opened(tmp_path)) as truth:
         put(truth, "large.md", random.Random(1), leaves=40)
         publish(tmp_path, truth)
@@ -122,7 +122,7 @@ def test_a_change_touches_no_former_segment(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_mask_of_documents_hides_the_others_in_every_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishing, "SMALL", 4)
+    monkeypatch.setattr(draft, "SMALL", 4)
     with closing(opened(tmp_path)) as truth:
         many(truth, tmp_path, 25)
         numbers = np.array([row[0] for row in truth.all("SELECT number FROM documents WHERE number % 3 = 0")])

@@ -55,9 +55,9 @@ def test_documents_by_source(corpus: Path, change: Change) -> None:
 
 
 def test_dead_rows_are_counted(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anabranch.corpus.segments import publishing
+    from anabranch.corpus.segments import draft
 
-    monkeypatch.setattr(publishing, "MOST_DEAD", 1.0)
+    monkeypatch.setattr(draft, "MOST_DEAD", 1.0)
     remove(corpus, ["a.md"])
     found = overview(corpus)
     assert (found.documents, found.leaves, found.dead) == (5, 5, 1)
