@@ -71,7 +71,7 @@ def _session(
     }  # fmt: skip
     job.write_text(json.dumps(facts), "utf-8")
     command = [interpreter, "-m", "benchmarks.at_scale.session", str(job)]
-    left = max(1.0, end - time.monotonic()) if end is not None else None
+    left = max(0.0, end - time.monotonic()) if end is not None else None
     try:
         status = subprocess.run(command, cwd=ROOT, timeout=left, check=False, capture_output=True, text=True)
         lines = told.read_text("utf-8").splitlines()

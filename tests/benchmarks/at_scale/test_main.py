@@ -68,7 +68,7 @@ SETTINGS = {"depth": 50, "alpha": 0.5, "fusion": "convex"}
 
 @pytest.mark.parametrize(
     ("cap", "megabytes", "reason"),
-    [(0.1, 0.0, "not done within 0 min"), (None, 30.0, "memory|MemoryError|allocate|exit|ended|thread|map")],
+    [(0.01, 0.0, "not done within 0 min"), (None, 30.0, "memory|MemoryError|allocate|exit|ended|thread|map")],
 )
 def test_a_system_that_takes_too_much_is_told_of(
     material: Material, tmp_path: Path, cap: float | None, megabytes: float, reason: str
