@@ -58,6 +58,12 @@ def ingest(
     ocr: Annotated[
         bool, typer.Option("--ocr/--no-ocr", help="Read scanned pages with Tesseract, where it is installed.")
     ] = True,
+    ocr_language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Language of scanned pages, as Tesseract calls it [dim](eng)[/]; may be repeated."
+        ),
+    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Give a file up that yields nothing for so long [dim](120)[/]."),
@@ -91,7 +97,7 @@ def ingest(
     from anabranch.cli.ingesting import Wanted, take_in
     from anabranch.cli.settings import context_of
     from anabranch.corpus.identity import is_url
-    from anabranch.corpus.reading import ReadOptions
+    from anabranch.corpus.reading import PLAIN, ReadOptions
 
     wanted = Wanted(
         paths=tuple(path if is_url(path) else Path(path) for path in paths),
@@ -104,7 +110,7 @@ def ingest(
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,
-        options=ReadOptions(passwords=tuple(password or ()), ocr=ocr),
+        options=ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages)),
         limits=_limits(time_limit, memory_limit),
         wait=wait,
     )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.corpus.archives.packing import zipped
 from tests.corpus.fetching.site import page, serving
+from tests.corpus.reading.scanned import scan, stand_in
 
 
 def test_the_table_names_every_file_and_the_reason(run: Run, documents: Path, tmp_path: Path) -> None:
@@ -215,3 +217,17 @@ def test_limits_that_no_file_could_keep_are_the_users_mistake(run: Run, document
 def test_reading_without_ocr_can_be_asked_for(run: Run, documents: Path, tmp_path: Path) -> None:
     options = ("--no-ocr", "--time-limit", "60", "--memory-limit", "1024")
     assert run("ingest", documents, "--corpus", tmp_path / "c", *options).exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stands in for Tesseract with a shell script")
+def test_the_language_of_scanned_pages_reaches_tesseract(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, "exit 1")  # it knows English alone
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pymupdf.open() as pdf:
+        scan(pdf)
+        pdf.save(tmp_path / "scan.pdf")
+    options = ("--ocr-language", "deu", "--ocr-language", "eng")
+    result = run("ingest", tmp_path / "scan.pdf", "--corpus", tmp_path / "c", *options, "--json")
+    assert "no data for deu" in result.stdout

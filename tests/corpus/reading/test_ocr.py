@@ -7,17 +7,9 @@ import pytest
 from anabranch.corpus.reading import ocr
 from anabranch.corpus.reading.layout.hocr import Recognised
 from anabranch.corpus.reading.ocr import Lack, Tesseract, tesseract
-from tests.corpus.reading.scanned import WORDS, picture, program
+from tests.corpus.reading.scanned import WORDS, picture, program, stand_in
 
 NEEDS_SHELL = pytest.mark.skipif(sys.platform == "win32", reason="stands in for Tesseract with a shell script")
-
-
-def stand_in(folder: Path, script: str) -> Tesseract:
-    """Put a program of that name into a folder: the real one neither fails nor hangs when it is told to."""
-    path = folder / "tesseract"
-    path.write_text(f'#!/bin/sh\nif [ "$1" = --list-langs ]; then printf "List:\\neng\\n"; exit; fi\n{script}\n')
-    path.chmod(0o755)
-    return Tesseract(str(path), ("eng",), knows_directions=False)
 
 
 def said(found: Recognised | str) -> str:
