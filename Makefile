@@ -20,7 +20,7 @@ ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"
 	@$(BIN)/anabranch ask "$$Q" --corpus "$(CORPUS)"
 
 test: $(VENV)/.dev  ## Run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
 	$(BIN)/python -m pytest -m "not slow and not loopback"

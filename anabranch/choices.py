@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from anabranch.spending import Prices, RouteName, Spending
+
 Synthesis = Literal["auto", "stuff", "refine", "map_reduce"]
-RouteName = Literal["compose", "create", "refine", "map_reduce"]
 
 _AGGREGATIVE = re.compile(
     r"\b(all|each|every|list|enumerate|summari[sz]e|summary|overview|compare|comparison|differences?|how many|"
@@ -21,8 +22,11 @@ _AGGREGATIVE = re.compile(
     re.IGNORECASE,
 )
 MANY_SOURCES = 4
-FLAT = 0.6
+FLAT = 0.8
 """Relevance is flat when the median passage has at least this share of the best one's score."""
+
+EARLY_STOP = 2
+"""Refining ends after this many windows in a row that added nothing, or that the model failed to read."""
 
 LONG_CHAIN = 6
 """A chain of more windows than this is slower than it is worth: each one is a round trip."""
@@ -30,10 +34,19 @@ LONG_CHAIN = 6
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The route and, for people, why."""
+    """The route and, for people, why.
+
+    Attributes:
+        name: The route.
+        reasons: Why this one.
+        unread: Windows at the end that the budget does not let be read.
+        lacking: What the budget lacks, for people; empty where it lacks nothing.
+    """
 
     name: RouteName
     reasons: tuple[str, ...]
+    unread: int = 0
+    lacking: str = ""
 
 
 def aggregative(question: str) -> bool:
@@ -86,3 +99,43 @@ def _by_evidence(windows: int, question: str, sources: int, scores: Sequence[flo
     if windows > LONG_CHAIN:
         return Choice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
     return Choice("refine", (*said, "the evidence is focused"))
+
+
+def afford(choice: Choice, prices: Prices, left: Spending, *, chain: bool = True) -> Choice:
+    """Return the choice, or what comes nearest to it within a budget.
+
+    The other way to read all windows comes first, then fewer windows, then verbatim sentences, which cost no call.
+
+    Args:
+        choice: What the evidence speaks for.
+        prices: Of the windows there are.
+        left: What the question may still cost.
+        chain: Whether the model's context has room for an answer so far beside a window.
+    """
+    windows = len(prices.windows)
+    if choice.name == "compose" or not windows:
+        return choice
+    if choice.name == "refine" and not chain:
+        choice = Choice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))
+    lacking = left.lacks(prices.of(choice.name, windows))
+    if not lacking:
+        return choice
+    why = (*choice.reasons, f"{choice.name} takes {lacking}")
+    for read in range(windows, 0, -1):
+        for name in _ways(choice.name, read, chain=chain):
+            if not left.lacks(prices.of(name, read)):
+                return _instead(Choice(name, why, windows - read, lacking), windows)
+    return Choice("compose", (*why, "no model call is left: verbatim sentences"), lacking=lacking)
+
+
+def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]:
+    if read == 1 or wanted == "create":
+        return ("create",)
+    other: RouteName = "map_reduce" if wanted == "refine" else "refine"
+    return tuple(name for name in (wanted, other) if chain or name != "refine")
+
+
+def _instead(choice: Choice, windows: int) -> Choice:
+    read = f"{choice.name} over the first {windows - choice.unread} of {windows} windows instead"
+    said = read if choice.unread else f"{choice.name} instead"
+    return replace(choice, reasons=(*choice.reasons, said))

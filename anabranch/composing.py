@@ -8,36 +8,37 @@ likeness to what is already there. They are joined in reading order, and the ans
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
+from anabranch.asking import Asks
+
 MAX_SENTENCES = 4
-ENOUGH = 0.45
+ENOUGH = 0.5
 """A further sentence must be worth at least this share of the first."""
 
 FIGURE = 0.5
 """Added to a sentence that holds a figure, where the question asks for one (when, how many, how much)."""
 
-_ASKS_FIGURE = re.compile(
-    r"^\W*(when (did|do|does|was|were|is|are|will|has|have|had|can|should)|how (many|much|long|old|large|big|tall|high|"
-    r"far|often))\b|\b(what|which) (year|date|month|day|percentage|share|number)\b",
-    re.IGNORECASE,
-)
-_FIGURE = re.compile(
-    r"\b\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|"
-    r"eighty|ninety|hundred|thousand|million|billion|trillion|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
-    re.IGNORECASE,
-)
+NAME = 0.2
+"""Added to a sentence with a name that is not in the question, where it asks who, where or which."""
 
-MOST_HEADING_WORDS = 12
-_SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]]|\s|\[\d+\])*$")
+PRIOR = 0.3
+"""Added for the passage that ranked first, half of it for the second, and so on."""
 
-_CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
+NEW = 0.4
+"""Share of a further sentence's worth that depends on the words of the question it adds."""
+
+LIKE = 0.1
+"""Taken off for likeness to a sentence that is there already, at a cosine of 1."""
+
+RARE = 6.0
+"""Idf of a word that the corpus does not know."""
+
 _REFERENCE = re.compile(r"\s?\[\d+(?:\s?[,;–-]\s?\d+)*\]")
 
 ALIKE = 0.92
@@ -50,10 +51,13 @@ class Sentence:
 
     Attributes:
         number: Number of its passage in the windows.
-        text: Verbatim.
+        text: As the answer says it.
         terms: Analysed terms.
         rank: Position of its passage by relevance, from 0.
         order: Reading order over all passages.
+        quote: The words of the passage; empty where that is the text itself.
+        about: Those of the question's terms that the title and the headings over it have.
+        is_row: Whether it is a row of a table.
     """
 
     number: int
@@ -61,18 +65,9 @@ class Sentence:
     terms: tuple[str, ...]
     rank: int
     order: int
-
-
-def asks_figure(question: str) -> bool:
-    """Say whether a question can only be answered with a number or a date."""
-    return bool(_ASKS_FIGURE.search(question))
-
-
-def says_something(text: str) -> bool:
-    """Say whether a sentence can stand in an answer: a heading, a question or a line of code cannot."""
-    if len(_CODE.findall(text)) >= 2:
-        return False
-    return bool(_SAID.search(text)) or len(text.split()) > MOST_HEADING_WORDS
+    quote: str = ""
+    about: frozenset[str] = frozenset()
+    is_row: bool = False
 
 
 def without_references(text: str) -> str:
@@ -86,7 +81,8 @@ def pick(
     question_vector: NDArray[np.float32],
     vectors: NDArray[np.float32],
     *,
-    figure: bool = False,
+    asks: Asks | None = None,
+    idf: Mapping[str, float] | None = None,
     limit: int = MAX_SENTENCES,
 ) -> list[Sentence]:
     """Pick the sentences that answer best, in reading order.
@@ -96,29 +92,28 @@ def pick(
         question_terms: Analysed terms of the question.
         question_vector: Unit vector, shape (d,).
         vectors: Unit vectors of the sentences, shape (n, d).
-        figure: Whether the question asks for a figure (`asks_figure`).
+        asks: What kind of thing the question asks for; None where that does not count.
+        idf: How rare each term is; all count the same where it is missing.
         limit: Sentences at most.
     """
     if not sentences:
         return []
     relevance = _relevance(sentences, question_terms, vectors @ question_vector)
-    if figure:
-        relevance += FIGURE * np.array([bool(_FIGURE.search(sentence.text)) for sentence in sentences])
+    if asks is not None:
+        relevance += [FIGURE * asks.is_figure(each.text) + NAME * asks.is_name(each.text) for each in sentences]
+    weights = {term: 1.0 if idf is None else max(idf.get(term, RARE), 0.1) for term in question_terms}
+    has = [weights.keys() & {*each.terms, *each.about} for each in sentences]
     chosen: list[int] = []
-    covered: set[str] = set()
-    wanted = set(question_terms)
+    uncovered = set(weights)
     first = 0.0
     while len(chosen) < min(limit, len(sentences)):
-        gains = [
-            -np.inf if index in chosen else _gain(index, sentences, relevance, vectors, chosen, wanted - covered)
-            for index in range(len(sentences))
-        ]
+        gains = _gains(relevance, vectors, chosen, [_share(each & uncovered, uncovered, weights) for each in has])
         best = int(np.argmax(gains))
         if not np.isfinite(gains[best]) or (chosen and gains[best] < ENOUGH * first):
             break
         first = first or float(gains[best])
         chosen.append(best)
-        covered |= wanted & set(sentences[best].terms)
+        uncovered -= has[best]
     return sorted((sentences[index] for index in chosen), key=lambda sentence: sentence.order)
 
 
@@ -126,13 +121,13 @@ def _relevance(
     sentences: Sequence[Sentence], question_terms: Sequence[str], cosine: NDArray[np.float32]
 ) -> NDArray[np.float64]:
     """Return the mean of min-max BM25 and cosine, with a small bonus for the passages that ranked first."""
-    if question_terms and any(sentence.terms for sentence in sentences):
-        index = BM25Okapi([list(sentence.terms) for sentence in sentences])
-        bm25 = np.asarray(index.get_scores(list(question_terms)), dtype=np.float64)
+    said = [[*each.terms, *sorted(each.about.difference(each.terms))] for each in sentences]
+    if question_terms and any(said):
+        bm25 = np.asarray(BM25Okapi(said).get_scores(list(question_terms)), dtype=np.float64)
     else:
         bm25 = np.zeros(len(sentences))
     prior = np.array([1.0 / (1 + sentence.rank) for sentence in sentences])
-    return 0.5 * _unit(bm25) + 0.5 * np.clip(cosine.astype(np.float64), 0, 1) + 0.15 * prior
+    return 0.5 * _unit(bm25) + 0.5 * np.clip(cosine.astype(np.float64), 0, 1) + PRIOR * prior
 
 
 def _unit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -140,19 +135,18 @@ def _unit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return (scores - low) / (high - low) if high > low else np.zeros_like(scores)
 
 
-def _gain(
-    index: int,
-    sentences: Sequence[Sentence],
-    relevance: NDArray[np.float64],
-    vectors: NDArray[np.float32],
-    chosen: Sequence[int],
-    uncovered: set[str],
-) -> float:
-    gain = float(relevance[index])
+def _share(part: set[str], whole: set[str], weights: Mapping[str, float]) -> float:
+    return sum(weights[term] for term in part) / sum(weights[term] for term in whole) if whole else 0.0
+
+
+def _gains(
+    relevance: NDArray[np.float64], vectors: NDArray[np.float32], chosen: Sequence[int], new: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return what each sentence adds to those chosen; minus infinity for these and for what they say already."""
     if not chosen:
-        return gain
-    likeness = float(max(vectors[index] @ vectors[other] for other in chosen))
-    if likeness > ALIKE:
-        return -np.inf
-    new = len(uncovered & set(sentences[index].terms)) / len(uncovered) if uncovered else 0.0
-    return gain * (0.6 + 0.4 * new) - 0.2 * max(likeness, 0.0)
+        return relevance
+    likeness = (vectors @ vectors[chosen].T).max(axis=1)
+    gains: NDArray[np.float64] = relevance * (1 - NEW + NEW * np.asarray(new)) - LIKE * np.maximum(likeness, 0.0)
+    gains[likeness > ALIKE] = -np.inf
+    gains[list(chosen)] = -np.inf
+    return gains

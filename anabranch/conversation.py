@@ -1,28 +1,28 @@
 """Follow-up questions: what a conversation adds to the last question.
 
-With a chat model the question is condensed from a short transcript; without one, a question that leans on what came
-before (a pronoun, or hardly a word of its own) is put together with the question before it.
+With a chat model the question is condensed from a short transcript, and its reply is held to what was asked; without
+one, a question that leans on what came before is put together with the question that it leans on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from anabranch.corpus.analysis import analyser
+from anabranch.figures import evidence, figures
+from anabranch.leaning import leans
 from anabranch.links import strip_links
+from anabranch.names import known, words
 
-MAX_TURNS = 6
 MAX_ANSWER_CHARS = 600
+"""Characters of an answer, or of a question, that are read again."""
 
-_LEANING = re.compile(
-    r"\b(it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|then|ones?|same|former|"
-    r"latter|others?|another|else|too|also|both|either)\b|^\s*(and|but|or|so|what about|how about|why)\b",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"\w+")
-_PREFIX = re.compile(r"^(standalone |rewritten |last )?question\s*:\s*", re.IGNORECASE)
-_WRAPPING = " \t\"'`*"
+_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
+_MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
+_WRAPPING = " \t\"'`*“”"
+_KEPT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +33,111 @@ class Turn:
     answer: str
 
 
-def transcript(turns: Sequence[Turn], question: str) -> str:
-    """Write the last turns for a model, answers shortened, newest last.
+def recent(turns: Sequence[Turn], budget: int, count: Callable[[str], int]) -> list[Turn]:
+    """Return the last turns that fit a budget, oldest first.
 
-    Answers may hold words from documents; they are cut short and lose their links, and the model that reads them has no
-    tools.
+    Args:
+        turns: The conversation, oldest first.
+        budget: Tokens that their transcript may take.
+        count: Tokens of a text.
+
+    Returns:
+        The newest turns, without gaps; of the newest its question alone where its answer does not fit, or nothing.
     """
-    lines = ["Conversation:"]
-    for turn in turns[-MAX_TURNS:]:
-        lines += [f"User: {_short(turn.question)}", f"Assistant: {_short(turn.answer)}"]
-    return "\n".join([*lines, "", f"Last question: {question}"])
+    kept: list[Turn] = []
+    for turn in reversed(turns):
+        cost = count(_lines(turn))
+        if cost > budget:
+            break
+        budget -= cost
+        kept.append(turn)
+    if not kept and turns:
+        bare = Turn(turns[-1].question, "...")
+        return [bare] if count(_lines(bare)) <= budget else []
+    return kept[::-1]
+
+
+def transcript(turns: Sequence[Turn], question: str) -> str:
+    """Write turns for a model, answers shortened, newest last.
+
+    Answers may hold words from documents; they are cut short and lose their links and markers, and the model that reads
+    them has no tools.
+    """
+    return "\n".join(["Conversation:", *map(_lines, turns), "", f"Last question: {question}"])
+
+
+def _lines(turn: Turn) -> str:
+    return f"User: {_short(turn.question)}\nAssistant: {_short(turn.answer)}"
 
 
 def _short(text: str) -> str:
-    flat = " ".join(strip_links(text).split())
+    flat = " ".join(_MARKER.sub("", strip_links(text)).split())
     return flat if len(flat) <= MAX_ANSWER_CHARS else flat[:MAX_ANSWER_CHARS].rsplit(" ", 1)[0] + " ..."
 
 
-def condense_reply(reply: str, question: str) -> str:
-    """Return the rewritten question, or the question itself where the reply cannot be one.
+def condense_reply(reply: str, question: str, turns: Sequence[Turn] = ()) -> str:
+    """Return a question that stands alone, from what a model made of a follow-up.
 
-    A reply is refused when it is empty, has several lines after trimming, or is far longer than a question.
+    A reply is refused when it is empty, has several lines or a link, is far longer than a question, answers instead of
+    asking, or brings in a name or a number that nobody mentioned; the rule of `follow_up` then decides. One that lost a
+    name, a number or most words of what was asked is followed by the question as asked.
+
+    Args:
+        reply: What the model wrote.
+        question: As asked.
+        turns: What the model was shown of the conversation.
+
+    Returns:
+        One line. Never raises.
     """
     lines = [line.strip() for line in reply.strip().splitlines() if line.strip()]
     if len(lines) != 1:
-        return question
+        return follow_up(question, turns)
     text = _PREFIX.sub("", lines[0].strip(_WRAPPING)).strip(_WRAPPING)
-    return text if text and len(text) <= 300 + 3 * len(question) else question
+    if not _may_be_question(text, question) or _invents(text, question, turns):
+        return follow_up(question, turns)
+    return f"{text} {question.strip()}" if _loses(text, question) else text
 
 
-def leans(question: str) -> bool:
-    """Say whether a question seems to need the one before it."""
-    return bool(_LEANING.search(question)) or len(_WORD.findall(question)) <= 3
+def _may_be_question(text: str, question: str) -> bool:
+    if not text or len(text) > 300 + 3 * len(question) or strip_links(text) != text:
+        return False
+    return not (question.rstrip().endswith("?") and text.endswith("."))
+
+
+def _invents(text: str, question: str, turns: Sequence[Turn]) -> bool:
+    """Tell whether a reply has a name or a number that is nowhere in the conversation."""
+    said = "\n".join([question, *(f"{turn.question}\n{turn.answer}" for turn in turns)])
+    there = evidence(said)
+    if any(not any(figure.matches(other) for other in there) for figure in figures(text)):
+        return True
+    return bool(_names(text) - known(said).all)
+
+
+def _loses(text: str, question: str) -> bool:
+    """Tell whether a reply lacks a name or a number of the question, or most of its words."""
+    there = evidence(text)
+    if any(not any(figure.matches(other) for other in there) for figure in figures(question)):
+        return True
+    asked, kept = set(analyser().terms(question)), set(analyser().terms(text))
+    return bool(_names(question) - known(text).all) or len(asked & kept) < _KEPT * len(asked)
+
+
+def _names(text: str) -> set[str]:
+    return {word.folded for word in words(text) if word.sure}
 
 
 def follow_up(question: str, turns: Sequence[Turn]) -> str:
-    """Return the question made to stand alone without a model: the previous question in front of it where it leans."""
+    """Return the question made to stand alone without a model.
+
+    Where it leans, the last question that stood by itself is put in front of it, and the one just before it as well
+    where it has no word of its own ("Why?").
+    """
     if not turns or not leans(question):
         return question
-    return f"{turns[-1].question.strip()} {question.strip()}"
+    anchors = [turn.question for turn in turns if not leans(turn.question)]
+    before = [(anchors or [turns[0].question])[-1].strip()]
+    last = turns[-1].question.strip()
+    if last not in before and not analyser().terms(question):
+        before.append(last)
+    return " ".join([*before, question.strip()])

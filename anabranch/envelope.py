@@ -6,6 +6,8 @@ in a passage looks like such a tag is made harmless all the same (spotlighting, 
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import html
 import re
 import secrets
@@ -19,9 +21,24 @@ MAX_LABEL = 200
 _IMITATION = re.compile(r"[<＜﹤‹〈⟨](?=[\s/\\]*passage)", re.IGNORECASE)
 
 
+_KEY = secrets.token_bytes(32)
+_DRAWN = 10
+
+
 def new_nonce() -> str:
-    """Return 16 hexadecimal digits that nobody can guess."""
-    return secrets.token_hex(8)
+    """Return 16 hexadecimal digits that nobody can guess, and that `is_nonce` knows again in this process."""
+    drawn = secrets.token_hex(_DRAWN // 2)
+    return drawn + _seal(drawn)
+
+
+def is_nonce(word: str) -> bool:
+    """Tell whether a word is a nonce of this process: a model that repeats one shows what surrounds its passages."""
+    drawn = word[:_DRAWN].lower()
+    return len(word) == 16 and hmac.compare_digest(_seal(drawn).encode(), word[_DRAWN:].lower().encode())
+
+
+def _seal(drawn: str) -> str:
+    return hmac.new(_KEY, drawn.encode(), hashlib.sha256).hexdigest()[: 16 - _DRAWN]
 
 
 def sanitise(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Takes links, images and active HTML out of what a model wrote.
+"""Takes links, images and active HTML out of what a model wrote, and the nonces of envelopes.
 
 An answer that was steered by an instruction inside a passage could carry what it read to a stranger's server in the
 address of a picture (the EchoLeak class of attack), so no address leaves unless the caller allows it. Citation markers
@@ -11,7 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from anabranch.envelope import is_nonce
+
 REMOVED = "[link removed]"
+NO_NONCE = "\N{HORIZONTAL ELLIPSIS}"
+"""Stands for the nonce of an envelope; nothing joins with it."""
 
 _TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]{0,80}\]){0,200}+"
 _TARGET = r"(?:[^()\n]|\([^()\n]{0,100}\)){0,400}+"
@@ -30,7 +34,8 @@ _CONSTRUCT = re.compile(
     rf"|(?P<tag></?[a-z][a-z0-9:-]{{0,30}}(?:[\s/][^<>]{{0,300}})?>|</?(?:{_ACTIVE})\b[^<>]{{0,300}}\Z)"
     rf"|(?P<open><(?=/?(?:{_ACTIVE})\b))"
     rf"|(?P<stray>\](?=\())"
-    rf"|(?P<address>(?:{_SCHEME}://|(?<![\w@.-])www\.(?=[a-z0-9])){_ADDRESS}(?<![.,;:!?'*_)]))",
+    rf"|(?P<address>(?:{_SCHEME}://|(?<![\w@.-])www\.(?=[a-z0-9])){_ADDRESS}(?<![.,;:!?'*_)]))"
+    rf"|(?P<nonce>(?<![a-z0-9])[0-9a-f]{{16}}(?![a-z0-9]))",
     re.IGNORECASE,
 )
 
@@ -39,7 +44,8 @@ _OPEN = re.compile(
     rf"!?\[{_TEXT}(?:\Z|\[[^\[\]\n]{{0,80}}\Z|\](?:\Z|\({_TARGET}(?:\Z|\([^()\n]{{0,100}}\Z)))"
     rf"|[!\]]\Z|</?\Z|</?[a-z][^<>]{{0,400}}\Z"
     rf"|(?:{_SCHEME}://|(?<![\w@.-])www\.(?=[a-z0-9])){_ADDRESS}\Z"
-    rf"|{_SCHEME}(?::/?)?\Z",
+    rf"|{_SCHEME}(?::/?)?\Z"
+    r"|(?<![a-z0-9])[0-9a-f]{1,16}\Z",
     re.IGNORECASE,
 )
 
@@ -119,6 +125,8 @@ def _settled(text: str, start: int) -> int:
 
 def _replacement(match: re.Match[str], last: str, allowed: Collection[str]) -> str:
     whole = match[0]
+    if match["nonce"] is not None:
+        return NO_NONCE if is_nonce(whole) else whole
     if match["link"] is not None:
         return whole if match["target"].strip() in allowed else _joined(last, _link_text(match, allowed), match)
     if match["tag"] is not None:

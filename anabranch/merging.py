@@ -6,12 +6,18 @@ in which they came.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from anabranch.errors import CorpusDamagedError, SettingsError
+
+Aggregate = Callable[[Sequence[float]], float]
+"""One score for a parent, from those of the candidates inside it."""
+
+DEFAULT_GAP = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,7 @@ class MergedPassage:
 
     Attributes:
         id: The chunk to read.
-        score: The best score of the candidates it stands for.
+        score: Of the candidates it stands for, the best one's where nothing else was asked for.
         because: The candidates it stands for, sorted; empty for a gap that was filled in.
     """
 
@@ -54,15 +60,42 @@ class _Branch:
     whole: bool
 
 
+@dataclass(slots=True)
+class _Room:
+    """Tokens that may still come in."""
+
+    left: float
+
+    def take(self, tokens: int) -> bool:
+        """Take some of it, if there are so many left."""
+        if tokens > self.left:
+            return False
+        self.left -= max(tokens, 0)
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     threshold: float
     gap: int
     sizes: Mapping[str, int]
     budget: int | None
+    room: _Room
+    candidates: Mapping[str, float]
+    score: Aggregate
+
+    def replacement(self, chunk_id: str, inside: Sequence[MergedPassage]) -> MergedPassage:
+        """Return one passage that stands for all those inside it."""
+        because = sorted({candidate for passage in inside for candidate in passage.because})
+        return MergedPassage(chunk_id, self.score([self.candidates[one] for one in because]), tuple(because))
 
     def fits(self, chunk_id: str) -> bool:
         return self.budget is None or self.sizes.get(chunk_id, 0) <= self.budget
+
+    def takes(self, wanted: Iterable[str], instead_of: Iterable[MergedPassage]) -> bool:
+        """Tell whether there is room for what these chunks add to the passages inside them, and take it."""
+        more = sum(self.sizes.get(one, 0) for one in wanted)
+        return self.room.take(more - sum(self.sizes.get(passage.id, 0) for passage in instead_of))
 
 
 def merge(
@@ -70,10 +103,12 @@ def merge(
     parents: Mapping[str, str | None],
     children: Mapping[str, Sequence[str]],
     *,
-    threshold: float = 0.5,
-    gap: int = 1,
+    threshold: float,
+    gap: int = DEFAULT_GAP,
     sizes: Mapping[str, int] | None = None,
     budget: int | None = None,
+    room: int | None = None,
+    score: Aggregate = max,
 ) -> Merged:
     """Replace children by their parent where more than `threshold` of its unique children were retrieved.
 
@@ -91,8 +126,11 @@ def merge(
         children: Ids one level down, in document order, for every parent that the caller may read.
         threshold: Ratio in [0, 1] that has to be exceeded.
         gap: Longest run of missing siblings to fill in; 0 fills nothing.
-        sizes: Tokens by chunk id, for `budget`; what is not in it is taken to fit.
+        sizes: Tokens by chunk id, for `budget` and `room`; what is not in it is taken to fit and to cost nothing.
         budget: Largest passage, in tokens, that may come in for its children or a gap; None for no limit.
+        room: Tokens that may come in altogether, beside those of the candidates; None for no limit. Level by level,
+            the sections with the best candidates come first.
+        score: What a parent's score is, of those of the candidates it stands for, in the order of their ids.
 
     Returns:
         The passages, and what was merged, filled in and missing.
@@ -103,11 +141,11 @@ def merge(
     """
     if not 0 <= threshold <= 1:
         raise SettingsError(
-            f"The merge threshold cannot be {threshold!r}.", hint="Use a ratio from 0 to 1, such as 0.5."
+            f"The merge threshold cannot be {threshold!r}.", hint="Use a ratio from 0 to 1, such as 0.75."
         )
     if gap < 0:
         raise SettingsError(f"The gap to fill cannot be {gap!r}.", hint="Use 0 to fill nothing, 1 for one passage.")
-    rule = _Rule(threshold, gap, sizes or {}, budget)
+    rule = _Rule(threshold, gap, sizes or {}, budget, _Room(math.inf if room is None else room), candidates, score)
     branches = {one: _Branch([MergedPassage(one, score, (one,))], True) for one, score in candidates.items()}
     missing: list[str] = []
     for parent, below in _bottom_up(candidates, parents):
@@ -119,16 +157,28 @@ def merge(
     return _report([one for branch in branches.values() for one in branch.passages], candidates, missing)
 
 
-def _bottom_up(candidates: Iterable[str], parents: Mapping[str, str | None]) -> list[tuple[str, list[str]]]:
-    """Return each ancestor of a candidate with those of its children that hold one, deepest ancestors first."""
+def room_left(tokens: Iterable[int], window: int) -> int:
+    """Return how many tokens fit into the windows that passages need anyway, so that merging costs no model call.
+
+    Args:
+        tokens: Of each passage.
+        window: Tokens of a window, > 0.
+    """
+    return -sum(tokens) % window
+
+
+def _bottom_up(candidates: Mapping[str, float], parents: Mapping[str, str | None]) -> list[tuple[str, list[str]]]:
+    """Return each ancestor of a candidate with those of its children that hold one, deepest and best ones first."""
     below: defaultdict[str, set[str]] = defaultdict(set)
     depth: dict[str, int] = {}
-    for candidate in candidates:
+    best: dict[str, float] = {}
+    for candidate, score in candidates.items():
         path = _path(candidate, parents)
+        best.update((chunk_id, max(score, best.get(chunk_id, score))) for chunk_id in path)
         depth.update((chunk_id, distance) for distance, chunk_id in enumerate(reversed(path)))
         for child, parent in pairwise(path):
             below[parent].add(child)
-    return [(one, sorted(below[one])) for one in sorted(below, key=lambda one: (-depth[one], one))]
+    return [(one, sorted(below[one])) for one in sorted(below, key=lambda one: (-depth[one], -best[one], one))]
 
 
 def _path(chunk_id: str, parents: Mapping[str, str | None]) -> list[str]:
@@ -148,7 +198,7 @@ def _join(
     """Fold the branches under one parent into the parent's own branch."""
     inside = [passage for branch in below.values() for passage in branch.passages]
     if own is not None:
-        return _Branch([_replacement(parent, [*own.passages, *inside])], True)
+        return _Branch([rule.replacement(parent, [*own.passages, *inside])], True)
     if known is None:
         return _Branch(inside, False)
     # A child that the store does not list (another generation wrote it) counts, so that merging cannot lose it.
@@ -158,8 +208,9 @@ def _join(
     _fill(siblings, below, rule)
     inside = [passage for branch in below.values() for passage in branch.passages]
     present = [child for child in siblings if child in below and below[child].whole]
-    if len(present) / len(siblings) > rule.threshold and rule.fits(parent) and not _only_climbed(present, below):
-        return _Branch([_replacement(parent, inside)], True)
+    enough = len(present) / len(siblings) > rule.threshold and not _only_climbed(present, below)
+    if enough and rule.fits(parent) and rule.takes([parent], inside):
+        return _Branch([rule.replacement(parent, inside)], True)
     return _Branch(inside, False)
 
 
@@ -173,24 +224,20 @@ def _fill(siblings: list[str], below: dict[str, _Branch], rule: _Rule) -> None:
     places = [place for place, child in enumerate(siblings) if child in below and below[child].whole]
     for left, right in pairwise(places):
         between = siblings[left + 1 : right]
-        if len(between) > rule.gap or not all(rule.fits(child) for child in between):
+        if not 0 < len(between) <= rule.gap or not all(rule.fits(child) for child in between):
+            continue
+        if not rule.takes(between, [one for child in between if child in below for one in below[child].passages]):
             continue
         edge = min(_best(below[siblings[left]]), _best(below[siblings[right]]))
         for child in between:
             inside = below[child].passages if child in below else []
             # No better than its weaker neighbour: nobody retrieved it.
-            filled = _replacement(child, inside) if inside else MergedPassage(child, edge, ())
+            filled = rule.replacement(child, inside) if inside else MergedPassage(child, edge, ())
             below[child] = _Branch([filled], True)
 
 
 def _best(branch: _Branch) -> float:
     return max(passage.score for passage in branch.passages)
-
-
-def _replacement(chunk_id: str, inside: Sequence[MergedPassage]) -> MergedPassage:
-    """Return one passage that stands for all those inside it, with the best of their scores."""
-    because = sorted({candidate for passage in inside for candidate in passage.because})
-    return MergedPassage(chunk_id, max(passage.score for passage in inside), tuple(because))
 
 
 def _report(passages: list[MergedPassage], candidates: Mapping[str, float], missing: list[str]) -> Merged:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from anabranch.corpus.sentences import spans
+from anabranch.cutting import cut
 from anabranch.duplicates import Duplicates
 from anabranch.errors import SettingsError
 
 Count = Callable[[str], int]
 """Length of a text in tokens."""
+
+Cost = Callable[[str, int], int]
+"""What a passage takes in another measure, of its text and its length in tokens."""
 
 _LONGEST_TOKEN = 32
 """Characters per token that nothing but padding exceeds; keeps the search for a cut short."""
@@ -28,6 +31,7 @@ class Passage:
         score: Relevance; larger is better.
         tokens: Length of `text` by the counter that the budget is meant in.
         text: The characters in [start, end).
+        parts: Where its children begin, in the document's text; where a passage is too large, it is cut there first.
     """
 
     id: str
@@ -37,6 +41,20 @@ class Passage:
     score: float
     tokens: int
     text: str
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A second bound of a window, in a measure of its own: what the chat model's context has room for.
+
+    Attributes:
+        tokens: Room in each window.
+        cost: What one passage takes of it, with all that is put around the passage.
+    """
+
+    tokens: int
+    cost: Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,54 +81,100 @@ class Packed:
     Attributes:
         windows: Best window first; inside one, sources by their best score and passages of a source in document order.
         dropped: In order of score.
+        torn: Ids of passages of which a sentence larger than a window had to be cut, in order of score.
     """
 
     windows: tuple[tuple[Passage, ...], ...]
     dropped: tuple[Dropped, ...]
+    torn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What one window holds."""
+
+    budget: int
+    overhead: int
+    count: Count
+    limit: Limit | None
+
+    @property
+    def room(self) -> int:
+        """The largest piece, in tokens."""
+        return self.budget - self.overhead
+
+    def cost(self, text: str, tokens: int) -> int:
+        return self.limit.cost(text, tokens) if self.limit else 0
+
+    def holds(self, text: str, tokens: int | None = None) -> bool:
+        """Tell whether an empty window has room for a text."""
+        length = self.count(text) if tokens is None else tokens
+        return length <= self.room and (self.limit is None or self.cost(text, length) <= self.limit.tokens)
 
 
 @dataclass(slots=True)
 class _Window:
     room: int
+    left: int
     passages: list[Passage] = field(default_factory=list)
+
+    def take(self, piece: Passage, tokens: int, cost: int) -> bool:
+        """Take a piece in where there is room for it."""
+        if tokens > self.room or cost > self.left:
+            return False
+        self.passages.append(piece)
+        self.room -= tokens
+        self.left -= cost
+        return True
 
 
 def pack(
-    passages: Sequence[Passage], *, budget: int, count: Count, max_windows: int | None = None, overhead: int = 0
+    passages: Sequence[Passage],
+    *,
+    budget: int,
+    count: Count,
+    max_windows: int | None = None,
+    overhead: int = 0,
+    limit: Limit | None = None,
 ) -> Packed:
     """Fill windows of at most `budget` tokens, best passages first.
 
     Each passage goes, in order of score, to the first window with room for it. Near-duplicates of a better passage, and
-    passages that lie inside one, are dropped. A passage that is larger than the budget is cut at sentence ends, where
-    it must be at words, into pieces that keep its id and their own span.
+    passages that lie inside one, are dropped. A passage that is larger than a window is cut where its children begin, a
+    child that is still too large at sentence ends, and a sentence only where it must be, at words; the pieces keep the
+    passage's id and have a span of their own.
 
     Args:
         passages: In any order.
         budget: Tokens per window, > 0.
         count: Token counter, the one that `Passage.tokens` comes from.
         max_windows: Most windows to fill; None for as many as it takes.
-        overhead: Tokens that the envelope adds to each passage.
+        overhead: Tokens of the budget that the envelope adds to each passage.
+        limit: A second bound that every window has to keep as well; None for none.
 
     Returns:
         The windows and the drops; together they hold every character of every passage.
 
     Raises:
-        SettingsError: The budget leaves no room for a token, or `max_windows` is below 1.
+        SettingsError: The budget or the limit leaves no room for a token, or `max_windows` is below 1.
     """
-    room = budget - overhead
-    if room < 1:
+    bounds = _Bounds(budget, overhead, count, limit)
+    if bounds.room < 1 or (limit is not None and limit.tokens < 1):
         raise SettingsError(f"A window of {budget!r} tokens holds no passage.", hint="Use a larger window.")
     if max_windows is not None and max_windows < 1:
         raise SettingsError(f"max_windows cannot be {max_windows!r}.", hint="Use 1 or more, or leave it out.")
     dropped: list[Dropped] = []
     windows: list[_Window] = []
+    torn: dict[str, None] = {}
     for passage in _distinct(sorted(passages, key=_order), dropped):
-        for piece in _pieces(passage, room, count):
-            if piece.tokens > room:
+        for piece, whole in _pieces(passage, bounds):
+            if not whole:
+                torn[piece.id] = None
+            if not bounds.holds(piece.text, piece.tokens):
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_budget"))
-            elif not _place(piece, windows, budget, overhead, max_windows):
+            elif not _place(piece, windows, bounds, max_windows):
                 dropped.append(Dropped(piece.id, piece.start, piece.end, "over_limit"))
-    return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped))
+    return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped), tuple(torn))
 
 
 def _order(passage: Passage) -> tuple[float, str, int, str, int]:
@@ -134,18 +198,15 @@ def _container(passage: Passage, kept: Iterable[Passage]) -> str | None:
     return next((one.id for one in kept if one.start <= passage.start and passage.end <= one.end), None)
 
 
-def _place(piece: Passage, windows: list[_Window], budget: int, overhead: int, max_windows: int | None) -> bool:
+def _place(piece: Passage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
     """Put a piece into the first window with room, or into a new one where one is left."""
-    cost = piece.tokens + overhead
-    window = next((one for one in windows if one.room >= cost), None)
-    if window is None:
-        if max_windows is not None and len(windows) >= max_windows:
-            return False
-        window = _Window(budget)
-        windows.append(window)
-    window.passages.append(piece)
-    window.room -= cost
-    return True
+    tokens, cost = piece.tokens + bounds.overhead, bounds.cost(piece.text, piece.tokens)
+    if any(window.take(piece, tokens, cost) for window in windows):
+        return True
+    if max_windows is not None and len(windows) >= max_windows:
+        return False
+    windows.append(_Window(bounds.budget, bounds.limit.tokens if bounds.limit else 0))
+    return windows[-1].take(piece, tokens, cost)
 
 
 def _arranged(passages: Iterable[Passage]) -> tuple[Passage, ...]:
@@ -157,39 +218,13 @@ def _arranged(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     return tuple(one for several in best for one in sorted(several, key=lambda one: (one.start, one.end, one.id)))
 
 
-def _pieces(passage: Passage, room: int, count: Count) -> list[Passage]:
-    """Return the passage, or where it is too large, pieces of it that are not."""
-    if passage.tokens <= room:
-        return [passage]
-    pieces: list[Passage] = []
-    for start, end in _cuts(passage.text, room, count):
+def _pieces(passage: Passage, bounds: _Bounds) -> Iterator[tuple[Passage, bool]]:
+    """Yield the passage, or where it is too large, pieces of it, and whether each is of whole sentences."""
+    if bounds.holds(passage.text, passage.tokens):
+        yield passage, True
+        return
+    inner = [start - passage.start for start in passage.parts]
+    for start, end, whole in cut(passage.text, inner, bounds.holds, longest=_LONGEST_TOKEN * bounds.room):
         text = passage.text[start:end]
-        pieces.append(
-            replace(passage, start=passage.start + start, end=passage.start + end, text=text, tokens=count(text))
-        )
-    return pieces
-
-
-def _cuts(text: str, room: int, count: Count) -> Iterator[tuple[int, int]]:
-    """Yield spans that cover the text, as few as sentence ends allow, each within the room if a character is."""
-    begin = 0
-    for start, end in spans(text):
-        if begin < start and count(text[begin:end]) > room:
-            yield begin, start
-            begin = start
-        while count(text[begin:end]) > room and end - begin > 1:
-            middle = _word_end(text, begin, end, room, count)
-            yield begin, middle
-            begin = middle
-    if begin < len(text):
-        yield begin, len(text)
-
-
-def _word_end(text: str, begin: int, end: int, room: int, count: Count) -> int:
-    """Return where the longest fitting beginning of text[begin:end] ends, at a word if there is one."""
-    low, high = begin + 1, min(end, begin + _LONGEST_TOKEN * room)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if count(text[begin:middle]) <= room else (low, middle)
-    word = text.rfind(" ", begin + 1, low) + 1
-    return word if word and count(text[begin:word]) <= room else low
+        piece = replace(passage, start=passage.start + start, end=passage.start + end, text=text, parts=())
+        yield replace(piece, tokens=bounds.count(text)), whole

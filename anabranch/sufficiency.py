@@ -1,38 +1,66 @@
 """Is there evidence? A judgement from retrieved scores alone, before any model is asked.
 
-Two signals, because each is blind where the other sees: the best cosine of the question (an off-topic question has no
-near passage: over SQuAD paragraphs 95 % of off-corpus questions stay below .34, 95 % of answerable ones above .37), and
-how much of what the question asks about occurs together in one passage, weighted by how rare each word is.
-Neither tells
-an unanswerable question on the corpus's own topic from an answerable one; that is what `grade: llm` is for.
+Two signals, because each is blind where the other sees: the best cosine of the question (a question on another subject
+has no near passage), and how much of what the question asks about occurs together in one passage, weighted by how rare
+each word is. A logistic model makes one confidence of them; `evals/answers.md` has its calibration, and what it is
+worth on each collection when fitted on the others.
+Neither signal tells well an unanswerable question on the corpus's own topic from an answerable one; that is what
+`grade: llm` is for.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-NEAR = 0.34
-"""Cosine of all-MiniLM-L6-v2 under which a question has no passage on its subject."""
+Verdict = Literal["enough", "thin", "nothing"]
 
-COVERED = 0.6
-"""Share of the question's idf-weighted terms found in one passage over which words alone are evidence."""
+CALIBRATED = frozenset({"onnx:all-MiniLM-L6-v2-int8-dynamic"})
+"""Embedders whose cosines the weights are for; those of another model lie elsewhere, and count for nothing here."""
 
-BARELY = 0.25
-"""Share under which even a near passage is doubtful."""
+BIAS = -4.64
+WEIGHTS: Mapping[str, float] = {"dense": 5.16, "covered": 4.37}
+"""Log-odds that there is evidence: the best cosine, and the share of the question's words in one passage."""
+
+WORDS_BIAS, WORDS_WEIGHT = -3.37, 7.04
+"""The same where there is no cosine to go by."""
+
+SURE = 0.3
+"""Confidence from which a question is answered."""
+
+DOUBTFUL = 0.15
+"""Confidence under which not even a chat model is asked."""
+
+NEAR = 0.4
+"""Cosine from which a chat model is asked in any case. A question in other words than its answer has no words to count,
+and one on another subject stays below .34 nineteen times in twenty."""
 
 RARE = 6.0
 """Idf given to a term that the corpus does not know at all: as telling as a very rare one."""
 
+WORDLESS = 0.5
+"""Coverage of a question of stop words alone: neither for nor against."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Verdict with its reasons; `missing` holds the question's terms that no passage has."""
+    """Verdict with its reasons.
 
-    verdict: Literal["enough", "thin", "nothing"]
+    Attributes:
+        verdict: 'enough' to answer, 'thin' where it might be, 'nothing' where there is no point in asking a model.
+        reasons: For people.
+        missing: The question's terms that no passage has.
+        confidence: That there is evidence, 0 to 1.
+        covered: Share of the question's words in one passage, weighted by rarity.
+    """
+
+    verdict: Verdict
     reasons: tuple[str, ...]
     missing: tuple[str, ...]
+    confidence: float = 0.0
+    covered: float = 0.0
 
 
 def term_coverage(terms: Sequence[str], found: Collection[str], idf: Mapping[str, float]) -> float:
@@ -44,6 +72,20 @@ def term_coverage(terms: Sequence[str], found: Collection[str], idf: Mapping[str
     return sum(weight for term, weight in weights.items() if term in found) / total if total else 1.0
 
 
+def confidence(*, cosine: float | None, covered: float) -> float:
+    """Return how likely it is that the passages hold an answer, 0 to 1, by logistic regression on the two signals.
+
+    Args:
+        cosine: Best cosine between the question and a passage, by an embedder of `CALIBRATED`; None without one.
+        covered: Share of the question's words in one passage, weighted by rarity.
+    """
+    if cosine is None:
+        odds = WORDS_BIAS + WORDS_WEIGHT * covered
+    else:
+        odds = BIAS + WEIGHTS["dense"] * cosine + WEIGHTS["covered"] * covered
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
 def judge(
     *, passages: Sequence[Collection[str]], cosine: float | None, terms: Sequence[str], idf: Mapping[str, float]
 ) -> Judgement:
@@ -51,7 +93,7 @@ def judge(
 
     Args:
         passages: Analysed terms of each passage.
-        cosine: Best cosine between the question and a passage; None where no dense retriever ran.
+        cosine: Best cosine between the question and a passage; None where there is none that can be compared.
         terms: Analysed terms of the question.
         idf: Inverse document frequency of the terms the corpus knows.
     """
@@ -60,13 +102,16 @@ def judge(
     if not passages:
         return Judgement("nothing", ("no passage was found",), missing)
     # Words scattered over passages that have nothing to do with each other are no evidence; together in one they are.
-    covered = max(term_coverage(terms, passage, idf) for passage in passages)
-    said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"]
+    covered = max(term_coverage(terms, passage, idf) for passage in passages) if terms else WORDLESS
+    said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"] if terms else []
     if cosine is not None:
         said.append(f"the nearest passage has cosine {cosine:.2f}")
-    near = cosine is not None and cosine >= NEAR
-    if covered >= COVERED or (near and covered >= BARELY):
-        return Judgement("enough", tuple(said), missing)
-    if near or covered >= BARELY:
-        return Judgement("thin", tuple(said), missing)
-    return Judgement("nothing", tuple(said), missing)
+    sure = confidence(cosine=cosine, covered=covered)
+    said.append(f"confidence {sure:.2f}")
+    return Judgement(_verdict(sure, cosine), tuple(said), missing, sure, covered)
+
+
+def _verdict(sure: float, cosine: float | None) -> Verdict:
+    if sure >= SURE:
+        return "enough"
+    return "thin" if sure >= DOUBTFUL or (cosine is not None and cosine >= NEAR) else "nothing"

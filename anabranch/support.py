@@ -1,7 +1,7 @@
-"""Measures whether a piece of text can carry a claim: shared words, the claim's numbers, and the same polarity.
+"""Measures whether a piece of text can carry a claim: shared words and the same polarity.
 
-No model is asked: this is lexical entailment by coverage of the claim's content words (Glickman et al. 2005), with the
-two checks that catch most of what coverage lets through.
+No model is asked: this is lexical entailment by coverage of the claim's content words (Glickman et al. 2005). What
+coverage lets through is for `anabranch.agreement`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from anabranch.corpus.analysis import analyser
+from anabranch.figures import evidence, stated_figures
 
 OPPOSITE = 0.15
 """Factor for a text that says the opposite: even full coverage stays below every threshold."""
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_SCALED = re.compile(r"\s?(k|m|bn|thousand|million|billion|trillion)\b", re.IGNORECASE)
-_SCALES = {"k": 3, "m": 6, "bn": 9, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_ENUMERATION = re.compile(r"\(\d\)")
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER_WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b", re.IGNORECASE)
 _NEGATION = re.compile(
-    r"\b(?:not(?!\s+only\b)|never|no(?!\.\s?\d)|none|nor|neither|without|cannot|nobody|nothing|\w+n't)\b", re.IGNORECASE
+    r"\b(?:not(?!\s+only\b)|never|no(?!\.\s?\d|\s+(?:more|less|fewer|later) than)|none|nor|neither|cannot|"
+    r"nobody|nothing|hardly|barely|rarely|seldom|unable|fail(?:s|ed|ing)? to|refus(?:es|ed|ing) to|\w+n't)\b",
+    re.IGNORECASE,
 )
 _REPLY = re.compile(r"\s*no[,.;:!]\s", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;:!?]\s")
@@ -36,7 +32,6 @@ ran:run said:say saw seen:see sent:send spent:spend spoke spoken:speak stood:sta
 told:tell thought:think understood:understand won:win wrote written:write brought:bring caught:catch broke broken:break
 """
 _REACH = 3
-_LONGEST_NUMBER = 40
 
 
 _PRESENT = {
@@ -45,6 +40,11 @@ _PRESENT = {
     for past in group.rpartition(":")[0].split()
 }
 """Stemming leaves these apart, and "costs fell" has to meet "costs did not fall"."""
+
+_COUNTED = frozenset(
+    analyser().terms("million millions billion billions trillion thousand thousands hundred percent dollars")
+)
+"""Numbers are compared with these taken into account."""
 
 _STEMS = {analyser().terms(past)[0]: analyser().terms(present)[0] for past, present in _PRESENT.items()}
 
@@ -55,15 +55,17 @@ class Meaning:
 
     Attributes:
         terms: Content words and numbers, stemmed.
-        numbers: Values of its numbers as plain digits; "1.5 million" stands as 1.5 and as 1500000.
+        words: Those that are no numbers, nor what numbers are counted in.
         negates: Whether it has a negation at all.
         negated: The terms that closely follow a negation.
+        denied: The first term after each negation.
     """
 
     terms: frozenset[str]
-    numbers: frozenset[str]
+    words: frozenset[str]
     negates: bool
     negated: frozenset[str]
+    denied: frozenset[str]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -73,60 +75,47 @@ def meaning(text: str) -> Meaning:
     reply = _REPLY.match(plain)
     found = list(_NEGATION.finditer(plain, reply.end() if reply else 0))
     negated: set[str] = set()
+    denied: set[str] = set()
     for match in found:
         following = _CLAUSE_END.split(plain[match.end() : match.end() + 100], maxsplit=1)[0]
-        negated.update(_terms(following)[:_REACH])
-    return Meaning(frozenset(_terms(text)), _numbers(plain), bool(found), frozenset(negated))
+        after = _terms(following)[:_REACH]
+        negated.update(after)
+        denied.update(after[:1])
+    terms = frozenset(_terms(text))
+    words = frozenset(term for term in terms if not any(map(str.isdigit, term))) - _COUNTED
+    return Meaning(terms, words, bool(found), frozenset(negated), frozenset(denied))
 
 
 def _terms(text: str) -> list[str]:
     return [_STEMS.get(term, term) for term in analyser().terms(text)]
 
 
-def support(claim: str, text: str) -> float:
-    """Return the share of the claim's content words that the text has, 0 to 1, next to nothing where it negates it."""
-    said, given = meaning(claim), meaning(text)
-    if not said.terms:
-        return 0.0
-    shared = said.terms & given.terms
-    covered = len(shared) / len(said.terms)
-    opposite = said.negates and not given.negates
-    if said.negates == given.negates:
-        # Both negate: of the same words?
-        opposite = said.negates and not (said.negated & given.negated) and bool(shared & (said.negated ^ given.negated))
-    elif given.negates:
-        opposite = bool(shared & given.negated)
-    return covered * OPPOSITE if opposite else covered
+def support(claim: str, text: str, *, scaled: bool = False) -> float:
+    """Return the share of the claim that the text has, 0 to 1, next to nothing where it negates it.
 
+    Args:
+        claim: What is said.
+        text: What is to carry it.
+        scaled: Whether numbers of the text may stand without their scale, see `anabranch.figures.is_scaled`.
 
-def numbers_hold(claim: str, passage: str) -> bool:
-    """Tell whether every number of the claim occurs in the passage, however it is written there.
-
-    "One" is left out: it is a pronoun as often as a number.
+    Returns:
+        Content words and numbers of the claim that the text has, over all that the claim has.
     """
-    values = meaning(passage).numbers
-    plain = _ENUMERATION.sub(" ", unicodedata.normalize("NFKC", claim))
-    spelled = {str(_WORDS.index(match[0].lower())) for match in _NUMBER_WORD.finditer(plain)} - {"1"}
-    return spelled <= values and all(not values.isdisjoint(_values(plain, match)) for match in _NUMBER.finditer(plain))
+    said, given = meaning(claim), meaning(text)
+    stated = stated_figures(claim)
+    whole = len(said.words) + len(stated)
+    if not whole:
+        return 0.0
+    there = evidence(text) if stated else ()
+    matched = sum(any(figure.matches(other, scaled=scaled) for other in there) for figure in stated)
+    covered = (len(said.words & given.words) + matched) / whole
+    return covered * OPPOSITE if _negates(said, given) else covered
 
 
-def _numbers(text: str) -> frozenset[str]:
-    words = (str(_WORDS.index(match[0].lower())) for match in _NUMBER_WORD.finditer(text))
-    return frozenset(value for match in _NUMBER.finditer(text) for value in _values(text, match)).union(words)
-
-
-def _values(text: str, match: re.Match[str]) -> set[str]:
-    digits = match[0].replace(",", "") if _GROUPED.fullmatch(match[0]) else match[0]
-    values = {_plain(digits)}
-    scale = _SCALED.match(text, match.end())
-    if scale and len(digits) < _LONGEST_NUMBER and digits.count(".") < 2 and "," not in digits:
-        whole, _, fraction = digits.partition(".")
-        zeros = _SCALES[scale[1].lower()]
-        values.add(_plain(whole + fraction[:zeros].ljust(zeros, "0")))
-    return values
-
-
-def _plain(digits: str) -> str:
-    if digits.count(".") == 1 and "," not in digits:
-        digits = digits.rstrip("0").rstrip(".")
-    return digits.lstrip("0") or "0"
+def _negates(said: Meaning, given: Meaning) -> bool:
+    shared = said.terms & given.terms
+    if said.negates != given.negates:
+        return said.negates or bool(shared & given.negated)
+    # Both negate: what one denies, the other affirms?
+    affirmed = (said.denied & (given.terms - given.negated)) | (given.denied & (said.terms - said.negated))
+    return said.negates and not (said.denied & given.denied) and bool(affirmed)

@@ -6,6 +6,7 @@ A corpus keeps the vectors of questions, so a repeated question would be measure
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -50,5 +51,9 @@ def _rewritten(request: Request) -> Reply:
 
 
 def _judged(request: Request) -> Reply:
-    """Find every passage of a batch relevant, the first one the most."""
-    return Reply("\n".join(f"Doc: {number}, Relevance: {max(10 - number, 5)}" for number in passages_in(request)))
+    """Find every passage relevant, the first one the most, in the form asked for."""
+    judged = {number: max(10 - number, 5) for number in passages_in(request)}
+    if '"ranking"' in request.system:
+        ranking = [{"passage": number, "relevance": relevance} for number, relevance in judged.items()]
+        return Reply(json.dumps({"ranking": ranking}))
+    return Reply("\n".join(f"Doc: {number}, Relevance: {relevance}" for number, relevance in judged.items()))

@@ -37,7 +37,8 @@ ROUTES = (
     Route("compose (no model)", "compose", settings={"model": None, "base_url": None}),
     Route("create", "create", settings={"strategy": "none"}),
     Route("rewrite, create", "create"),
-    Route("LLM rerank, create", "create", settings={"strategy": "none", "rerank": "llm"}),
+    # Asked to, though all passages fit one window and will be read in any case.
+    Route("LLM rerank, create", "create", settings={"strategy": "none", "rerank": "llm", "rerank_always": True}),
     Route("refine", "refine", 4, {**SMALL, "synthesis": "refine", "top_k": 5}),
     Route("map-reduce, fan-in 4", "map_reduce", 6, {**SMALL, "synthesis": "map_reduce", "top_k": 10, "fan_in": 4}),
 )
@@ -81,7 +82,7 @@ async def _median(
 ) -> Measured:
     """Take turns with the empty graph, so that a busy machine slows both alike; the first turn only warms up."""
     compiled = build().compile(checkpointer=saver)
-    server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+    server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, "cache": "off"}
     settings: dict[str, Any] = {"corpus": str(corpus), **server, **route.settings}
     context = Context(**settings)
     steps = (await _taken(route, compiled, stub, questions, context)).steps

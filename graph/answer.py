@@ -14,25 +14,43 @@ from langgraph.graph import END, START, StateGraph
 
 from graph.bridge import both_ways
 from graph.context import Context
-from graph.routes import after_cite, after_draft, after_grade, after_pack, after_reduce, after_rewrite, search
-from graph.state import InputState, MapTask, RetrieveTask, State
+from graph.evidence import evidence
+from graph.routes import (
+    after_adopt,
+    after_begin,
+    after_cite,
+    after_condense,
+    after_draft,
+    after_gather,
+    after_grade,
+    after_pack,
+    after_recall,
+    after_rewrite,
+    after_speculate,
+    search,
+)
+from graph.state import InputState, MapTask, ReduceTask, RetrieveTask, State
 from nodes.abstain import abstain
+from nodes.adopt import adopt
 from nodes.begin import begin
 from nodes.cite import cite
 from nodes.condense import condense
 from nodes.create import create
 from nodes.finish import finish
 from nodes.fuse import fuse
+from nodes.gather import gather
 from nodes.grade import grade
 from nodes.map import map_window
 from nodes.merge import merge
 from nodes.pack import pack
+from nodes.recall import recall
 from nodes.reduce import reduce
 from nodes.refine import refine
 from nodes.rerank import rerank
 from nodes.retrieve import retrieve
 from nodes.review import review_queries, review_sources
 from nodes.rewrite import rewrite
+from nodes.speculate import speculate
 
 Builder = StateGraph[State, Context, InputState, State]
 
@@ -45,8 +63,10 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     """
     builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState)
     builder.add_node("begin", both_ways(begin), input_schema=InputState)
+    builder.add_node("recall", both_ways(recall, guests=retrievers))
     builder.add_node("condense", both_ways(condense))
     builder.add_node("rewrite", both_ways(rewrite))
+    builder.add_node("speculate", both_ways(speculate, find=evidence))
     builder.add_node("review_queries", review_queries)
     builder.add_node("retrieve", both_ways(retrieve, guests=retrievers), input_schema=RetrieveTask)
     builder.add_node("fuse", both_ways(fuse))
@@ -55,18 +75,22 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("grade", both_ways(grade))
     builder.add_node("review_sources", review_sources)
     builder.add_node("pack", both_ways(pack))
+    builder.add_node("adopt", both_ways(adopt))
     builder.add_node("create", both_ways(create))
     builder.add_node("refine", both_ways(refine))
     builder.add_node("map", both_ways(map_window), input_schema=MapTask)
-    builder.add_node("reduce", both_ways(reduce))
+    builder.add_node("gather", both_ways(gather))
+    builder.add_node("reduce", both_ways(reduce), input_schema=ReduceTask)
     builder.add_node("cite", both_ways(cite))
     builder.add_node("abstain", both_ways(abstain))
     builder.add_node("finish", both_ways(finish))
 
     builder.add_edge(START, "begin")
-    builder.add_edge("begin", "condense")
-    builder.add_edge("condense", "rewrite")
+    builder.add_conditional_edges("begin", after_begin)
+    builder.add_conditional_edges("recall", after_recall)
+    builder.add_conditional_edges("condense", after_condense, ["rewrite", "speculate"])
     builder.add_conditional_edges("rewrite", after_rewrite, ["retrieve", "review_queries"])
+    builder.add_conditional_edges("speculate", after_speculate, ["adopt"])
     builder.add_conditional_edges("review_queries", search, ["retrieve"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
@@ -74,11 +98,13 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_edge("merge", "grade")
     builder.add_conditional_edges("grade", after_grade)
     builder.add_edge("review_sources", "pack")
-    builder.add_conditional_edges("pack", after_pack, ["create", "map", "abstain"])
+    builder.add_conditional_edges("pack", after_pack, ["adopt", "create", "map", "abstain"])
+    builder.add_conditional_edges("adopt", after_adopt, ["cite", "create", "map"])
     builder.add_conditional_edges("create", after_draft)
     builder.add_conditional_edges("refine", after_draft)
-    builder.add_edge("map", "reduce")
-    builder.add_conditional_edges("reduce", after_reduce)
+    builder.add_edge("map", "gather")
+    builder.add_conditional_edges("gather", after_gather, ["reduce", "cite"])
+    builder.add_edge("reduce", "gather")
     builder.add_conditional_edges("cite", after_cite)
     builder.add_edge("abstain", "finish")
     builder.add_edge("finish", END)

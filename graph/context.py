@@ -74,11 +74,57 @@ class Context(BaseSettings):
         default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
     )
     max_concurrency: int = Field(default=8, ge=1, le=64, description="Model calls at once within one step.")
+    structured: Literal["auto", "json_schema", "tool", "json_mode", "text"] = Field(
+        default="auto",
+        description="How the model is made to decide in JSON; 'auto' takes the strongest means that it has.",
+        json_schema_extra=_on("refine"),
+    )
+    context_tokens: int | None = Field(
+        default=None,
+        ge=256,
+        le=100_000_000,
+        description="Tokens of one call that the model has room for, reply included; unset: what is published of it.",
+        json_schema_extra=_on("pack"),
+    )
+    max_model_calls: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="Model calls one question may take; the answer is written by a route that keeps to it.",
+        json_schema_extra=_on("pack"),
+    )
+    max_sequential: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Model calls one after the other that one question may wait for.",
+        json_schema_extra=_on("pack"),
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=100,
+        le=1_000_000_000,
+        description="Tokens, of prompts and replies together, that one question may take.",
+        json_schema_extra=_on("pack"),
+    )
 
+    history_tokens: int = Field(
+        default=1000,
+        ge=0,
+        le=100_000,
+        description="Tokens of the conversation that a follow-up question is understood from, newest turns first.",
+        json_schema_extra=_on("condense"),
+    )
     strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
         default="multi",
-        description="How further search queries are made; without a chat model the corpus itself expands the question.",
+        description="How the chat model makes further search queries; without one the question alone is searched for.",
         json_schema_extra=_on("rewrite"),
+    )
+    speculate: Literal["off", "on"] = Field(
+        default="off",
+        description="Whether an answer is drafted from what the question alone finds while the chat model writes "
+        "further queries, and kept where they find little else: sooner, for one more call where it is thrown away.",
+        json_schema_extra=_on("speculate", "adopt"),
     )
     n_queries: int = Field(
         default=4,
@@ -91,22 +137,39 @@ class Context(BaseSettings):
         default=("bm25", "dense"),
         min_length=1,
         max_length=8,
-        description="Retrievers to fan out to: 'bm25', 'dense', and the names of any given to build(retrievers=...).",
+        description="Retrievers to fan out to: 'bm25', 'dense', 'llm' (the chat model reads every passage of a small "
+        "corpus), and the names of any given to build(retrievers=...).",
+        json_schema_extra=_on("retrieve"),
+    )
+    retrieve_batch: int = Field(
+        default=20,
+        ge=1,
+        le=200,
+        description="Passages, or summaries, in one call of the retriever 'llm'.",
+        json_schema_extra=_on("retrieve"),
+    )
+    retrieve_calls: int = Field(
+        default=20,
+        ge=1,
+        le=10_000,
+        description="Calls the retriever 'llm' may make for one search; a corpus that needs more is refused.",
         json_schema_extra=_on("retrieve"),
     )
     depth: int = Field(
         default=50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve")
     )
-    fusion: Literal["convex", "rrf", "z_score", "dbsf"] = Field(
-        default="convex",
-        description="How lists are fused: min-max convex combination, reciprocal ranks, z-scores, distributions.",
+    fusion: Literal["complete", "convex", "rrf", "z_score", "dbsf"] = Field(
+        default="complete",
+        description="How lists are fused: min-max convex combination with every passage scored by both retrievers, or "
+        "of the lists as they are; reciprocal ranks, z-scores, distributions.",
         json_schema_extra=_on("fuse"),
     )
-    alpha: float = Field(
-        default=0.5,
+    alpha: float | None = Field(
+        default=None,
         ge=0,
         le=1,
-        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone.",
+        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone; unset: chosen for each "
+        "question by the evidence with fusion 'complete', one half with the others.",
         json_schema_extra=_on("fuse"),
     )
     rrf_k: float = Field(
@@ -127,8 +190,23 @@ class Context(BaseSettings):
     rerank_depth: int = Field(
         default=30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
     )
+    rerank_form: Literal["auto", "listwise", "batches"] = Field(
+        default="auto",
+        description="How the LLM reranker judges: the first 20 candidates in one call, or all of them in parallel "
+        "batches; 'auto' is the former for up to 20.",
+        json_schema_extra=_on("rerank"),
+    )
     rerank_batch: int = Field(
-        default=5, ge=1, le=50, description="Passages in one call of the LLM reranker.", json_schema_extra=_on("rerank")
+        default=10,
+        ge=1,
+        le=50,
+        description="Candidates in one call of the LLM reranker's batches; one or two more are shown as a yardstick.",
+        json_schema_extra=_on("rerank"),
+    )
+    rerank_always: bool = Field(
+        default=False,
+        description="Ask the LLM reranker also where all candidates fit one window, so that all are read in any case.",
+        json_schema_extra=_on("rerank"),
     )
     top_k: int = Field(
         default=24,
@@ -138,7 +216,7 @@ class Context(BaseSettings):
         json_schema_extra=_on("rerank", "merge"),
     )
     merge_threshold: float = Field(
-        default=0.5,
+        default=0.75,
         ge=0,
         le=1,
         description="A parent replaces its children when more than this share of them was kept; 1: no merging.",
@@ -161,7 +239,7 @@ class Context(BaseSettings):
         default=3000,
         ge=64,
         le=1_000_000,
-        description="Tokens of passages in one model call.",
+        description="Tokens of passages in one call, by the corpus's tokenizer; less where the model has no room.",
         json_schema_extra=_on("pack"),
     )
     answer_tokens: int = Field(
@@ -178,6 +256,17 @@ class Context(BaseSettings):
         description="Partial answers joined by one reduce call.",
         json_schema_extra=_on("reduce"),
     )
+    cache: Literal["off", "memory", "store"] = Field(
+        default="off",
+        description="Where whole answers are kept for a day, for whoever asks the same of the same documents in the "
+        "same way: nowhere, in this process, or in the store that the graph runs with.",
+        json_schema_extra=_on("recall", "finish"),
+    )
+    cache_vectors: bool = Field(
+        default=True,
+        description="Keep the vectors of the last queries in this process, so that a query is embedded once.",
+        json_schema_extra=_on("retrieve"),
+    )
     review: Literal["none", "queries", "sources"] = Field(
         default="none",
         description="Pause for a person: to edit the queries before the search, or the passages before the answer.",
@@ -192,7 +281,14 @@ class Context(BaseSettings):
         description="Instructions to the model in the step 'rewrite', in place of those of the chosen strategy.",
         json_schema_extra=_on("rewrite", kind="prompt"),
     )
-    rerank_prompt: str = _prompt("rerank", prompts.RERANK)
+    retrieve_prompt: str = _prompt("retrieve", prompts.RETRIEVE)
+    rerank_prompt: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=20_000,
+        description="Instructions to the model in the step 'rerank', in place of those of the chosen form.",
+        json_schema_extra=_on("rerank", kind="prompt"),
+    )
     grade_prompt: str = _prompt("grade", prompts.GRADE)
     create_prompt: str = _prompt("create", prompts.CREATE)
     refine_prompt: str = _prompt("refine", prompts.REFINE)

@@ -11,21 +11,46 @@ from typing import Literal
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from anabranch.choices import EARLY_STOP
 from graph.context import Context, settle
-from graph.state import MapTask, RetrieveTask, State
+from graph.state import MapTask, Partial, ReduceTask, RetrieveTask, State
+from nodes.ahead import may_draft
+from nodes.searched import searched
 
-EARLY_STOP_KEEPS = 2
-"""Refining ends after this many windows in a row that added nothing."""
+
+def after_begin(state: State) -> Literal["recall", "condense"]:
+    """Look among kept answers first, where answers are kept."""
+    return "condense" if settle(state.get("settings"), get_runtime(Context)).cache == "off" else "recall"
+
+
+def after_recall(state: State) -> Literal["finish", "condense"]:
+    """End the turn where the answer is there."""
+    return "finish" if state["lookup"]["of"] else "condense"
+
+
+def after_condense(state: State) -> list[Literal["rewrite", "speculate"]]:
+    """Make further queries; side by side with that, draft an answer where that is wanted and can be had."""
+    context = settle(state.get("settings"), get_runtime(Context))
+    return ["rewrite", "speculate"] if may_draft(context, state) else ["rewrite"]
+
+
+def after_speculate(_state: State) -> list[Literal["adopt"]]:
+    """Wait: what was drafted comes to `adopt` by way of the evidence, from `pack`."""
+    return []
 
 
 def search(state: State) -> list[Send]:
-    """Fan out: one branch per retriever, every query in each."""
+    """Fan out: one branch per retriever, every query in each that it can serve."""
     context = settle(state.get("settings"), get_runtime(Context))
-    texts = [query["text"] for query in state["queries"]]
     return [
         Send(
             "retrieve",
-            RetrieveTask(arm=arm, texts=texts, settings=state["settings"], narrowed=state.get("narrowed")),
+            RetrieveTask(
+                arm=arm,
+                texts=searched(state["queries"], arm, context.retrievers),
+                settings=state["settings"],
+                narrowed=state.get("narrowed"),
+            ),
         )
         for arm in context.retrievers
     ]
@@ -46,7 +71,8 @@ def after_grade(state: State) -> Literal["rewrite", "pack", "abstain", "review_s
     if evidence["verdict"] == "nothing":
         return "abstain"
     if evidence["verdict"] == "thin":
-        if state["round"] < context.max_rounds and not evidence["unchanged"]:
+        # Without a model nobody has other words for the question, and the same ones would find the same passages.
+        if context.model is not None and state["round"] < context.max_rounds and not evidence["unchanged"]:
             return "rewrite"
         # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
         if context.grade == "llm" or context.model is None:
@@ -54,10 +80,21 @@ def after_grade(state: State) -> Literal["rewrite", "pack", "abstain", "review_s
     return "review_sources" if context.review == "sources" else "pack"
 
 
-def after_pack(state: State) -> list[Send] | Literal["create", "abstain"]:
-    """Read windows side by side, or begin with the first."""
+def after_pack(state: State) -> list[Send] | Literal["adopt", "create", "abstain"]:
+    """See first whether a draft can be kept, where there is one."""
     if not state["windows"]:
         return "abstain"
+    speculation = state.get("speculation")
+    return "adopt" if speculation is not None and speculation["draft"]["found"] else write(state)
+
+
+def after_adopt(state: State) -> list[Send] | Literal["cite", "create"]:
+    """Check the draft that was kept, or write the answer."""
+    return "cite" if state["draft"]["found"] else write(state)
+
+
+def write(state: State) -> list[Send] | Literal["create"]:
+    """Read windows side by side, or begin with the first."""
     if state["route"]["name"] != "map_reduce":
         return "create"
     return [
@@ -77,15 +114,36 @@ def after_pack(state: State) -> list[Send] | Literal["create", "abstain"]:
 
 
 def after_draft(state: State) -> Literal["refine", "cite"]:
-    """Read the next window, until there is none or two in a row added nothing."""
+    """Read the next window, until there is none, two in a row added nothing, or the model failed at two."""
     draft = state["draft"]
     more = state["route"]["name"] == "refine" and draft["window"] < len(state["windows"])
-    return "refine" if more and draft["keeps"] < EARLY_STOP_KEEPS else "cite"
+    failed = sum(item["step"].startswith("refine:") for item in state["degraded"])
+    return "refine" if more and draft["keeps"] < EARLY_STOP and failed < EARLY_STOP else "cite"
 
 
-def after_reduce(state: State) -> Literal["reduce", "cite"]:
-    """Reduce another level while there are partial answers."""
-    return "reduce" if state["partials"] else "cite"
+def after_gather(state: State) -> list[Send] | Literal["cite"]:
+    """Join every group of this level at the same time, until one answer is left."""
+    groups: dict[int, list[Partial]] = {}
+    for partial in state["partials"]:
+        if partial["group"] is not None:
+            groups.setdefault(partial["group"], []).append(partial)
+    alone = any(partial["group"] is None for partial in state["partials"])
+    sends = [
+        Send(
+            "reduce",
+            ReduceTask(
+                level=parts[0]["level"] + 1,
+                index=index,
+                drafts=[part["draft"] for part in parts],
+                last=len(groups) == 1 and not alone,
+                standalone=state["standalone"],
+                message_id=state["message_id"],
+                settings=state["settings"],
+            ),
+        )
+        for index, parts in groups.items()
+    ]
+    return sends or "cite"
 
 
 def after_cite(state: State) -> Literal["abstain", "finish"]:

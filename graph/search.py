@@ -33,7 +33,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("rewrite", both_ways(rewrite))
     builder.add_node("retrieve", both_ways(retrieve, guests=retrievers), input_schema=RetrieveTask)
     builder.add_node("fuse", both_ways(fuse))
-    builder.add_node("rerank", both_ways(rerank))
+    builder.add_node("rerank", both_ways(rerank, order_counts=True))
 
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "condense")

@@ -19,7 +19,7 @@ from anabranch.corpus.store import RankedList
 
 
 class Query(TypedDict):
-    """One search query; `kind` says where it came from (asked, condensed, variant, expansion, ...)."""
+    """One search query; `kind` says where it came from (asked, condensed, reviewed, or a strategy)."""
 
     text: str
     weight: float
@@ -124,16 +124,34 @@ class Draft(TypedDict):
     missing: str
 
 
+class Speculation(TypedDict):
+    """A draft from what the question alone found, until the evidence says whether it is the answer.
+
+    Attributes:
+        draft: The draft; not `found` where there is none.
+        excerpts: The window that it was written from.
+        why: Why there is none.
+    """
+
+    draft: Draft
+    excerpts: list[Excerpt]
+    why: str
+
+
 class Partial(TypedDict):
-    """One answer of the map step, or of a reduce level; `index` keeps document order."""
+    """One answer of the map step, or of a reduce level; `index` keeps document order.
+
+    `group` names the group that it is joined in, None before that is decided and where it is carried as it is.
+    """
 
     level: int
     index: int
     draft: Draft
+    group: int | None
 
 
 class Citation(TypedDict):
-    """One claim and the verbatim words that support it."""
+    """One claim and the verbatim words that support it; `link` opens them, and is empty where nothing can."""
 
     marker: int
     source: str
@@ -147,6 +165,27 @@ class Citation(TypedDict):
     end: int
     verified: bool
     repaired: bool
+    link: str
+
+
+class Verification(TypedDict):
+    """How well an answer is cited; empty before `cite`.
+
+    Attributes:
+        claims: Statements that the answer made.
+        supported: Those for which words were found.
+        citations: Pairs of a claim and a passage that hold.
+        repaired: Those of them whose words the program found, for want of a quote that holds.
+        coverage: Supported claims over claims, 0 without claims.
+        precision: Citations by the model that held over those it gave, 1 where it gave none.
+    """
+
+    claims: int
+    supported: int
+    citations: int
+    repaired: int
+    coverage: float
+    precision: float
 
 
 class Degraded(TypedDict):
@@ -168,6 +207,18 @@ class Step(TypedDict):
     counts: dict[str, Any]
 
 
+class Lookup(TypedDict):
+    """A look for a kept answer.
+
+    Attributes:
+        token: Names it, for the run that looked in vain and may keep its answer; empty otherwise.
+        of: When the answer was made that was found (ISO 8601); empty where none was.
+    """
+
+    token: str
+    of: str
+
+
 class InputState(TypedDict, total=False):
     """What a caller gives: a question, or messages that end with one; and filters on the documents."""
 
@@ -180,11 +231,13 @@ class State(InputState):
     """Everything a turn knows once `begin` has set the stage."""
 
     settings: dict[str, Any]
+    lookup: Lookup
     asked: str
     narrowed: dict[str, Any] | None
     standalone: str
     round: int
     queries: list[Query]
+    speculation: Speculation
     retrieved: Annotated[list[Retrieved], operator.add]
     guests: Annotated[dict[str, dict[str, Any]], operator.or_]
     signals: dict[str, float]
@@ -199,6 +252,7 @@ class State(InputState):
     message_id: str
     citations: list[Citation]
     unsupported: list[str]
+    verification: Verification | dict[str, Any]
     abstained: bool
     degraded: Annotated[list[Degraded], operator.add]
     trace: Annotated[list[Step], operator.add]
@@ -223,3 +277,15 @@ class MapTask(TypedDict):
     settings: dict[str, Any]
     narrowed: dict[str, Any] | None
     guests: dict[str, dict[str, Any]]
+
+
+class ReduceTask(TypedDict):
+    """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one."""
+
+    level: int
+    index: int
+    drafts: list[Draft]
+    last: bool
+    standalone: str
+    message_id: str
+    settings: dict[str, Any]

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from graph.context import Context
-from graph.state import Passage, State
+from anabranch.corpus.document import Chunk
+from anabranch.corpus.sentences import spans
+from anabranch.corpus.store import CorpusStore
+from anabranch.links import strip_links
+from graph.context import Context, settle
+from graph.state import State
+from nodes.growing import withdraw
+from nodes.resources import chunks_of, corpus_of
 from nodes.traced import Update, traced
 from nodes.writing import new_message_id, show
 
 NEAREST = 3
+PREVIEW_CHARS = 160
 
 
 @traced("abstain")
-async def abstain(state: State, _runtime: Runtime[Context]) -> Update:
+async def abstain(state: State, runtime: Runtime[Context]) -> Update:
     """Write the abstention; nothing in it is an answer."""
     lines = ["I did not find the answer in your documents."]
     queries = [query["text"] for query in state["queries"]]
     if queries:
-        lines.append("Looked for: " + "; ".join(query.rstrip(".?! ") for query in queries) + ".")
+        lines.append("Looked for: " + "; ".join(strip_links(query).rstrip(".?! ") for query in queries) + ".")
     missing = state["draft"]["missing"] or state["evidence"]["missing"]
     if missing:
         lines.append(f"Missing: {missing.rstrip('.')}.")
-    nearest = state["passages"][:NEAREST]
+    elif state["evidence"]["verdict"] != "enough" and state["evidence"]["reasons"]:
+        lines.append(f"Why: {'; '.join(state['evidence']['reasons'])}.")
+    nearest = await _nearest(settle(state.get("settings"), runtime), state)
     if nearest:
-        lines.append("Nearest passages:\n" + "\n".join(_line(passage) for passage in nearest))
+        lines.append("Nearest passages:\n" + "\n".join(nearest))
     answer = "\n\n".join(lines)
-    message_id = state.get("message_id") or new_message_id()
+    message_id = new_message_id()  # the reader may have seen a draft under the one of before
+    if state["draft"]["answer"]:
+        withdraw("abstain", runtime.stream_writer)
     show(message_id, answer)
     return {
         "answer": answer,
@@ -37,6 +48,23 @@ async def abstain(state: State, _runtime: Runtime[Context]) -> Update:
     }
 
 
-def _line(passage: Passage) -> str:
-    page = f", p. {passage['page']}" if passage["page"] is not None else ""
-    return f"- {passage['source']}{page}: {passage['preview']} ..."
+async def _nearest(context: Context, state: State) -> list[str]:
+    """Return a line for each of the best leaves; a parent would begin with words that nobody looked for."""
+    kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
+    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept][:NEAREST]
+    if not ids:
+        return []
+    corpus = await corpus_of(context)
+    asked = frozenset(await corpus.analyse(state["standalone"]))
+    found = await chunks_of(context, state, ids, corpus=corpus)
+    return [await _line(found[chunk_id], asked, corpus) for chunk_id in ids if chunk_id in found]
+
+
+async def _line(chunk: Chunk, asked: frozenset[str], corpus: CorpusStore) -> str:
+    """Return where a leaf is and the sentence of it that shares most words with the question."""
+    page = f", p. {chunk.page}" if chunk.page is not None else ""
+    pieces = [" ".join(chunk.text[start:end].split()) for start, end in spans(chunk.text)]
+    shared = [len(asked.intersection(await corpus.analyse(piece))) for piece in pieces]
+    # A link in it is no source: the passage is one, and is named.
+    best = strip_links(pieces[shared.index(max(shared))])
+    return f"- {chunk.source}{page}: {best[:PREVIEW_CHARS]}{' ...' if len(best) > PREVIEW_CHARS else ''}"

@@ -9,9 +9,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.corpus.filters import compile_filters
+from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import QuestionError
 from graph.context import Context, settle
-from graph.state import Draft, Evidence, InputState, Route
+from graph.state import Draft, Evidence, InputState, Lookup, Route
+from nodes.ahead import no_draft
 from nodes.resources import corpus_of, model_of, reranker_of
 from nodes.traced import Update, traced
 
@@ -37,11 +39,13 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
         "settings": context.remembered(),
+        "lookup": Lookup(token="", of=""),
         "asked": asked,
         "narrowed": narrowed,
         "standalone": asked,
         "round": 0,
         "queries": [],
+        "speculation": no_draft(""),
         "retrieved": Overwrite([]),
         "guests": Overwrite({}),
         "signals": {},
@@ -56,6 +60,7 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
         "message_id": "",
         "citations": [],
         "unsupported": [],
+        "verification": {},
         "abstained": False,
         "degraded": Overwrite([]),
         "usage": {},
@@ -73,7 +78,9 @@ def _checked(question: Any) -> str:  # noqa: ANN401  # a caller may send anythin
     if not isinstance(question, str):
         msg = f"The question is {type(question).__name__}, not text."
         raise QuestionError(msg, hint="Give `question` as a string.")
-    asked = question.strip()
+    # Documents were cleaned in the same way when they were read, so that both match; what was invisible is gone before
+    # a model, a checkpoint or a terminal gets it.
+    asked = clean(question).strip()
     if not asked:
         msg = "The question is empty."
         raise QuestionError(msg, hint="Give `question`, or `messages` that end with a human message.")

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
-from anabranch.citations import CitationRecord, PassageText, verify
+from anabranch.citations import CitationRecord, Verified, verify
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.store import Place
+from anabranch.leaks import without_instructions
+from anabranch.links import strip_links
+from anabranch.source_links import link_to
+from anabranch.supporting import PassageText
 from graph.context import Context, settle
-from graph.state import Citation, Excerpt, State
+from graph.state import Citation, Degraded, Draft, Excerpt, State, Verification
 from nodes.resources import chunks_of, corpus_of, scope_of
 from nodes.traced import Update, traced
 from nodes.writing import piece_of
@@ -20,16 +26,17 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
     context = settle(state.get("settings"), runtime)
     draft = state["draft"]
     if not draft["found"]:
-        return {"answer": "", "counts": {"found": False}}
+        # What the model says is missing will be read as well.
+        missing, _ = without_instructions(strip_links(draft["missing"]), _told(context), [state["asked"]])
+        return {"answer": "", "draft": {**draft, "missing": missing}, "counts": {"found": False}}
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts.values()])
     passages = {
-        number: PassageText(id=excerpt["id"], text=piece_of(found[excerpt["id"]], excerpt))
+        number: _passage(found[excerpt["id"]], excerpt)
         for number, excerpt in excerpts.items()
         if excerpt["id"] in found
     }
-    quotes = {int(number): words for number, words in draft["quotes"].items() if number.isdigit()}
-    checked = verify(draft["answer"], quotes, passages)
+    checked, removed = await asyncio.to_thread(_checked, context, state, draft, passages)
     corpus = await corpus_of(context)
     spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
@@ -38,35 +45,72 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
         _citation(record, excerpts[record.number], found[record.chunk_id], place)
         for record, place in zip(checked.citations, places, strict=True)
     ]
-    holds = any(citation["verified"] for citation in citations)
+    figures = _figures(checked)
     return {
-        "answer": checked.answer if holds else "",
-        "citations": citations if holds else [],
+        "answer": checked.answer if citations else "",
+        "citations": citations,
         "unsupported": list(checked.unsupported),
+        "verification": figures,
+        "degraded": [Degraded(step="cite", reason=_LEAKED.format(removed))] if removed else [],
         "counts": {
-            "claims": checked.claims,
-            "cited": len(citations),
-            "repaired": sum(citation["repaired"] for citation in citations),
+            "claims": figures["claims"],
+            "cited": figures["citations"],
+            "repaired": figures["repaired"],
             "unsupported": len(checked.unsupported),
-            "coverage": round(checked.coverage, 3),
-            "precision": round(checked.precision, 3),
+            "coverage": figures["coverage"],
+            "precision": figures["precision"],
         },
     }
 
 
+_LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
+
+
+def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
+    """Return what the window showed of a passage, and what says what it is about."""
+    label = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.heading, chunk.source) if part))
+    return PassageText(id=excerpt["id"], text=piece_of(chunk, excerpt), label=label)
+
+
+def _checked(context: Context, state: State, draft: Draft, passages: dict[int, PassageText]) -> tuple[Verified, int]:
+    """Verify a draft without what it repeats of the instructions; return how many sentences that were."""
+    given = (state["asked"], state["standalone"], *(passage.text for passage in passages.values()))
+    answer, removed = without_instructions(draft["answer"], _told(context), given)
+    quotes = {int(number): words for number, words in draft["quotes"].items() if number.isdigit()}
+    return verify(answer, quotes, passages, f"{state['asked']}\n{state['standalone']}"), removed
+
+
+def _told(context: Context) -> tuple[str, ...]:
+    return (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
+
+
+def _figures(checked: Verified) -> Verification:
+    return Verification(
+        claims=checked.claims,
+        supported=checked.claims - len(checked.unsupported),
+        citations=len(checked.citations),
+        repaired=sum(record.repaired for record in checked.citations),
+        coverage=round(checked.coverage, 3),
+        precision=round(checked.precision, 3),
+    )
+
+
 def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Place) -> Citation:
     """Place a verified quote in its document: spans count characters of the document's text."""
+    page = chunk.page if place.page is None else place.page
+    start, end = excerpt["start"] + record.start, excerpt["start"] + record.end
     return Citation(
         marker=record.marker,
         source=chunk.source,
         title=chunk.title,
-        page=chunk.page if place.page is None else place.page,
+        page=page,
         heading=place.heading or chunk.heading,
         chunk_id=chunk.chunk_id,
         claim=record.claim,
         quote=record.quote,
-        start=excerpt["start"] + record.start,
-        end=excerpt["start"] + record.end,
+        start=start,
+        end=end,
         verified=record.verified,
         repaired=record.repaired,
+        link=link_to(place.path or chunk.source, page=page, quote=record.quote, start=start, end=end),
     )

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from anabranch.conversation import Turn, condense_reply, follow_up, transcript
+from anabranch.allowance import at_most
+from anabranch.conversation import Turn, condense_reply, follow_up, recent, transcript
 from anabranch.errors import ModelError
+from anabranch.leaning import may_lean
+from anabranch.models.chat import Chat
 from graph.context import Context, settle
 from graph.state import Degraded, Query, State
-from nodes.resources import model_of
+from nodes.resources import corpus_of, model_of
+from nodes.spending import spares
 from nodes.traced import Update, traced
+
+NOTHING_FOUND = "(not found in the documents)"
 
 
 @traced("condense")
 async def condense(state: State, runtime: Runtime[Context]) -> Update:
-    """Rewrite the question from the conversation; on a first turn there is nothing to do.
+    """Rewrite the question from the conversation; on a first turn, or where it stands alone, there is nothing to do.
 
     The question as asked stays a query of its own: a rewrite can lose what mattered.
     """
@@ -26,23 +34,43 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
     if not turns:
         return {"queries": queries}
     degraded: list[Degraded] = []
+    counts = {"turns": len(turns)}
     chat = await model_of(context)
     standalone = follow_up(asked, turns)
-    if chat is not None:
+    if chat is not None and may_lean(asked) and spares(context, state["trace"]):
+        read = await _recent(context, turns)
+        counts |= {"read": len(read), "left_out": len(turns) - len(read)}
         try:
-            user = transcript(turns, asked)
-            standalone = condense_reply(await chat.ask(context.condense_prompt, user, max_tokens=200), asked)
+            standalone = await _condensed(context, chat, read, asked, standalone)
         except ModelError as error:
             degraded.append(Degraded(step="condense", reason=error.message))
-    if standalone.casefold() != asked.casefold():
+    condensed = standalone.casefold() != asked.casefold()
+    if condensed:
         queries.insert(0, Query(text=standalone, weight=1.0, kind="condensed"))
         queries[1]["weight"] = 0.5
     return {
         "standalone": standalone,
         "queries": queries,
         "degraded": degraded,
-        "counts": {"turns": len(turns), "condensed": standalone != asked},
+        "counts": {**counts, "condensed": condensed},
     }
+
+
+async def _recent(context: Context, turns: list[Turn]) -> list[Turn]:
+    """Return the last turns that there is room for."""
+    embedder = (await corpus_of(context)).embedder
+
+    def count(text: str) -> int:
+        return at_most(text, embedder.count([text])[0])
+
+    return await asyncio.to_thread(recent, turns, context.history_tokens, count)
+
+
+async def _condensed(context: Context, chat: Chat, turns: list[Turn], asked: str, fallback: str) -> str:
+    if not turns:
+        return fallback
+    reply = await chat.ask(context.condense_prompt, transcript(turns, asked), max_tokens=200)
+    return condense_reply(reply, asked, turns)
 
 
 def _turns(messages: list[AnyMessage]) -> list[Turn]:
@@ -53,6 +81,8 @@ def _turns(messages: list[AnyMessage]) -> list[Turn]:
         if isinstance(message, HumanMessage):
             question = message.text
         elif isinstance(message, AIMessage) and question:
-            turns.append(Turn(question=question, answer=message.text))
+            # What an abstention shows of the documents is no answer to go on from.
+            abstained = message.response_metadata.get("abstained")
+            turns.append(Turn(question=question, answer=NOTHING_FOUND if abstained else message.text))
             question = ""
     return turns

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
+from langgraph.types import StreamWriter
 
 from anabranch.errors import ModelError
+from anabranch.models.chat import Chat
 from graph.context import Context, settle
 from graph.state import Degraded, State
 from nodes.composed import composed_draft
+from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
 from nodes.resources import model_of
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, new_message_id, window_text, write_live
@@ -18,25 +21,21 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
     """Answer from the first window; where the model fails, verbatim sentences stand in and the answer says so."""
     context = settle(state.get("settings"), runtime)
     message_id = new_message_id()
-    final = state["route"]["name"] != "refine"
+    refined = state["route"]["name"] == "refine"
     chat = await model_of(context)
-    if chat is None:
+    if chat is None or state["route"]["name"] == "compose":
         draft = await composed_draft(context, state)
         return {"draft": draft, "message_id": message_id, "counts": {"by": "compose", "found": draft["found"]}}
     passages = await window_text(context, state, state["windows"][0])
     user = f"{passages}\n\nQuestion: {state['standalone']}"
     try:
-        if final:
-            reply = await write_live(
-                chat, context.create_prompt, user, max_tokens=context.answer_tokens, message_id=message_id
-            )
-        else:
-            reply = await chat.ask(context.create_prompt, user, max_tokens=context.answer_tokens)
-        draft = draft_of(reply, window=1)
+        reply = await _reply(context, chat, user, None if refined else message_id, runtime.stream_writer)
+        draft = draft_of(reply, window=1, told=(context.create_prompt, state["standalone"]))
     except ModelError as error:
+        withdraw("create", runtime.stream_writer)
         return {
             "draft": await composed_draft(context, state),
-            "message_id": message_id,
+            "message_id": new_message_id(),
             "route": {
                 "name": "compose",
                 "reasons": [*state["route"]["reasons"], "the model failed: verbatim sentences"],
@@ -45,3 +44,13 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
             "counts": {"by": "compose"},
         }
     return {"draft": draft, "message_id": message_id, "counts": {"by": "model", "found": draft["found"]}}
+
+
+async def _reply(context: Context, chat: Chat, user: str, message_id: str | None, write: StreamWriter) -> str:
+    """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
+    told, most = context.create_prompt, context.answer_tokens
+    if message_id is not None:
+        return await write_live(chat, told, user, max_tokens=most, message_id=message_id)
+    if is_heard(write):
+        return await write_growing(chat, told, user, max_tokens=most, draft=GrowingDraft("create", write))
+    return await chat.ask(told, user, max_tokens=most)

@@ -7,27 +7,39 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from graph.context import Context
+from graph.context import Context, settle
 from graph.state import Citation, State, Step
+from nodes.keeping import keep
 from nodes.traced import Update, traced
 
 
 @traced("finish")
-async def finish(state: State, _runtime: Runtime[Context]) -> Update:
-    """Append the answer to the conversation; its sources travel with the message."""
+async def finish(state: State, runtime: Runtime[Context]) -> Update:
+    """Append the answer to the conversation; its sources travel with the message. Keep it, where answers are kept."""
+    context = settle(state.get("settings"), runtime)
+    counts = await keep(context, runtime, state) if context.cache != "off" else {}
     message = AIMessage(
         content=state["answer"],
         id=state["message_id"],
         response_metadata={
             "abstained": state["abstained"],
             "sources": _sources(state["citations"]),
+            "unsupported": [] if state["abstained"] else list(state["unsupported"]),
+            "verification": dict(state["verification"]),
             "degraded": list(state["degraded"]),
+            **({"cached": True} if (state.get("lookup") or {}).get("of") else {}),
         },
     )
-    return {"messages": [message], "usage": usage_of(state["trace"]), "draft": {**state["draft"], "quotes": {}}}
+    return {
+        "messages": [message],
+        "usage": usage_of(state["trace"]),
+        # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
+        "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"], "quotes": {}},
+        "counts": counts,
+    }
 
 
-_SHOWN = frozenset({"marker", "source", "title", "page", "heading", "chunk_id", "quote"})
+_SHOWN = frozenset({"marker", "source", "title", "page", "heading", "chunk_id", "quote", "start", "end", "link"})
 
 
 def _sources(citations: list[Citation]) -> list[dict[str, Any]]:

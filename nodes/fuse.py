@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.corpus.store import RankedList
 from anabranch.errors import OperationError
 from anabranch.fusion import fuse as fuse_lists
+from anabranch.fusion.evidence import Evidence
 from graph.context import Context, settle
-from graph.state import Candidate, Degraded, Retrieved, State
+from graph.state import Candidate, Degraded, Query, Retrieved, State
+from nodes.resources import corpus_of, scope_of
 from nodes.traced import Update, traced
+from nodes.weighing import ARMS, complete_lists, evidence
+
+EQUAL = 0.5
 
 
 @traced("fuse")
@@ -21,25 +28,14 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         OperationError: Every retriever failed.
     """
     context = settle(state.get("settings"), runtime)
-    good = [record for record in state["retrieved"] if record["error"] is None]
-    degraded = [
-        Degraded(step=f"retrieve:{record['arm']}", reason=record["error"])
-        for record in state["retrieved"]
-        if record["error"] is not None
-    ]
-    if not good:
-        reasons = "; ".join(f"{item['step']}: {item['reason']}" for item in degraded) or "no retriever ran"
-        msg = f"Every retriever failed: {reasons}."
-        raise OperationError(msg, hint="Run `anabranch doctor`.")
-    queries = state["queries"]
-    by_query = [[record["lists"][index] for record in good] for index in range(len(queries))]
-    fused = fuse_lists(
-        by_query,
-        query_weights=[query["weight"] for query in queries],
-        arm_weights=_arm_weights([record["arm"] for record in good], context.alpha),
-        method=context.fusion,
-        k=context.rrf_k,
-    )
+    good, degraded = _sorted_out(state["retrieved"])
+    records, found = good, list[Evidence]()
+    if context.fusion == "complete" and any(record["arm"] in ARMS for record in good):
+        try:
+            records, found = await _informed(context, state, good)
+        except OperationError as error:
+            degraded.append(Degraded(step="fuse", reason=error.message))
+    fused = _fused(context, state["queries"], records, found)
     keep = max(context.rerank_depth if context.rerank != "none" else 0, context.top_k)
     best = _best_ranks(good)
     candidates = [
@@ -54,7 +50,57 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
         # The text of guests that fell out is let go, or a thread would keep every passage they ever brought.
         "guests": Overwrite({key: value for key, value in (state.get("guests") or {}).items() if key in kept}),
         "degraded": degraded,
-        "counts": {"lists": len(good) * len(queries), "fused": len(fused["ids"]), "kept": len(candidates)},
+        "counts": {
+            "lists": len(good) * len(state["queries"]),
+            "fused": len(fused["ids"]),
+            "kept": len(candidates),
+            **(_reasons(found[0]) if found and context.alpha is None else {}),
+        },
+    }
+
+
+def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degraded]]:
+    good = [record for record in retrieved if record["error"] is None]
+    degraded = [
+        Degraded(step=f"retrieve:{record['arm']}", reason=record["error"])
+        for record in retrieved
+        if record["error"] is not None
+    ]
+    if not good:
+        reasons = "; ".join(f"{item['step']}: {item['reason']}" for item in degraded) or "no retriever ran"
+        msg = f"Every retriever failed: {reasons}."
+        raise OperationError(msg, hint="Run `anabranch doctor`.")
+    return good, degraded
+
+
+def _fused(context: Context, queries: list[Query], records: list[Retrieved], found: list[Evidence]) -> RankedList:
+    chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
+    alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
+    arms = [record["arm"] for record in records]
+    return fuse_lists(
+        [[record["lists"][index] for record in records] for index in range(len(queries))],
+        query_weights=[query["weight"] for query in queries],
+        own_weights=[_arm_weights(arms, alpha) for alpha in alphas],
+        method=context.fusion,
+        k=context.rrf_k,
+    )
+
+
+async def _informed(context: Context, state: State, records: list[Retrieved]) -> tuple[list[Retrieved], list[Evidence]]:
+    """Return the records with complete lists, and the evidence for each query."""
+    corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
+    texts = [query["text"] for query in state["queries"]]
+    records = await complete_lists(corpus, scope, state["queries"], records)
+    return records, await evidence(corpus, scope, texts, records)
+
+
+def _reasons(found: Evidence) -> dict[str, Any]:
+    """Say in numbers why the question got its weight."""
+    return {
+        "alpha": round(found.alpha, 2),
+        "words": round(found.words, 2),
+        "nearness": round(found.nearness, 2),
+        "prominence": round(found.prominence, 2),
     }
 
 

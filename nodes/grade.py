@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from anabranch.corpus.document import Chunk
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
 from anabranch.links import strip_links
-from anabranch.replies import parse_verdict
-from anabranch.sufficiency import Judgement, judge
+from anabranch.replies import VERDICT_SCHEMA, parse_verdict
+from anabranch.sufficiency import CALIBRATED, Judgement, judge
 from graph.context import Context, settle
 from graph.state import Degraded, Evidence, State
 from nodes.resources import chunks_of, corpus_of, model_of
+from nodes.spending import spares
 from nodes.traced import Update, traced
 
-MAX_CHARS = 1_500
 MAX_MISSING = 200
 
 _WORD = re.compile(r"\w[\w'’.,-]*\w|\w")
@@ -28,46 +30,69 @@ _WORD = re.compile(r"\w[\w'’.,-]*\w|\w")
 async def grade(state: State, runtime: Runtime[Context]) -> Update:
     """Say 'enough', 'thin' or 'nothing', why, and what is missing; a round that brings nothing new ends the search."""
     context = settle(state.get("settings"), runtime)
+    digest = _digest(state)
+    if state["round"] > 1 and state["evidence"]["digest"] == digest:
+        return _as_before(state)
     degraded: list[Degraded] = []
+    judgement = await _by_scores(context, state)
+    # What the signals say is kept whoever decides: it is shown, and measured.
+    signals = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
     if context.grade == "none" and state["passages"]:
         judgement = Judgement("enough", ("grade: none was asked for",), ())
-    else:
-        judgement = await _by_scores(context, state)
-    if context.grade == "llm" and judgement.verdict != "nothing":
+    if (
+        context.grade == "llm"
+        and judgement.verdict != "nothing"
+        and spares(context, state["trace"], tokens=context.window_tokens)
+    ):
         try:
             judgement = await _by_model(context, state)
         except ModelError as error:
             degraded.append(Degraded(step="grade", reason=error.message))
-    digest = _digest(state)
-    again = state["round"] > 1
     evidence = Evidence(
         verdict=judgement.verdict,
         reasons=list(judgement.reasons),
         missing=", ".join(judgement.missing)[:MAX_MISSING],
         digest=digest,
-        unchanged=again and state["evidence"]["digest"] == digest,
+        unchanged=False,
     )
-    if evidence["unchanged"]:
-        evidence["reasons"].append("another round found the same passages")
     return {
         "evidence": evidence,
+        "signals": {**state["signals"], **signals},
         "degraded": degraded,
-        "counts": {"verdict": evidence["verdict"], "round": state["round"]},
+        "counts": {"verdict": evidence["verdict"], "round": state["round"], "confidence": signals["confidence"]},
+    }
+
+
+def _as_before(state: State) -> Update:
+    """Keep the verdict on the same passages: to ask a model again would cost a call, and might say otherwise."""
+    before = state["evidence"]
+    reasons = [*before["reasons"], "another round found the same passages"]
+    return {
+        "evidence": {**before, "reasons": reasons, "unchanged": True},
+        "counts": {"verdict": before["verdict"], "round": state["round"], "unchanged": True},
     }
 
 
 async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
-    found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
+    leaves = await _leaves(context, state)
     surface = {term: word for word in _WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
-    seen = [frozenset(await corpus.analyse(f"{chunk.title} {chunk.heading} {chunk.text}")) for chunk in found.values()]
+    seen = [frozenset(await corpus.analyse(f"{leaf.title} {leaf.heading} {leaf.text}")) for leaf in leaves]
     judgement = judge(
         passages=seen,
-        cosine=state["signals"].get("dense"),
+        cosine=state["signals"].get("dense") if corpus.embedder.name in CALIBRATED else None,
         terms=list(surface),
         idf=await corpus.idf([state["standalone"]]),
     )
     return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
+
+
+async def _leaves(context: Context, state: State) -> list[Chunk]:
+    """Return the leaves that were found, best first: a parent of many has most words of any question somewhere."""
+    kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
+    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
+    found = await chunks_of(context, state, ids)
+    return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
 
 async def _by_model(context: Context, state: State) -> Judgement:
@@ -75,10 +100,10 @@ async def _by_model(context: Context, state: State) -> Judgement:
     if chat is None:
         msg = "grade: llm needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or grade: scores.")
-    found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]])
-    texts = [found[passage["id"]].text[:MAX_CHARS] for passage in state["passages"] if passage["id"] in found]
+    texts = _within(await _leaves(context, state), context.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
-    reply = await chat.ask(context.grade_prompt, f"{passages}\n\nQuestion: {state['standalone']}", max_tokens=120)
+    user = f"{passages}\n\nQuestion: {state['standalone']}"
+    reply = await chat.ask(context.grade_prompt, user, max_tokens=120, schema=VERDICT_SCHEMA)
     verdict = parse_verdict(reply)
     if verdict.sufficient is None:
         msg = "The model's verdict on the evidence could not be read."
@@ -87,6 +112,17 @@ async def _by_model(context: Context, state: State) -> Judgement:
     return Judgement(
         "enough" if verdict.sufficient else "thin", ("the model's verdict",), (missing,) if missing else ()
     )
+
+
+def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
+    """Return the texts of the first leaves that fit a budget of tokens, one at least."""
+    texts: list[str] = []
+    for leaf in leaves:
+        budget -= leaf.tokens
+        if texts and budget < 0:
+            break
+        texts.append(leaf.text)
+    return texts
 
 
 def _digest(state: State) -> str:

@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 from anabranch.errors import ModelError
 from graph.context import Context, settle
 from graph.state import Degraded, MapTask, Partial
+from nodes.gate import gate_of
 from nodes.resources import model_of
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, window_text
@@ -20,15 +21,17 @@ async def map_window(state: MapTask, runtime: Runtime[Context]) -> Update:
     if chat is None:
         return {"partials": []}
     passages = await window_text(context, state, state["excerpts"])
+    index, question = state["index"], state["standalone"]
     try:
-        reply = await chat.ask(
-            context.map_prompt, f"{passages}\n\nQuestion: {state['standalone']}", max_tokens=context.answer_tokens
-        )
+        async with gate_of(context, runtime):
+            reply = await chat.ask(
+                context.map_prompt, f"{passages}\n\nQuestion: {question}", max_tokens=context.answer_tokens
+            )
+        draft = draft_of(reply, window=index + 1, told=(context.map_prompt, question))
     except ModelError as error:
-        failed = Degraded(step=f"map:{state['index'] + 1}", reason=error.message)
-        return {"partials": [], "degraded": [failed], "counts": {"window": state["index"] + 1, "found": False}}
-    draft = draft_of(reply, window=state["index"] + 1)
+        failed = Degraded(step=f"map:{index + 1}", reason=error.message)
+        return {"partials": [], "degraded": [failed], "counts": {"window": index + 1, "found": False}}
     return {
-        "partials": [Partial(level=0, index=state["index"], draft=draft)],
-        "counts": {"window": state["index"] + 1, "found": draft["found"]},
+        "partials": [Partial(level=0, index=index, draft=draft, group=None)],
+        "counts": {"window": index + 1, "found": draft["found"]},
     }

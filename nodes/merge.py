@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
+from anabranch.corpus.ancestry import Ancestry, ancestry_of
 from anabranch.corpus.document import Chunk
+from anabranch.merging import Merged, room_left
 from anabranch.merging import merge as merge_chunks
 from graph.context import Context, settle
 from graph.state import Passage, State
@@ -20,39 +22,44 @@ PREVIEW_CHARS = 80
 async def merge(state: State, runtime: Runtime[Context]) -> Update:
     """Merge upwards over the chunk tree, under the caller's access rules: siblings they may not read stay out."""
     context = settle(state.get("settings"), runtime)
-    corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
-    scores = {candidate["id"]: candidate["score"] for candidate in state["candidates"]}
-    known = await chunks_of(context, state, list(scores), corpus=corpus)
-    parents: dict[str, str | None] = {chunk_id: chunk.parent_id for chunk_id, chunk in known.items()}
-    children: dict[str, list[str]] = {}
-    if context.merge_threshold < 1:
-        level = _parents(known.values())
-        while level:
-            found = await corpus.chunks(level, scope)
-            children |= await corpus.children(list(found), scope)
-            parents |= {chunk_id: chunk.parent_id for chunk_id, chunk in found.items()}
-            known |= found
-            level = _parents(found.values())
-    # A chunk that is gone since the search (re-ingested, or out of scope now) has no text to show and is left out.
-    merged = merge_chunks(
-        {chunk_id: score for chunk_id, score in scores.items() if chunk_id in known},
-        parents,
-        children,
-        threshold=context.merge_threshold,
-    )
-    missing = [result.id for result in merged.results if result.id not in known]
-    known |= await chunks_of(context, state, missing, corpus=corpus) if missing else {}
+    merged, known = await merged_of(context, state)
     passages = [
         _passage(known[result.id], result.score, result.because) for result in merged.results if result.id in known
     ]
+    leaves = [candidate["id"] for candidate in state["candidates"]]
     return {
         "passages": passages,
-        "counts": {"leaves": len(scores), "passages": len(passages), "gone": len(scores) - len(scores.keys() & known)},
+        "counts": {
+            "leaves": len(leaves),
+            "passages": len(passages),
+            "gone": sum(leaf not in known for leaf in leaves),
+        },
     }
 
 
-def _parents(chunks: Iterable[Chunk]) -> list[str]:
-    return list(dict.fromkeys(chunk.parent_id for chunk in chunks if chunk.parent_id))
+async def merged_of(context: Context, state: State) -> tuple[Merged, dict[str, Chunk]]:
+    """Return what the candidates merge to, whatever their order, and the chunks that are there."""
+    corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
+    scores = {candidate["id"]: candidate["score"] for candidate in state["candidates"]}
+    found = await chunks_of(context, state, list(scores), corpus=corpus)
+    around = await ancestry_of(corpus, scope, found) if context.merge_threshold < 1 else Ancestry(found, {})
+    known = dict(around.chunks)
+    sizes = around.sizes
+    # A chunk that is gone since the search (re-ingested, or out of scope now) has no text to show and is left out.
+    candidates = {chunk_id: score for chunk_id, score in scores.items() if chunk_id in known}
+    merged = merge_chunks(
+        candidates,
+        around.parents,
+        around.children,
+        threshold=context.merge_threshold,
+        sizes=sizes,
+        # A parent that no window holds would only be cut to pieces again.
+        budget=context.window_tokens,
+        room=room_left((sizes[chunk_id] for chunk_id in candidates), context.window_tokens),
+    )
+    missing = [result.id for result in merged.results if result.id not in known]
+    known |= await chunks_of(context, state, missing, corpus=corpus) if missing else {}
+    return merged, known
 
 
 def _passage(chunk: Chunk, score: float, leaves: Sequence[str]) -> Passage:

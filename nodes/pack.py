@@ -2,72 +2,155 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from langgraph.runtime import Runtime
 
-from anabranch.choices import choose
+from anabranch.allowance import at_most
+from anabranch.choices import Choice, afford, choose
+from anabranch.corpus.document import Chunk
+from anabranch.corpus.store import CorpusStore
+from anabranch.packing import Dropped, Packed
 from anabranch.packing import Passage as Packable
 from anabranch.packing import pack as pack_passages
+from anabranch.spending import Prices
 from graph.context import Context, settle
 from graph.state import Degraded, Excerpt, State
-from nodes.resources import chunks_of, corpus_of
+from nodes.resources import chunks_of, corpus_of, model_of, scope_of
+from nodes.room import Room, room_of
+from nodes.spending import left_of
 from nodes.traced import Update, traced
+from nodes.writing import label
+
+Window = tuple[Packable, ...]
 
 
 @traced("pack")
 async def pack(state: State, runtime: Runtime[Context]) -> Update:
-    """Pack passages into windows of `window_tokens`, number them, and choose the route on what there is."""
+    """Pack passages into windows that the model has room for, and choose the route on them and on what is left."""
     context = settle(state.get("settings"), runtime)
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
-    packable = [
+    room = room_of(context, corpus, await model_of(context), state["standalone"], map(label, found.values()))
+    packable = await _packable(context, state, corpus, found, room)
+    packed = await asyncio.to_thread(
+        pack_passages,
+        packable,
+        budget=context.window_tokens,
+        count=lambda text: corpus.embedder.count([text])[0],
+        max_windows=1 if context.synthesis == "stuff" else None,
+        limit=room.limit,
+    )
+    choice = _choice(context, state, packed, room, sources=len({chunk.doc_id for chunk in found.values()}))
+    read = packed.windows[: len(packed.windows) - choice.unread]
+    windows = _numbered(read)
+    left_out = _left_out([*packed.dropped, *_unread(packed.windows[len(read) :])])
+    return {
+        "windows": windows,
+        "route": {"name": choice.name, "reasons": list(choice.reasons)},
+        "degraded": _degraded(context, packed, choice, left_out),
+        "counts": {
+            "windows": len(windows),
+            "excerpts": sum(map(len, windows)),
+            "dropped": left_out,
+            **({"cut": list(packed.torn)} if packed.torn else {}),
+            "route": choice.name,
+        },
+    }
+
+
+async def _packable(
+    context: Context, state: State, corpus: CorpusStore, found: Mapping[str, Chunk], room: Room
+) -> list[Packable]:
+    """Return the passages as packing wants them; for those that no window holds, where their children begin."""
+    chosen = [(found[one["id"]], one["score"]) for one in state["passages"] if one["id"] in found]
+    most = context.window_tokens if room.limit is None else min(context.window_tokens, room.limit.tokens)
+    large = [chunk.chunk_id for chunk, _ in chosen if at_most(chunk.text, chunk.tokens) > most]
+    scope = scope_of(context, state.get("narrowed"))
+    children = await corpus.children(large, scope) if large else {}
+    inner = await corpus.chunks([one for several in children.values() for one in several], scope) if children else {}
+    starts = {
+        parent: tuple(inner[one].start for one in several if one in inner) for parent, several in children.items()
+    }
+    return [
         Packable(
             id=chunk.chunk_id,
             doc_id=chunk.doc_id,
             start=chunk.start,
             end=chunk.end,
-            score=passage["score"],
+            score=score,
             tokens=chunk.tokens,
             text=chunk.text,
+            parts=starts.get(chunk.chunk_id, ()),
         )
-        for passage in state["passages"]
-        if (chunk := found.get(passage["id"])) is not None
+        for chunk, score in chosen
     ]
-    packed = pack_passages(
-        packable,
-        budget=context.window_tokens,
-        count=lambda text: corpus.embedder.count([text])[0],
-        max_windows=1 if context.synthesis == "stuff" else None,
-    )
-    windows: list[list[Excerpt]] = []
-    number = 0
-    for window in packed.windows:
-        excerpts = []
-        for piece in window:
-            number += 1
-            excerpts.append(Excerpt(number=number, id=piece.id, start=piece.start, end=piece.end))
-        windows.append(excerpts)
+
+
+def _choice(context: Context, state: State, packed: Packed, room: Room, *, sources: int) -> Choice:
+    """Choose on the evidence, then keep to what the question may still cost."""
     choice = choose(
-        windows=len(windows),
+        windows=len(packed.windows),
         question=state["standalone"],
-        sources=len({chunk.doc_id for chunk in found.values()}),
+        sources=sources,
         scores=[passage["score"] for passage in state["passages"]],
         synthesis=context.synthesis,
         has_model=context.model is not None,
     )
-    dropped = [{"id": item.id, "why": item.reason} for item in packed.dropped]
-    degraded = [
-        Degraded(step="pack", reason=f"no room for passage {item.id} (window_tokens={context.window_tokens})")
-        for item in packed.dropped
-        if not item.reason.startswith("duplicate")
+    whole = room.limit.tokens if room.limit is not None else context.fan_in * context.answer_tokens
+    prices = Prices(
+        windows=[_tokens(window, room) for window in packed.windows],
+        frame=room.frame,
+        reply=context.answer_tokens,
+        fan_in=max(2, min(context.fan_in, whole // context.answer_tokens)),
+    )
+    return afford(choice, prices, left_of(context, state["trace"]), chain=room.chain)
+
+
+def _tokens(window: Window, room: Room) -> int:
+    cost = room.limit.cost if room.limit is not None else at_most
+    return sum(cost(piece.text, piece.tokens) for piece in window)
+
+
+def _numbered(windows: Sequence[Window]) -> list[list[Excerpt]]:
+    """Number the pieces from 1 through all windows: an answer from several windows cites by one count."""
+    numbered: list[list[Excerpt]] = []
+    number = 0
+    for window in windows:
+        numbered.append([])
+        for piece in window:
+            number += 1
+            numbered[-1].append(Excerpt(number=number, id=piece.id, start=piece.start, end=piece.end))
+    return numbered
+
+
+def _unread(windows: Iterable[Window]) -> list[Dropped]:
+    return [Dropped(piece.id, piece.start, piece.end, "not_read") for window in windows for piece in window]
+
+
+def _left_out(dropped: Iterable[Dropped]) -> list[dict[str, Any]]:
+    """Return each passage that was left out with its reason, once however many pieces it came in."""
+    spans: dict[tuple[str, str], list[int]] = {}
+    for item in dropped:
+        span = spans.setdefault((item.id, item.reason), [item.start, item.end, 0])
+        span[:] = [min(span[0], item.start), max(span[1], item.end), span[2] + 1]
+    return [
+        {"id": chunk_id, "why": why, "start": start, "end": end, **({"pieces": pieces} if pieces > 1 else {})}
+        for (chunk_id, why), (start, end, pieces) in spans.items()
     ]
-    return {
-        "windows": windows,
-        "route": {"name": choice.name, "reasons": list(choice.reasons)},
-        "degraded": degraded,
-        "counts": {
-            "windows": len(windows),
-            "excerpts": number,
-            "dropped": dropped[:20],
-            "route": choice.name,
-        },
-    }
+
+
+def _degraded(
+    context: Context, packed: Packed, choice: Choice, left_out: Sequence[Mapping[str, Any]]
+) -> list[Degraded]:
+    """Say once what was not read; the trace has each passage."""
+    said = []
+    no_room = [item for item in left_out if item["why"] in ("over_limit", "over_budget")]
+    if no_room:
+        said.append(f"no room for {len(no_room)} passages (window_tokens={context.window_tokens})")
+    if choice.lacking and (choice.unread or choice.name == "compose"):
+        read = len(packed.windows) - choice.unread if choice.name != "compose" else 0
+        said.append(f"the model reads {read} of {len(packed.windows)} windows: reading all takes {choice.lacking}")
+    return [Degraded(step="pack", reason=reason) for reason in said]

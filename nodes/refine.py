@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from anabranch.errors import ModelError
-from anabranch.replies import parse_revision
+from anabranch.choices import EARLY_STOP
+from anabranch.errors import ModelError, SettingsError
+from anabranch.links import strip_links
+from anabranch.replies import REVISION_SCHEMA, parse_revision
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, State
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, window_text
+from nodes.writing import draft_of, survivable, window_text
 
 
 @traced("refine")
@@ -26,23 +28,28 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
     user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"
     try:
-        reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens)
-    except ModelError as error:
+        reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens, schema=REVISION_SCHEMA)
+        revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone"]))
+    except (ModelError, SettingsError) as error:
+        if not survivable(error):
+            raise
         return {
             "draft": {**draft, "window": number + 1},
             "degraded": [Degraded(step=f"refine:{number + 1}", reason=error.message)],
             "counts": {"window": number + 1, "action": "failed"},
         }
-    revised = _revised(reply, draft, number + 1)
     action = "keep" if revised["answer"] == draft["answer"] else "revise"
-    runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": revised["answer"]})
-    return {"draft": revised, "counts": {"window": number + 1, "action": action}}
+    shown = strip_links(revised["answer"])
+    runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": shown})
+    unread = len(state["windows"]) - revised["window"] if revised["keeps"] >= EARLY_STOP else 0
+    counts = {"window": number + 1, "action": action, **({"unread": unread} if unread else {})}
+    return {"draft": revised, "counts": counts}
 
 
-def _revised(reply: str, draft: Draft, window: int) -> Draft:
+def _revised(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> Draft:
     """Apply the model's decision; quotes of both versions are kept, because kept sentences keep their markers."""
     if not draft["found"]:
-        fresh = draft_of(reply, window=window)
+        fresh = draft_of(reply, window=window, told=told)
         return fresh if fresh["found"] else {**draft, "window": window, "missing": fresh["missing"] or draft["missing"]}
     revision = parse_revision(reply, draft["answer"])
     if revision.action == "keep":

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from langgraph.runtime import Runtime
 
+from anabranch.corpus.document import Chunk
+from anabranch.corpus.rows import embedded_text
 from anabranch.errors import ModelError
+from anabranch.models.rerankers.llm import calls_of
 from anabranch.relevance import rank_by_relevance
 from graph.context import Context, settle
 from graph.state import Candidate, Degraded, State
+from nodes.fitting import one_call_reads_all
 from nodes.resources import chunks_of, reranker_of
+from nodes.spending import spares
 from nodes.traced import Update, traced
 
 
 @traced("rerank")
-async def rerank(state: State, runtime: Runtime[Context]) -> Update:
-    """Order candidates by the reranker's relevance; where it fails or there is none, the fused order stays."""
+async def rerank(state: State, runtime: Runtime[Context], *, order_counts: bool = False) -> Update:
+    """Order candidates by the reranker's relevance; where it fails or there is none, the fused order stays.
+
+    With `order_counts` the order is what was asked for, also where it changes nothing that an answer would read.
+    """
     context = settle(state.get("settings"), runtime)
     fused = state["candidates"]
     if context.rerank == "none" or len(fused) < 2:
         return {"candidates": fused[: context.top_k], "counts": {"by": "none", "kept": min(len(fused), context.top_k)}}
     degraded: list[Degraded] = []
     candidates = fused
+    if not order_counts and (skipped := await _needless(context, state)):
+        kept = fused[: context.top_k]
+        return {"candidates": kept, "counts": {"by": "none", "kept": len(kept), "skipped": skipped}}
     try:
         candidates = await _judged(context, state, fused)
     except ModelError as error:
@@ -32,6 +41,20 @@ async def rerank(state: State, runtime: Runtime[Context]) -> Update:
         "degraded": degraded,
         "counts": {"by": "none" if degraded else context.rerank, "kept": min(len(candidates), context.top_k)},
     }
+
+
+async def _needless(context: Context, state: State) -> str:
+    """Say why no model is asked to reorder; empty where it should be."""
+    if context.rerank != "llm":
+        return ""
+    if not context.rerank_always and await one_call_reads_all(context, state):
+        return "all candidates fit one window: their order changes nothing that is read"
+    judged = [candidate["id"] for candidate in state["candidates"][: context.rerank_depth]]
+    calls = calls_of(context.rerank_form, len(judged), context.rerank_batch)
+    shown = await chunks_of(context, state, judged) if context.max_tokens is not None else {}
+    tokens = sum(chunk.tokens for chunk in shown.values())
+    spared = spares(context, state["trace"], calls=calls, tokens=tokens)
+    return "" if spared else f"{calls} calls would leave none for the answer"
 
 
 async def _judged(context: Context, state: State, fused: list[Candidate]) -> list[Candidate]:
@@ -55,8 +78,5 @@ async def _judged(context: Context, state: State, fused: list[Candidate]) -> lis
     ]
 
 
-def _text(chunk: Any) -> str:  # noqa: ANN401  # Chunk or None
-    if chunk is None:
-        return ""
-    head = " > ".join(part for part in (chunk.title, chunk.heading) if part)
-    return f"{head}\n{chunk.text}" if head else chunk.text
+def _text(chunk: Chunk | None) -> str:
+    return embedded_text(chunk.title, chunk.heading, chunk.text) if chunk else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.rerankers import Reranker
 from graph.context import Context
+from prompts.rerank import RERANK, RERANK_LISTWISE
 
 
 async def corpus_of(context: Context) -> CorpusStore:
@@ -35,6 +37,7 @@ async def model_of(context: Context) -> Chat | None:
             temperature=context.temperature,
             timeout=context.model_timeout,
             retries=context.model_retries,
+            structured=context.structured,
         )
     )
 
@@ -61,11 +64,18 @@ async def reranker_of(context: Context) -> Reranker:
     from anabranch.models.rerankers.llm import LLMReranker
 
     if context.rerank == "cohere":
-        return CohereReranker(context.rerank_model, timeout=context.model_timeout)
+        return CohereReranker(context.rerank_model, timeout=context.model_timeout, retries=context.model_retries)
     if context.rerank == "cross_encoder":
-        return CrossEncoderReranker(context.rerank_model)
+        return await asyncio.to_thread(CrossEncoderReranker, context.rerank_model)  # loads the model
     chat = await model_of(context)
     if chat is None:
         msg = "rerank: llm needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or choose another `rerank`.")
-    return LLMReranker(chat, context.rerank_prompt, batch=context.rerank_batch, concurrency=context.max_concurrency)
+    return LLMReranker(
+        chat,
+        listwise=context.rerank_prompt or RERANK_LISTWISE,
+        batches=context.rerank_prompt or RERANK,
+        form=context.rerank_form,
+        batch=context.rerank_batch,
+        concurrency=context.max_concurrency,
+    )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
 
+from anabranch.corpus.query_vectors import embedding_anew
 from anabranch.corpus.store import Arm, RankedList
 from anabranch.errors import SettingsError, UserError
 from anabranch.guests import guest_lists
+from anabranch.llm_retrieval import Reach, read_all
+from anabranch.models.rerankers.llm.asking import judge_all
+from anabranch.relevance import Judgements, read_judgements
 from graph.context import Context, settle
 from graph.state import Retrieved, RetrieveTask
-from nodes.resources import corpus_of, scope_of
+from nodes.resources import corpus_of, model_of, scope_of
 from nodes.traced import Update, traced
 
 ARMS = ("bm25", "dense")
+READER = "llm"
 
 
 @traced("retrieve")
@@ -33,7 +39,10 @@ async def retrieve(
     try:
         if arm in ARMS:
             corpus, scope = await corpus_of(context), scope_of(context, state["narrowed"])
-            lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
+            with embedding_anew(not context.cache_vectors):
+                lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
+        elif arm == READER and arm not in (guests or {}):
+            lists = await _read(context, state)
         else:
             lists, brought = await guest_lists(_guest(arm, guests or {}), arm, texts, context.depth)
         record = Retrieved(arm=arm, lists=lists, error=None)
@@ -48,9 +57,28 @@ async def retrieve(
     }
 
 
+async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
+    """Have the chat model read the corpus for the question, which stands first; what helps it stands for every query.
+
+    Asking again for each way of searching for the same thing would multiply the calls and say nothing new.
+    """
+    chat = await model_of(context)
+    if chat is None:
+        msg = f"The retriever {READER!r} needs a chat model, and none is configured."
+        raise SettingsError(msg, hint="Set `model`, or leave it out of `retrievers`.")
+    question, gate = state["texts"][0], asyncio.Semaphore(context.max_concurrency)
+
+    async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
+        return await judge_all(chat, context.retrieve_prompt, question, batches, read_judgements, gate)
+
+    reach = Reach(batch=context.retrieve_batch, calls=context.retrieve_calls, depth=context.depth)
+    ranked = await read_all(await corpus_of(context), scope_of(context, state["narrowed"]), ask, reach)
+    return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["texts"]]
+
+
 def _guest(arm: str, guests: Mapping[str, BaseRetriever]) -> BaseRetriever:
     if arm not in guests:
-        known = ", ".join([*ARMS, *guests])
+        known = ", ".join([*ARMS, READER, *guests])
         msg = f"There is no retriever {arm!r}; known here: {known}."
         raise SettingsError(msg, hint="Give it to build(retrievers={...}), or leave it out of `retrievers`.")
     return guests[arm]

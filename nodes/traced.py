@@ -13,7 +13,7 @@ from langgraph.types import Overwrite
 
 from anabranch.models.metering import metered
 from graph.context import Context
-from graph.state import Step
+from graph.state import Degraded, Step
 
 Update = dict[str, Any]
 Node = Callable[..., Awaitable[Update]]
@@ -35,7 +35,13 @@ def traced(name: str, *, first: bool = False) -> Callable[[Node], Node]:
             with metered() as meter:
                 update = dict(await node(state, runtime, **extra))
             ms = round((time.perf_counter() - began) * 1000, 1)
-            counts = update.pop("counts", {})
+            counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
+            if meter.embedded or meter.known:
+                counts |= {"embedded": meter.embedded, "known": meter.known}
+            if meter.failures:
+                where = f"{name}:{counts['arm']}" if "arm" in counts else name
+                noted = [Degraded(step=where, reason=reason) for reason in meter.failures]
+                update["degraded"] = [*update.get("degraded", []), *noted]
             write({"step": name, "status": "finished", "ms": ms, "calls": meter.calls, **counts})
             step = Step(
                 node=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
@@ -10,12 +11,21 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.graph.message import push_message
 
 from anabranch.corpus.document import Chunk
+from anabranch.corpus.sentences import spans
 from anabranch.envelope import new_nonce, wrap
+from anabranch.errors import ModelError, SettingsError
 from anabranch.models.chat import Chat
+from anabranch.models.metering import note_failure
+from anabranch.models.shapes import refused
 from anabranch.replies import AnswerStream, split_answer
+from anabranch.replies.answer import JSON_BEGINNING
 from graph.context import Context
 from graph.state import Draft, Excerpt
 from nodes.resources import chunks_of
+
+MARKER = re.compile(r"\[\d+\]")
+_TOLD = 80
+"""Characters of the instructions that no answer begins with."""
 
 
 def label(chunk: Chunk) -> str:
@@ -40,9 +50,23 @@ def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
     return chunk.text[max(excerpt["start"] - chunk.start, 0) : max(excerpt["end"] - chunk.start, 0)]
 
 
-def draft_of(reply: str, *, window: int) -> Draft:
-    """Read a reply in the answer protocol (text with [n] markers, then quotes; or NOT FOUND)."""
+def draft_of(reply: str, *, window: int, told: Sequence[str] = ()) -> Draft:
+    """Read a reply in the answer protocol (text with [n] markers, then quotes; or NOT FOUND).
+
+    Args:
+        reply: What the model wrote.
+        window: Windows read so far.
+        told: Instructions and question: a model that only repeats them has not answered.
+
+    Raises:
+        ModelError: The reply neither answers nor says that it cannot.
+    """
     parts = split_answer(reply)
+    if not parts.not_found and (not parts.answer.strip() or _repeats(parts.answer, told)):
+        msg = "The model's reply holds no answer."
+        raise ModelError(msg, hint="Try again, or another model.")
+    if _is_open(reply):
+        note_failure("a reply of the model ends in the middle")
     return Draft(
         answer=parts.answer,
         quotes={str(number): list(quotes) for number, quotes in parts.quotes.items()},
@@ -51,6 +75,40 @@ def draft_of(reply: str, *, window: int) -> Draft:
         found=not parts.not_found and bool(parts.answer.strip()),
         missing=parts.missing,
     )
+
+
+def _is_open(reply: str) -> bool:
+    """Tell whether a reply in JSON has no end; one in text cannot be told from one that is done."""
+    return JSON_BEGINNING.match(reply) is not None and not reply.rstrip(" `\n").endswith("}")
+
+
+def _repeats(answer: str, told: Sequence[str]) -> bool:
+    """Tell whether an answer is the question, or begins as the instructions do."""
+    said = " ".join(answer.split())
+    return any(said.startswith(" ".join(text.split())[:_TOLD]) for text in told if text.strip())
+
+
+def survivable(error: ModelError | SettingsError) -> bool:
+    """Tell whether a step that has an answer already goes on without this call.
+
+    A request may be refused for its own length, which the one before had not; a key or a model name cannot go wrong
+    in the middle.
+    """
+    return isinstance(error, ModelError) or refused(error.__cause__)
+
+
+def side_by_side(drafts: Sequence[Draft]) -> Draft:
+    """Return the answers one after the other, with the quotes of all."""
+    return {**drafts[0], "answer": "\n\n".join(draft["answer"] for draft in drafts), "quotes": quotes_of(drafts)}
+
+
+def quotes_of(drafts: Sequence[Draft]) -> dict[str, list[str]]:
+    """Return the quotes of several answers, by passage number."""
+    quotes: dict[str, list[str]] = {}
+    for draft in drafts:
+        for number, words in draft["quotes"].items():
+            quotes.setdefault(number, []).extend(words)
+    return quotes
 
 
 def new_message_id() -> str:
@@ -65,11 +123,30 @@ def show(message_id: str, text: str) -> None:
 
 
 async def write_live(chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str) -> str:
-    """Let the model write while the reader reads; what may not be seen (quotes, links) is held back."""
+    """Let the model write while the reader reads; what may not be seen (quotes, links) is held back.
+
+    Where the model breaks off, the cited sentences that the reader has seen by then stay.
+
+    Raises:
+        ModelError: It broke off before it had written one.
+    """
     stream = AnswerStream()
     reply: list[str] = []
-    async for piece in chat.stream(system, user, max_tokens=max_tokens):
-        reply.append(piece)
-        show(message_id, stream.feed(piece))
+    try:
+        async for piece in chat.stream(system, user, max_tokens=max_tokens):
+            reply.append(piece)
+            show(message_id, stream.feed(piece))
+    except ModelError as error:
+        kept = _whole_sentences("".join(reply))
+        if not MARKER.search(split_answer(kept).answer):
+            raise
+        note_failure(f"{error.message} What it had written by then is the answer.")
+        return kept
     show(message_id, stream.finish())
     return "".join(reply)
+
+
+def _whole_sentences(text: str) -> str:
+    """Return a text without its last sentence, which may have no end."""
+    found = spans(text)
+    return text[: found[-1][0]] if found else ""

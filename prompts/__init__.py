@@ -10,7 +10,8 @@ from prompts.grade import GRADE
 from prompts.map import MAP
 from prompts.reduce import REDUCE
 from prompts.refine import REFINE
-from prompts.rerank import RERANK
+from prompts.rerank import RERANK, RERANK_LISTWISE
+from prompts.retrieve import RETRIEVE
 from prompts.rewrite import REWRITE
 
-__all__ = ["CONDENSE", "CREATE", "GRADE", "MAP", "REDUCE", "REFINE", "RERANK", "REWRITE"]
+__all__ = ["CONDENSE", "CREATE", "GRADE", "MAP", "REDUCE", "REFINE", "RERANK", "RERANK_LISTWISE", "RETRIEVE", "REWRITE"]

@@ -1,8 +1,9 @@
 """Make further search queries, by strategy."""
 
-_RULES = """
-Write one per line, without numbers, quotes or comments. Do not answer the question. Keep names and numbers as they are.
-"""
+_FORM = """
+Write one per line, without numbering, quotes or comments, in the language of the question. Keep names and numbers as
+they are."""
+_RULES = f"{_FORM} Do not answer the question.\n"
 
 REWRITE = {
     "multi": "You write search queries for a document search engine. Given a question, write different queries that "
@@ -10,6 +11,6 @@ REWRITE = {
     "decompose": "You split a question into the simpler questions whose answers together answer it. If it asks for "
     "only one thing, repeat it." + _RULES,
     "hyde": "You write short passages, one sentence each, as they could stand in a document that answers the question. "
-    "Invent no numbers." + _RULES,
+    f"Invent no names and no numbers.{_FORM}\n",
     "step_back": "You write more general questions whose answers give the background needed for the question." + _RULES,
 }

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ["tests.servers.fixtures"]
 
@@ -14,6 +15,11 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and what they start as well; some tests send one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# How long an example takes says something about the machine, which is shared.
+settings.register_profile("anabranch", deadline=None)
+settings.load_profile("anabranch")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

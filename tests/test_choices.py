@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from anabranch.choices import aggregative, choose, flat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.choices import Choice, afford, aggregative, choose, flat
+from anabranch.spending import Prices, RouteName, Spending
 
 
 def _choose(**changes: object) -> str:
@@ -61,3 +66,72 @@ def test_without_a_model_the_answer_is_composed_and_says_so() -> None:
 def test_reasons_are_given_for_every_route() -> None:
     for windows in (1, 3, 9):
         assert choose(windows=windows, question="Who?", sources=2, scores=[1.0, 0.1]).reasons
+
+
+def _afford(name: RouteName, windows: int, *, chain: bool = True, fan_in: int = 4, **left: float) -> Choice:
+    prices = Prices([100] * windows, frame=50, reply=10, fan_in=fan_in)
+    return afford(Choice(name, ("why",)), prices, Spending(**left), chain=chain)
+
+
+def test_within_its_budget_the_evidence_decides() -> None:
+    assert _afford("refine", 5, calls=5, sequential=5) == Choice("refine", ("why",))
+
+
+def test_a_chain_too_long_to_wait_for_is_read_side_by_side() -> None:
+    choice = _afford("refine", 4, sequential=3)
+    assert (choice.name, choice.unread) == ("map_reduce", 0)
+    assert any("max_sequential leaves 3" in reason for reason in choice.reasons)
+
+
+def test_a_tree_with_too_many_calls_is_read_one_after_the_other() -> None:
+    choice = _afford("map_reduce", 4, calls=4)
+    assert (choice.name, choice.unread) == ("refine", 0)
+    assert any("max_model_calls leaves 4" in reason for reason in choice.reasons)
+
+
+def test_where_no_route_reads_all_the_best_windows_are_read_and_the_others_counted() -> None:
+    choice = _afford("refine", 9, calls=3)
+    assert (choice.name, choice.unread) == ("refine", 6)
+    assert "the first 3 of 9 windows" in choice.reasons[-1]
+    assert _afford("map_reduce", 9, calls=6, sequential=2).unread == 5
+    assert _afford("refine", 9, sequential=1) == replace(_afford("refine", 9, sequential=1), name="create", unread=8)
+
+
+def test_tokens_bound_it_too() -> None:
+    choice = _afford("refine", 5, tokens=400)
+    assert (choice.name, choice.unread) == ("refine", 3)
+    assert "max_tokens" in choice.lacking
+
+
+def test_without_a_call_left_the_answer_is_composed() -> None:
+    choice = _afford("create", 1, calls=0)
+    assert choice.name == "compose"
+    assert choice.lacking
+
+
+def test_a_context_without_room_for_an_answer_so_far_is_not_refined() -> None:
+    assert _afford("refine", 3, chain=False).name == "map_reduce"
+    assert _afford("refine", 3, chain=False, calls=3) == replace(
+        _afford("refine", 3, chain=False, calls=3), name="map_reduce", unread=1
+    )
+
+
+@given(
+    st.sampled_from(["create", "refine", "map_reduce"]),
+    st.integers(1, 12),
+    st.integers(0, 20),
+    st.integers(0, 12),
+    st.integers(0, 4000),
+    st.integers(2, 6),
+)
+def test_what_is_chosen_is_always_within_what_is_left(
+    name: RouteName, windows: int, calls: int, sequential: int, tokens: int, fan_in: int
+) -> None:
+    left = Spending(calls, sequential, tokens)
+    prices = Prices([100] * windows, frame=50, reply=10, fan_in=fan_in)
+    wanted = Choice("create" if windows == 1 else name, ("why",))
+    choice = afford(wanted, prices, left)
+    assert not left.lacks(prices.of(choice.name, 1 if name == "create" else windows - choice.unread))
+    assert choice.reasons[0] == "why"
+    if choice != wanted:
+        assert choice.lacking

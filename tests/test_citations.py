@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.citations import LONGEST, PassageText, Verified, verify
+from anabranch.citations import Verified, verify
 from anabranch.claims import markers
+from anabranch.supporting import LONGEST, PassageText
 
 PASSAGES = {
     1: PassageText("a", "Revenue rose by 12% to $2,000 million in 2020. Operating costs did not fall."),
@@ -183,3 +184,36 @@ def test_a_number_in_words_that_is_nowhere_is_not_supported() -> None:
     )
     assert invented.citations == ()
     assert len(invented.unsupported) == 1
+
+
+@pytest.mark.parametrize("quoted", [True, False])
+def test_a_long_sentence_copied_whole_holds(quoted: bool) -> None:
+    sentence = (
+        "The board, "
+        + "which met in May, in June and in July 2020 at Halden, " * 12
+        + "did not approve 12 of 21 plans."
+    )
+    passages = {1: PassageText("a", f"Intro. {sentence} The 8.5 % bond fell.")}
+    checked = verify(f"{sentence} [1]", {1: [sentence]} if quoted else {}, passages)
+    assert checked.coverage == 1
+    assert len(checked.citations[0].quote) <= LONGEST
+
+
+def test_a_claim_is_not_excused_by_a_sentence_more() -> None:
+    passages = {1: PassageText("a", "Costs grew 12 % in Norway. The board rejected the plan of 1999.")}
+    for claim in ("Costs fell 12 % in Norway", "The board accepted the plan of 1999"):
+        assert verify(f"{claim} [1].", {1: [passages[1].text]}, passages).citations == ()
+
+
+def test_a_number_of_another_sentence_is_no_support() -> None:
+    text = "The Halden weir was built in 1850. The old mill near the weir was built in 1862."
+    passages = {1: PassageText("a", text)}
+    assert verify("The Halden weir was built in 1862 [1].", {}, passages).citations == ()
+    assert verify("The Halden weir was built in 1850 [1].", {}, passages).coverage == 1
+
+
+def test_a_name_of_the_question_must_be_what_the_passage_is_about() -> None:
+    text = "As of December 31, we had 4,453 employees in all."
+    lyft, question = {1: PassageText("a", text, "Lyft annual report")}, "How many employees does Uber have?"
+    assert verify("Uber had 4,453 employees in all [1].", {1: [text]}, lyft, question).citations == ()
+    assert verify("Lyft had 4,453 employees in all [1].", {1: [text]}, lyft, question).coverage == 1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.composing import Sentence, asks_figure, pick, says_something, without_references
+from anabranch.asking import asks_of
+from anabranch.composing import Sentence, pick, without_references
 
 
 def _sentences(texts: list[str]) -> list[Sentence]:
@@ -24,6 +27,9 @@ TEXTS = [
     "training used a cluster of many machines",
     "the models were trained on two trillion tokens",
 ]
+
+
+FILLERS = ["the mill turned slowly", "herons nest by the meadow", "flour was sold in the yard", "salmon came back"]
 
 
 def _pick(question: str, texts: list[str] = TEXTS, limit: int = 4) -> list[Sentence]:
@@ -57,29 +63,41 @@ def test_the_choice_is_bounded_verbatim_and_in_reading_order(texts: list[str], l
 
 
 def test_a_question_for_a_figure_prefers_a_sentence_with_one() -> None:
-    assert asks_figure("When was it rebuilt?")
-    assert asks_figure("How many tokens were used?")
-    assert not asks_figure("Who rebuilt it?")
-    fillers = ["the mill turned slowly", "herons nest by the meadow", "flour was sold in the yard", "salmon came back"]
-    texts = ["she rebuilt the abutment again", "in 1899 she rebuilt the abutment with a much wider foot", *fillers]
+    texts = ["she rebuilt the abutment again", "in 1899 she rebuilt the abutment with a much wider foot", *FILLERS]
     question = "when was the abutment rebuilt"
     words = sorted({word for text in [*texts, question] for word in text.split()})
     arguments = (_sentences(texts), question.split(), _bag([question], words)[0], _bag(texts, words))
     assert pick(*arguments, limit=1)[0].text == texts[0]
-    assert pick(*arguments, figure=True, limit=1)[0].text == texts[1]
+    assert pick(*arguments, asks=asks_of(question), limit=1)[0].text == texts[1]
 
 
-def test_headings_and_questions_are_no_sentences_of_an_answer() -> None:
-    assert says_something("The weir was built in 1897.")
-    assert says_something("| Overview | Llama 2 was pretrained on 2 trillion tokens |")
-    assert not says_something("How far can evaluation go?")
-    assert not says_something("Details for the pretraining of Llama")
+def test_a_question_for_a_name_prefers_a_sentence_with_one() -> None:
+    texts = ["the weir was built by an engineer", "the weir was built by Ida Marrow", *FILLERS]
+    question = "who built the weir"
+    words = sorted({word for text in [*texts, question] for word in text.lower().split()})
+    arguments = (_sentences(texts), question.split(), _bag([question], words)[0], _bag(texts, words))
+    assert pick(*arguments, limit=1)[0].text == texts[0]
+    assert pick(*arguments, asks=asks_of(question), limit=1)[0].text == texts[1]
 
 
-def test_code_is_no_sentence_and_a_documents_own_references_are_no_citations() -> None:
-    assert not says_something(
-        'for part in client.runs.stream(thread["id"], input={"question": "x"}): print(part.data[0])'
-    )
-    assert says_something("Rank fusion adds 1 / (k + rank) with k=60 for each list.")
+def test_a_title_counts_as_words_of_its_sentences() -> None:
+    texts = ["he was born in a mill", "she was born in a mill", "the herons nest"]
+    words = ["born", "mill", "herons"]
+    sentences = _sentences(texts)
+    sentences[1] = replace(sentences[1], about=frozenset({"marrow"}))
+    arguments = (["marrow", "born"], _bag(["born"], words)[0], _bag(texts, words))
+    assert pick(sentences, *arguments, limit=1) == [sentences[1]]
+
+
+def test_rare_words_that_are_still_missing_weigh_more() -> None:
+    texts = ["marrow grew marrow", "year fell here", "abutment fell here", *FILLERS]
+    words = ["marrow", "abutment", "year", "mill", "herons", "flour", "salmon"]
+    arguments = (_sentences(texts), words[:3], _bag([" ".join(words[:3])], words)[0], _bag(texts, words))
+    assert [sentence.text for sentence in pick(*arguments, limit=2)] == [texts[0], texts[1]]
+    rare = {"marrow": 9.0, "abutment": 5.0, "year": 0.2}
+    assert [sentence.text for sentence in pick(*arguments, idf=rare, limit=2)] == [texts[0], texts[2]]
+
+
+def test_a_documents_own_references_are_no_citations() -> None:
     assert without_references("As shown before [12], this holds [3, 7].") == "As shown before, this holds."
     assert without_references("Nothing to do [here].") == "Nothing to do [here]."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.envelope import new_nonce, sanitise, wrap
+from anabranch.envelope import is_nonce, new_nonce, sanitise, wrap
 
 NONCE = "0123456789abcdef"
 
@@ -23,6 +23,21 @@ def test_every_nonce_is_another():
     nonces = {new_nonce() for _ in range(100)}
     assert len(nonces) == 100
     assert all(re.fullmatch(r"[0-9a-f]{16}", nonce) for nonce in nonces)
+
+
+def test_a_nonce_is_known_again_and_nothing_else_is():
+    nonce = new_nonce()
+    assert is_nonce(nonce)
+    assert is_nonce(nonce.upper())
+    assert not is_nonce(NONCE)
+    assert not is_nonce(nonce[::-1])
+    assert not is_nonce(nonce[:15])
+    assert not is_nonce(f"{nonce[:-1]}{'0' if nonce[-1] != '0' else '1'}")
+
+
+@given(st.text(max_size=20))
+def test_no_word_of_a_document_is_a_nonce(word: str):
+    assert not is_nonce(word)
 
 
 ATTACKS = [

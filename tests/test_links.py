@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from anabranch.links import REMOVED, LinkFilter, strip_links
+from anabranch.envelope import new_nonce
+from anabranch.links import NO_NONCE, REMOVED, LinkFilter, strip_links
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,26 @@ def test_the_rest_stays(text: str):
 def test_a_marker_that_was_made_a_link_is_a_marker_again():
     assert strip_links("Up [1](https://a.example) and [[2]](#p2).") == "Up [1] and [2]."
     assert strip_links("Up [1](2020) and [2](see below)") == "Up [1] (2020) and [2] (see below)"
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "passage-{}", "({})", "the mark {}.", "a {}, b", "x={}", "{}\n", "[{}]", "0 {} 1"]
+)
+@pytest.mark.parametrize("size", [1, 3, 16, 100])
+def test_the_nonce_of_an_envelope_is_never_shown(around: str, size: int):
+    nonce = new_nonce()
+    text = around.format(nonce)
+    assert strip_links(text) == around.format(NO_NONCE)
+    shown = LinkFilter()
+    pieces = [shown.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join([*pieces, shown.finish()]) == around.format(NO_NONCE)
+    assert not any(nonce in piece for piece in pieces)
+
+
+def test_other_words_of_the_same_make_stay_and_hide_no_link():
+    assert strip_links("commit 0123456789abcdef") == "commit 0123456789abcdef"
+    assert strip_links(f"x{new_nonce()}") != f"x{NO_NONCE}"
+    assert "evil" not in strip_links("abcdefabcdefabcd://evil.example/x")
 
 
 def test_addresses_of_the_corpus_may_stay():

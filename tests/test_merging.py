@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import copy
 import itertools
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anabranch import merging
 from anabranch.errors import CorpusDamagedError, SettingsError
-from anabranch.merging import Merged, merge
+from anabranch.merging import Merged
+
+merge = partial(merging.merge, threshold=0.5)
 
 # R holds A (4 leaves), B (3 leaves), C (1 leaf); S is another document with one section of two leaves.
 CHILDREN: dict[str, list[str]] = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import SettingsError
-from anabranch.packing import Dropped, Packed, Passage, pack
+from anabranch.packing import Dropped, Limit, Packed, Passage, pack
 
 
 def words(text: str) -> int:
@@ -206,3 +206,40 @@ def test_work_is_bounded():
     many = [passage(str(n), n / 500, " ".join(f"w{n}x{k}" for k in range(60))) for n in range(500)]
     assert sum(map(len, pack(many, budget=2000, count=words).windows)) == 500
     assert time.process_time() - started < 3.0
+
+
+def test_a_passage_larger_than_a_window_is_split_at_its_children():
+    text = "One two. Three four. Five six. Seven eight."
+    parent = replace(passage("p", 0.9, text, start=100), parts=(100, 109, 131))
+    packed = pack([parent], budget=6, count=words)
+    assert [(one.start, one.end) for window in packed.windows for one in window] == [(100, 131), (131, 143)]
+    assert packed.torn == ()
+
+
+def test_only_a_sentence_larger_than_a_window_is_torn_and_it_is_said():
+    packed = pack(
+        [passage("a", 0.9, "One two three four five six. End."), passage("b", 0.8, ABC)], budget=4, count=words
+    )
+    assert packed.torn == ("a",)
+    assert packed.dropped == ()
+
+
+def tight(passages: list[Passage], budget: int, room: int) -> Packed:
+    return pack(passages, budget=budget, count=len, limit=Limit(room, lambda text, tokens: 2 * tokens + 7))
+
+
+@given(passages(), st.integers(6, 90), st.integers(10, 150))
+def test_both_bounds_hold_and_together_with_the_drops_nothing_is_lost(given_passages, budget, room):
+    packed = tight(given_passages, budget, room)
+    for window in packed.windows:
+        assert sum(len(piece.text) for piece in window) <= budget
+        assert sum(2 * len(piece.text) + 7 for piece in window) <= room
+    for one in given_passages:
+        spans = [(piece.start, piece.end) for window in packed.windows for piece in window if piece.id == one.id]
+        spans += [(drop.start, drop.end) for drop in packed.dropped if drop.id == one.id]
+        assert sorted(place for start, end in spans for place in range(start, end)) == list(range(one.start, one.end))
+
+
+def test_a_limit_without_room_is_refused():
+    with pytest.raises(SettingsError):
+        tight([], 5, 0)

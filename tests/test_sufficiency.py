@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.sufficiency import judge, term_coverage
+from anabranch.sufficiency import DOUBTFUL, SURE, confidence, judge, term_coverage
 
 IDF = {"llama": 3.0, "token": 2.0, "weather": 6.0}
 
@@ -26,7 +26,12 @@ def test_a_near_passage_with_the_words_is_enough() -> None:
 
 def test_words_without_nearness_and_nearness_without_words() -> None:
     assert judge(passages=[["llama"], ["other"]], cosine=0.1, terms=["llama"], idf=IDF).verdict == "enough"
-    assert judge(passages=[["llama"], ["other"]], cosine=0.5, terms=["weather"], idf=IDF).verdict == "thin"
+    assert judge(passages=[["llama"], ["other"]], cosine=0.6, terms=["weather"], idf=IDF).verdict == "thin"
+
+
+def test_nearness_alone_is_worth_a_question_to_a_model() -> None:
+    assert judge(passages=[["llama"]], cosine=0.45, terms=["weather"], idf=IDF).verdict == "thin"
+    assert judge(passages=[["llama"]], cosine=0.35, terms=["weather"], idf=IDF).verdict == "nothing"
 
 
 def test_off_topic_is_nothing_and_names_what_is_missing() -> None:
@@ -38,6 +43,26 @@ def test_off_topic_is_nothing_and_names_what_is_missing() -> None:
 def test_without_a_dense_retriever_words_decide() -> None:
     assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["llama"], idf=IDF).verdict == "enough"
     assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["weather"], idf=IDF).verdict == "nothing"
+
+
+def test_a_question_of_stop_words_alone_is_neither_covered_nor_not() -> None:
+    assert judge(passages=[["llama"]], cosine=0.05, terms=[], idf=IDF).verdict != "enough"
+    assert judge(passages=[["llama"]], cosine=0.8, terms=[], idf=IDF).verdict == "enough"
+    assert not any("words" in reason for reason in judge(passages=[["llama"]], cosine=0.8, terms=[], idf=IDF).reasons)
+
+
+def test_the_verdict_follows_the_confidence_and_says_it() -> None:
+    judgement = judge(passages=[["llama"]], cosine=0.4, terms=["llama", "weather"], idf=IDF)
+    assert judgement.confidence == confidence(cosine=0.4, covered=judgement.covered)
+    assert f"confidence {judgement.confidence:.2f}" in judgement.reasons
+    assert 0 < DOUBTFUL < SURE < 1
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1))
+def test_more_evidence_never_lowers_the_confidence(near: float, nearer: float, some: float, more: float) -> None:
+    near, nearer, some, more = *sorted((near, nearer)), *sorted((some, more))
+    assert 0 <= confidence(cosine=near, covered=some) <= confidence(cosine=nearer, covered=more) <= 1
+    assert confidence(cosine=None, covered=some) <= confidence(cosine=None, covered=more)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "llama"])), st.sets(st.sampled_from(["a", "b", "c", "llama"])))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.support import OPPOSITE, numbers_hold, support
+from anabranch.support import OPPOSITE, support
 
 
 @pytest.mark.parametrize(
@@ -19,35 +19,16 @@ from anabranch.support import OPPOSITE, numbers_hold, support
         ("No, the bridge was closed", "The bridge was closed.", 1, 1),
         ("The bridge was closed in May", "Not only the bridge was closed in May.", 1, 1),
         ("Costs fell", "Costs did not fall.", 0, OPPOSITE),
+        ("Pets are allowed without consent", "Pets are not allowed without consent.", 0, OPPOSITE),
+        ("The firm failed to meet its target", "The firm did not meet its target.", 0.5, 1),
+        ("The firm met its target", "The firm failed to meet its target.", 0, OPPOSITE),
+        ("The drug does not work in children", "The drug was not effective in children.", 0.5, 1),
+        ("It came to 2,400 million dollars", "It came to $2.4 billion.", 1, 1),
         ("the of", "the of", 0, 0),
     ],
 )
 def test_support(claim: str, text: str, least: float, most: float):
     assert least <= support(claim, text) <= most
-
-
-@pytest.mark.parametrize(
-    ("claim", "text", "holds"),
-    [
-        ("2,000 cars", "2000 cars", True),
-        ("2000 cars", "2,000 cars", True),
-        ("2000 cars", "12,000 cars", False),
-        ("1.5 million", "1,500,000", True),
-        ("$2bn", "2,000 million", True),
-        ("3.0", "3", True),
-        ("7 people", "Seven people", True),
-        ("rose 5% in 2020", "rose 5% in 2021", False),
-        ("(1) one thing", "a thing", True),
-        ("no number", "", True),
-    ],
-)
-def test_numbers(claim: str, text: str, holds: bool):
-    assert numbers_hold(claim, text) is holds
-
-
-@given(st.text(max_size=100))
-def test_a_text_holds_its_own_numbers(text: str):
-    assert numbers_hold(text, text)
 
 
 @given(st.text(max_size=100), st.text(max_size=100))

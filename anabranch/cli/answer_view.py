@@ -24,8 +24,8 @@ def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = 
     citations = state.get("citations") or []
     if sources and citations:
         console.print()
-        for line in source_lines(citations):
-            _print_source(console, line)
+        for line, link in zip(source_lines(citations), links_of(citations), strict=True):
+            _print_source(console, line, link)
     remarks = list(remarks_on(state))
     if remarks:
         console.print()
@@ -49,6 +49,14 @@ def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
         yield f"[{marker}] {place_of(found[0])}", [_shortened(quote) for quote in quotes if quote]
 
 
+def links_of(citations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return, per marker, the address of its first quote, empty where there is none."""
+    links: dict[int, str] = {}
+    for citation in citations:
+        links.setdefault(citation["marker"], citation.get("link", ""))
+    return [links[marker] for marker in sorted(links)]
+
+
 def place_of(citation: Mapping[str, Any]) -> str:
     """Return source, page and heading as a person would say them."""
     page = f"p. {citation['page']}" if citation["page"] is not None else ""
@@ -57,6 +65,8 @@ def place_of(citation: Mapping[str, Any]) -> str:
 
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader has to know about how the answer came to be."""
+    if kept := (state.get("lookup") or {}).get("of"):
+        yield f"This is the answer of {kept} to the same question (cache: off asks anew)."
     unsupported = state.get("unsupported") or []
     if unsupported and not state["abstained"]:
         yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
@@ -66,9 +76,10 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
 
 
-def _print_source(console: Console, line: tuple[str, list[str]]) -> None:
+def _print_source(console: Console, line: tuple[str, list[str]], link: str) -> None:
     place, quotes = line
-    console.print(Text(place, style="bold"), soft_wrap=not console.is_terminal)
+    # A terminal opens it from the place's name; the address itself is long, and for programs (`--json`).
+    console.print(Text(place, style=f"bold link {link}" if link else "bold"), soft_wrap=not console.is_terminal)
     for quote in quotes:
         if console.is_terminal:
             console.print(Padding(Text(f"“{quote}”", style="italic dim"), (0, 0, 0, 4)))

@@ -69,9 +69,10 @@ def evaluate(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    r"""Measure retrieval: by a table of expected scores, or on a collection of your own.
+    r"""Measure retrieval and answers: by a table of expected scores, or on a collection of your own.
 
-    A collection is a folder with corpus.jsonl, queries.jsonl and qrels.tsv, as BEIR has them.
+    A collection is a folder with corpus.jsonl, queries.jsonl and qrels.tsv, as BEIR has them, or with documents and
+    questions.jsonl, which says by regular expressions what their evidence is.
     The exit code is 1 where a score is not what the table expects.
 
     [bold]Examples:[/]
@@ -87,7 +88,9 @@ def evaluate(
     from anabranch.evaluation.extra import require_libraries
 
     require_libraries()
+    from anabranch.cli.eval_answers import answers_evaluated
     from anabranch.cli.evaluating import Asked, evaluated
+    from anabranch.evaluation.answer_tables import is_answer_table
 
     is_table = what.suffix.lower() in TABLES
     _refuse_misplaced(
@@ -122,7 +125,7 @@ def evaluate(
         strict=strict,
         as_json=as_json,
     )
-    raise typer.Exit(evaluated(asked))
+    raise typer.Exit(answers_evaluated(asked) if is_table and is_answer_table(what) else evaluated(asked))
 
 
 def _refuse_misplaced(is_table: bool, *, for_tables: dict[str, object], for_folders: dict[str, object]) -> None:

@@ -61,6 +61,10 @@ def _collection(each: CollectionReport) -> dict[str, Any]:
         "embedder": each.prepared.embedder,
         "scores": {name: scored.means for name, scored in each.scored.items()},
         "intervals": {name: [scored.low, scored.high] for name, scored in each.scored.items()},
+        "texts": {
+            text: {name: {m: scored.mean_of(m, queries) for m in scored.scores} for name, scored in each.scored.items()}
+            for text, queries in each.texts.items()
+        },
         "comparisons": [asdict(comparison) for comparison in each.comparisons],
         "remarks": list(each.remarks()),
     }

@@ -15,6 +15,9 @@ from anabranch.evaluation.comparison import Comparison
 from anabranch.evaluation.report import CollectionReport, Report
 
 STYLES = {"ok": "green", "drift": "red", "missed": "red", "not checked": "dim", "not here": "yellow"}
+MOST_COLUMNS = 8
+"""Of metrics, so that their names can be read on a terminal."""
+
 SURE = 0.05
 """Below it a difference is called one; said beside the table."""
 
@@ -35,8 +38,10 @@ def _print_collection(console: Console, report: Report, each: CollectionReport) 
     prepared, metrics = each.prepared, report.table.metrics
     queries = len(prepared.collection.queries)
     say(console, f"{each.name}: {prepared.documents:,} documents, {queries:,} queries", style="bold")
-    rows = [(name, *(f"{scored.mean(metric):.3f}" for metric in metrics)) for name, scored in each.scored.items()]
-    _print(console, ("configuration", *metrics), rows)
+    for start in range(0, len(metrics), MOST_COLUMNS):
+        part = metrics[start : start + MOST_COLUMNS]
+        rows = [(name, *(f"{scored.mean(metric):.3f}" for metric in part)) for name, scored in each.scored.items()]
+        print_grid(console, ("configuration", *part), rows)
     if not each.comparisons:
         return
     say(console, f"{metrics[0]} against {report.table.baseline}, query by query (a difference where p < {SURE})")
@@ -44,7 +49,7 @@ def _print_collection(console: Console, report: Report, each: CollectionReport) 
         (c.configuration, f"{c.difference:+.3f}", *map(str, (c.won, c.lost, c.tied)), f"{c.p:.4f}", _said(c))
         for c in each.comparisons
     ]
-    _print(console, ("configuration", "difference", "won", "lost", "tied", "p", ""), compared, left=(6,))
+    print_grid(console, ("configuration", "difference", "won", "lost", "tied", "p", ""), compared, left=(6,))
 
 
 def _said(comparison: Comparison) -> str:
@@ -61,7 +66,7 @@ def _print_overview(console: Console, report: Report) -> None:
         for each in report.collections
     ]
     means = report.everywhere(metric)
-    _print(
+    print_grid(
         console, ("collection", *names), [*rows, ("mean", *(f"{means[n]:.3f}" if n in means else "" for n in names))]
     )
 
@@ -76,7 +81,7 @@ def _print_checks(console: Console, report: Report) -> None:
         )
         for check in report.checks
     ]  # fmt: skip
-    _print(console, ("case", "metric", "measured", "expected", "tolerance", ""), rows, left=(1, 5))
+    print_grid(console, ("case", "metric", "measured", "expected", "tolerance", ""), rows, left=(1, 5))
     counts = [(sum(check.verdict == verdict for check in report.checks), verdict) for verdict in STYLES]
     say(console, "Scores: " + ", ".join(f"{count} {verdict}" for count, verdict in counts if count) + ".")
     if report.absent:
@@ -92,10 +97,11 @@ def _print_margins(console: Console, report: Report) -> None:
         )
         for check in report.margins
     ]  # fmt: skip
-    _print(console, ("on", "configuration", "best of the others", "measured", "at least", ""), rows, left=(1, 2, 5))
+    print_grid(console, ("on", "configuration", "best of the others", "measured", "at least", ""), rows, left=(1, 2, 5))
 
 
-def _print(console: Console, names: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = ()) -> None:
+def print_grid(console: Console, names: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = ()) -> None:
+    """Print one table; columns are of numbers but for the first and those in `left`."""
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(names):
         grid.add_column(name, justify="left" if index in (0, *left) else "right", overflow="fold")

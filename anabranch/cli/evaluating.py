@@ -12,19 +12,22 @@ from rich.progress import TaskID
 from anabranch.cli.eval_contexts import Values, context_of, measured_too_far, settings_of, settings_shown
 from anabranch.cli.eval_json import per_query_lines, report_json
 from anabranch.cli.eval_places import Places, Selection, places_of
+from anabranch.cli.eval_spans import SpanSearch, passages_shown
 from anabranch.cli.eval_view import print_report
 from anabranch.cli.files import check_folder, write_whole
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import bar, bars
 from anabranch.cli.searching import hits_of
 from anabranch.cli.settings import context_of as context_given
+from anabranch.corpus.opening import open_corpus
 from anabranch.errors import SettingsError
 from anabranch.evaluation.collection import Collection, read_collection
 from anabranch.evaluation.corpora import Making, Prepared, opened, prepare
 from anabranch.evaluation.markdown import markdown_of
 from anabranch.evaluation.plot import plot_of
 from anabranch.evaluation.report import CollectionReport, Report, reported, scored_collection
-from anabranch.evaluation.running import Found, Run, run_queries
+from anabranch.evaluation.running import Found, Run, Search, run_queries
+from anabranch.evaluation.span_evidence import with_spans
 from anabranch.evaluation.tables import Table, read_table, with_expected
 from anabranch.evaluation.trec import best_per_document
 from anabranch.evaluation.usual import usual_table
@@ -72,10 +75,10 @@ def evaluated(asked: Asked) -> int:
     settings = settings_of(table, given, reproducible=asked.is_table, where=str(asked.what))
     for remark in measured_too_far(table, settings):
         say(notes(), f"{remark}.", style="yellow")
-    prepared = [_prepared(collection, table, asked) for collection in places.here]
+    prepared = [prepared_of(collection, table, asked) for collection in places.here]
     selection = Selection(asked.only)
     found = asyncio.run(_measured(table, prepared, settings, selection))
-    shown = {name: settings_shown(values) for name, values in settings.items()}
+    shown = {name: settings_shown(values) + passages_shown(table, name) for name, values in settings.items()}
     report = reported(table, tuple(found), places.absent, shown)
     _tell(report, asked)
     return 1 if _has_failed(report, asked) else 0
@@ -87,7 +90,7 @@ def _table(asked: Asked) -> tuple[Table, Places]:
         table = _compared_with(read_table(asked.what), asked.baseline)
         return table, places_of(table, asked.data, asked.places, selection, split=asked.split)
     collection = read_collection(asked.what, split=asked.split)
-    table = _compared_with(usual_table(collection.name), asked.baseline)
+    table = _compared_with(usual_table(collection.name, passages=bool(collection.evidence)), asked.baseline)
     selection.check([collection.name], list(table.configurations))
     return table, Places((collection,), ())
 
@@ -101,7 +104,8 @@ def _compared_with(table: Table, baseline: str | None) -> Table:
     return table.model_copy(update={"baseline": baseline})
 
 
-def _prepared(collection: Collection, table: Table, asked: Asked) -> Prepared:
+def prepared_of(collection: Collection, table: Table, asked: Asked) -> Prepared:
+    """Bring the corpus of a collection up to date, with progress on standard error."""
     if asked.corpus is not None:
         return opened(collection, asked.corpus)
     making = Making(
@@ -128,18 +132,36 @@ async def _measured(
     reports = []
     for each in prepared:
         chosen = selection.of(each.collection.name, settings)
-        runs = await _runs(each, {name: context_of(settings[name], str(each.corpus)) for name in chosen})
+        contexts = {name: context_of(settings[name], str(each.corpus)) for name in chosen}
+        if table.kind == "spans":
+            reports.append(await _measured_by_spans(table, each, contexts))
+            continue
+        runs = await _runs(each, contexts)
         reports.append(await asyncio.to_thread(scored_collection, table, each, runs))
     return reports
 
 
+async def _measured_by_spans(table: Table, prepared: Prepared, contexts: Mapping[str, Context]) -> CollectionReport:
+    corpus = await open_corpus(prepared.corpus)
+    prepared, evidence = await asyncio.to_thread(with_spans, prepared, corpus.embedder)
+    runs = await _run(prepared, contexts, SpanSearch(contexts, table.passages))
+    return await asyncio.to_thread(scored_collection, table, prepared, runs, evidence)
+
+
 async def _runs(prepared: Prepared, contexts: Mapping[str, Context]) -> dict[str, Run]:
+    by_passage = bool(prepared.collection.evidence)
+
     async def search(configuration: str, query: str) -> Found:
         hits, state = await hits_of(query, contexts[configuration], None)
-        ranked = best_per_document(((chunk.doc_key, item["score"]) for item, chunk in hits), MOST_DOCUMENTS)
+        keyed = ((chunk.chunk_id if by_passage else chunk.doc_key, item["score"]) for item, chunk in hits)
+        ranked = best_per_document(keyed, MOST_DOCUMENTS)
         degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])
         return Found(tuple(key for key, _ in ranked), degraded)
 
+    return await _run(prepared, contexts, search)
+
+
+async def _run(prepared: Prepared, contexts: Mapping[str, Context], search: Search) -> dict[str, Run]:
     queries = prepared.collection.queries
     with bar(f"{prepared.collection.name}: queries", len(queries)) as advance:
         return await run_queries(queries, list(contexts), search, told=advance)
@@ -163,7 +185,7 @@ def _tell(report: Report, asked: Asked) -> None:
 
 def _write(report: Report, path: Path, asked: Asked) -> None:
     plot = path.with_suffix(".svg")
-    write_whole(path, markdown_of(report, command=_command(asked), plot=plot.name))
+    write_whole(path, markdown_of(report, command=command_of(asked), plot=plot.name))
     write_whole(plot, plot_of(report))
     say(notes(), f"{path} and {plot} are written.")
 
@@ -174,7 +196,7 @@ def _accept(report: Report, path: Path) -> None:
     say(notes(), f"{path} expects {len(scores)} scores as they were measured.")
 
 
-def _command(asked: Asked) -> str:
+def command_of(asked: Asked) -> str:
     """Return how to make the report again, without the names of folders, which are of one machine."""
     return f"anabranch eval {asked.what.name}{' --data DIR' if asked.is_table else ''}"
 

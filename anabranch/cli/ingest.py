@@ -32,6 +32,10 @@ def ingest(
     chunk_sizes: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Tokens of a root, a middle and a leaf [dim](2048,512,128)[/].")
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Language of the documents, such as german [dim](told from them)[/]."),
+    ] = None,
     access: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,6 +109,7 @@ def ingest(
         embedder=embedder or "",
         base_url=base_url,
         sizes=_sizes(chunk_sizes),
+        language=language or "",
         access=tuple(access or ()),
         prune=prune,
         archives=archives,

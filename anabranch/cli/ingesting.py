@@ -38,6 +38,7 @@ class Wanted:
     embedder: str = ""
     base_url: str | None = None
     sizes: tuple[int, int, int] | None = None
+    language: str = ""
     access: tuple[str, ...] = ()
     prune: bool = True
     archives: bool = False
@@ -57,6 +58,7 @@ def take_in(wanted: Wanted, *, as_json: bool) -> int:
             embedder=wanted.embedder,
             base_url=wanted.base_url,
             sizes=wanted.sizes,
+            language=wanted.language,
             access=wanted.access,
             prune=wanted.prune,
             archives=wanted.archives,

@@ -21,6 +21,7 @@ from anabranch.corpus.reading.cleaning import clean
 
 LABELS = {
     "begin": "opening the corpus",
+    "recall": "looking among kept answers",
     "condense": "reading the conversation",
     "rewrite": "choosing what to search for",
     "retrieve": "searching",
@@ -29,9 +30,12 @@ LABELS = {
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
     "pack": "choosing how to answer",
+    "speculate": "drafting ahead",
+    "adopt": "checking the draft",
     "create": "writing",
     "refine": "reading on",
     "map": "reading all windows",
+    "gather": "laying out the parts",
     "reduce": "joining the parts",
     "cite": "checking the quotes",
     "abstain": "finding no answer",
@@ -54,7 +58,7 @@ class LiveAnswer:
         self._text += text
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """Say which step has begun; a refined draft takes the place of the one before."""
+        """Say which step has begun; a draft takes the place of the one before, none that of one withdrawn."""
         if event.get("status") == "started":
             self._spinner.update(text=Text(label_of(event), style="dim"))
         elif isinstance(event.get("answer"), str):

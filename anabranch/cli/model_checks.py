@@ -20,14 +20,7 @@ async def model_check(context: Context) -> Check:
     from nodes.resources import model_of
 
     if context.model is None:
-        said = "none: answers are verbatim sentences from the documents"
-        if context.base_url is not None:
-            return Check(
-                "model", "problem", "base_url is set, and no model", "Name the model that it serves: --model NAME."
-            )
-        if os.environ.get("OPENAI_API_KEY"):
-            return Check("model", "off", said, "OPENAI_API_KEY is set; to use it: --model openai:gpt-5-mini.")
-        return Check("model", "off", said)
+        return _without(context)
     try:
         await model_of(context)
     except AnabranchError as error:
@@ -35,6 +28,21 @@ async def model_check(context: Context) -> Check:
     if context.base_url is None:
         return Check("model", "ok", f"{context.model} (the provider was not contacted)")
     return await _served(context.model, context.base_url)
+
+
+def _without(context: Context) -> Check:
+    """Say whether everything that was chosen can do without a chat model."""
+    if context.base_url is not None:
+        return Check(
+            "model", "problem", "base_url is set, and no model", "Name the model that it serves: --model NAME."
+        )
+    if "llm" in context.retrievers:
+        said = "the retriever 'llm' needs a chat model, and none is configured"
+        return Check("model", "problem", said, "Set `model`.")
+    said = "none: answers are verbatim sentences from the documents"
+    if os.environ.get("OPENAI_API_KEY"):
+        return Check("model", "off", said, "OPENAI_API_KEY is set; to use it: --model openai:gpt-5-mini.")
+    return Check("model", "off", said)
 
 
 async def _served(model: str, base_url: str) -> Check:

@@ -37,7 +37,7 @@ async def threads_of(corpus: str) -> AsyncIterator[AsyncSqliteSaver]:
     path = thread_file(corpus)
     async with AsyncExitStack() as stack:
         try:
-            await asyncio.to_thread(_private, path)
+            await asyncio.to_thread(private, path)
             saver = await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(str(path)))
             await saver.setup()
         except (sqlite3.Error, OSError) as error:
@@ -54,7 +54,7 @@ def thread_config(thread: str) -> dict[str, Any]:
     return {"configurable": {"thread_id": thread.strip()}}
 
 
-def _private(path: Path) -> None:
+def private(path: Path) -> None:
     """Create the file for its owner alone; SQLite gives its side files the same mode."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     if path.stat().st_mode & 0o077:

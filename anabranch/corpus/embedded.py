@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import hashlib
 import json
 import threading
 from collections import OrderedDict
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anabranch.corpus.analysis import analyser
+from anabranch.corpus.background import Background
 from anabranch.corpus.document import Chunk
+from anabranch.corpus.outlines import Outline
 from anabranch.corpus.passages import Passages, visible
+from anabranch.corpus.query_vectors import QueryVectors
 from anabranch.corpus.segments.generation import home_of, segment_home
 from anabranch.corpus.segments.index import Index, Masks, seen
 from anabranch.corpus.segments.integrity import Watch
@@ -30,11 +33,9 @@ T = TypeVar("T")
 
 # Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
-# A pool of its own: a search that waits for its vectors must not wait for a thread that waits for it. The requests for
-# several queries to a hosted embedder run side by side.
-_EMBEDDING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="anabranch-embedding")
-QUERY_VECTORS = 1_024
 MASKS = 32
+SAMPLE = 512
+"""Leaves that stand for all of them where the background of a query is asked for; takes a fraction of a millisecond."""
 
 
 class EmbeddedCorpus:
@@ -59,7 +60,7 @@ class EmbeddedCorpus:
         self.watch = Watch(self._index)
         self._passages = Passages(folder)
         self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._vectors = QueryVectors(embedder)
         self._masks: OrderedDict[str, tuple[int, Masks]] = OrderedDict()
 
     @property
@@ -76,9 +77,23 @@ class EmbeddedCorpus:
         """Count what is in it."""
         return await _in_thread(self._info)
 
+    async def edition(self) -> str:
+        """Name this corpus as it is now; documents may have changed since this generation of it was made."""
+        return await _in_thread(self._edition)
+
     async def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
         """Return one ranked list of leaves per query, filtered before ranking."""
         return await _in_thread(partial(self._search, arm, list(queries), k, scope))
+
+    async def scores(
+        self, arm: Arm, queries: Sequence[str], ids: Sequence[str], scope: Scope
+    ) -> list[dict[str, float]]:
+        """Return, for each query, the score of each of these leaves as `search` gives it."""
+        return await _in_thread(partial(self._scores, arm, list(queries), list(dict.fromkeys(ids)), scope))
+
+    async def background(self, queries: Sequence[str], scope: Scope) -> list[Background]:
+        """Return how each query relates to the leaves in scope at large."""
+        return await _in_thread(partial(self._background, list(queries), scope))
 
     async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Fetch chunks with their text; ids that are gone or out of scope are absent."""
@@ -87,6 +102,14 @@ class EmbeddedCorpus:
     async def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return each chunk's ids one level down in document order."""
         return await _in_thread(partial(self._passages.children, list(dict.fromkeys(ids)), scope))
+
+    async def outlines(self, scope: Scope, most: int) -> list[Outline]:
+        """Return the documents in scope at a glance, by source."""
+        return await _in_thread(partial(self._passages.outlines, scope, most))
+
+    async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
+        """Return the ids of the first `most` leaves of each document in its order."""
+        return await _in_thread(partial(self._passages.leaves, list(dict.fromkeys(doc_ids)), scope, most))
 
     async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
@@ -102,12 +125,16 @@ class EmbeddedCorpus:
         """Return the terms that BM25 sees in `text`."""
         return self._analyser.terms(text)
 
+    def _edition(self) -> str:
+        what = [str(self.folder), self.manifest.name, self.manifest.files, self._passages.changes()]
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
     def _search(self, arm: Arm, queries: list[str], k: int, scope: Scope) -> list[RankedList]:
         self.watch.check()
         masks = self._mask(scope)
         if not queries or k < 1 or not seen(masks):
             return [RankedList(ids=[], scores=[]) for _ in queries]
-        vectors = np.stack(list(_EMBEDDING.map(self._vector, queries))) if arm == "dense" else None
+        vectors = self._vectors.of(queries) if arm == "dense" else None
         try:
             return self._ranked(queries, vectors, k, masks)
         except (IndexError, ValueError, OverflowError):
@@ -115,26 +142,33 @@ class EmbeddedCorpus:
             self.watch.check_all()
             raise
 
+    def _scores(self, arm: Arm, queries: list[str], ids: list[str], scope: Scope) -> list[dict[str, float]]:
+        self.watch.check()
+        found = self._index.rows(self._passages.owners(ids, scope), self._mask(scope))
+        rows = np.fromiter(found.values(), np.int64, len(found))
+        by_query = (
+            self._index.bm25.scores(self._analyser.terms(query), rows)
+            if arm == "bm25"
+            else self._index.cosines(self._vectors.one(query), rows)
+            for query in queries
+        )
+        return [dict(zip(found, scores.tolist(), strict=True)) for scores in by_query]
+
+    def _background(self, queries: list[str], scope: Scope) -> list[Background]:
+        self.watch.check()
+        passages, rows = self._index.sample(self._mask(scope), SAMPLE)
+        if not passages:
+            return [Background(0, 0.0, 0.0, 0.0) for _ in queries]
+        sampled = [self._index.cosines(self._vectors.one(query), rows) for query in queries]
+        rare = self._index.bm25.rare()
+        return [Background(passages, float(cosines.mean()), float(cosines.std()), rare) for cosines in sampled]
+
     def _ranked(self, queries: list[str], vectors: Vectors | None, k: int, masks: Masks) -> list[RankedList]:
         if vectors is None:
             found = self._index.bm25.search([self._analyser.terms(query) for query in queries], k, masks)
         else:
             found = self._index.nearest(vectors, k, masks)
         return [RankedList(ids=self._index.ids(rows), scores=scores.tolist()) for rows, scores in found]
-
-    def _vector(self, query: str) -> NDArray[np.float32]:
-        """Embed each query on its own and keep it: the same question is searched again every round and turn."""
-        with self._lock:
-            known = self._vectors.get(query)
-            if known is not None:
-                self._vectors.move_to_end(query)
-                return known
-        vector: NDArray[np.float32] = self._embedder.embed([query])[0]
-        with self._lock:
-            self._vectors[query] = vector
-            while len(self._vectors) > QUERY_VECTORS:
-                self._vectors.popitem(last=False)
-        return vector
 
     def _mask(self, scope: Scope) -> Masks:
         """Return which rows may be seen; asked anew once the documents have changed.

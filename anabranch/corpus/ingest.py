@@ -21,6 +21,7 @@ from anabranch.corpus.reading import PLAIN, ReadOptions
 from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.report import FileRow, IngestReport, Progress, Status
 from anabranch.corpus.segments.publishing import out_of_date, publish, tidy
+from anabranch.corpus.stemming import checked_language
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.corpus.truth import Truth
 from anabranch.errors import EmbedderMismatchError, SettingsError
@@ -37,6 +38,7 @@ def ingest(
     embedder: str = "",
     base_url: str | None = None,
     sizes: Sizes | None = None,
+    language: str = "",
     access: Sequence[str] = (),
     prune: bool = True,
     archives: bool = False,
@@ -56,6 +58,8 @@ def ingest(
         embedder: How to embed (see `load_embedder`); empty for what the corpus was made with, 'minilm' for a new one.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         sizes: Tokens of root, middle and leaf; None for what the corpus was made with, 2048/512/128 for a new one.
+        language: Of the Snowball stemmers, or 'none'; the keyword index is made anew where the corpus had another one.
+            Empty for the one it has; a new corpus's is told from its documents.
         access: Access tags of the documents taken in. Empty leaves files that are in the corpus the tags they were
             taken in with, so that a run without them makes nothing public. A JSONL line with tags of its own keeps
             to those.
@@ -70,7 +74,7 @@ def ingest(
 
     Raises:
         UserError: A path does not exist, an address is not one of the web, or the embedder or the sizes are not those
-            of the corpus.
+            of the corpus; or there is no stemmer for the language.
         CorpusLockedError: Another process is writing.
         ModelError: A hosted embedder failed; what was committed before is kept and indexed.
         OperationError: The disk is full, or fails.
@@ -80,13 +84,15 @@ def ingest(
         sizes = checked_sizes(sizes)
     if embedder:
         load_embedder(embedder, base_url)
+    if language:
+        checked_language(language)
     report = IngestReport()
     progress = progress if progress is not None else _silent
     asked = gathered(paths, skip=(corpus,), archives=archives, follow_links=follow_links, private_urls=private_urls)
     with asked as found:
         make_folder(corpus)
         with writing(corpus, wait=wait), closing(Truth(corpus)) as truth:
-            settled = _settle(truth, embedder, base_url, sizes)
+            settled = _settle(truth, embedder, base_url, sizes, language)
             intake = Intake(truth, *settled, access, report, progress, options, corpus=corpus, limits=limits)
             try:
                 intake.take(found)
@@ -117,7 +123,9 @@ def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the
     """Show nothing."""
 
 
-def _settle(truth: Truth, spec: str, base_url: str | None, sizes: Sizes | None) -> tuple[Embedder, Sizes]:
+def _settle(
+    truth: Truth, spec: str, base_url: str | None, sizes: Sizes | None, language: str
+) -> tuple[Embedder, Sizes]:
     """Return the embedder and the sizes of this corpus; the first run decides them.
 
     Raises:
@@ -142,5 +150,6 @@ def _settle(truth: Truth, spec: str, base_url: str | None, sizes: Sizes | None) 
         truth.set_meta("spec", settled_spec(spec))
         truth.set_meta("base_url", base_url or "")
         truth.set_meta("sizes", json.dumps(chosen))
-        truth.set_meta("language", truth.meta("language") or "english")
+        if language:
+            truth.set_meta("language", language)
     return embedder, chosen

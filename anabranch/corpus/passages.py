@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.filters import compile_filters
+from anabranch.corpus.outlines import Outline, leaves_of, outlines
 from anabranch.corpus.rows import digest_of, embedded_text, text_key
 from anabranch.corpus.store import Place, Scope
 from anabranch.corpus.truth import DATABASE, changes_in
@@ -85,6 +86,15 @@ class Passages:
             found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
+    def owners(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
+        """Return the number of the document of each leaf; those that are gone or out of scope are absent."""
+        sql = (
+            "SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id) "
+            "WHERE c.chunk_id IN ({ids}) AND c.level = 2 AND {where}"
+        )
+        with self._reading() as connection:
+            return dict(_batched(connection, sql, ids, scope))
+
     def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return each chunk's ids one level down in document order."""
         sql = (
@@ -97,21 +107,33 @@ class Passages:
                 result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
+    def outlines(self, scope: Scope, most: int) -> list[Outline]:
+        """Return the documents of a scope at a glance, by source; no more than `most`."""
+        with self._reading() as connection:
+            return outlines(connection, *visible(scope), most)
+
+    def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
+        """Return the ids of the first `most` leaves of each document in its order."""
+        where, parameters = visible(scope)
+        with self._reading() as connection:
+            found = {doc_id: leaves_of(connection, doc_id, where, parameters, most) for doc_id in doc_ids}
+        return {doc_id: ids for doc_id, ids in found.items() if ids}
+
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
         where, parameters = visible(scope)
         # Only this program's own words are put in here; values stay parameters.
         sql = (
-            "SELECT c.heading, d.pages FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
+            "SELECT c.heading, d.pages, d.path FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
             f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
         )
         places = []
         with self._reading() as connection:
             for doc_id, position in spots:
                 rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
-                heading, pages = rows[0] if rows else ("", "[]")
+                heading, pages, path = rows[0] if rows else ("", "[]", "")
                 before = [page for start, page in _parsed(pages) if start <= position]
-                places.append(Place(before[-1] if before else None, heading))
+                places.append(Place(before[-1] if before else None, heading, path))
         return places
 
     def _gone(self) -> CorpusNotFoundError:

@@ -13,7 +13,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from typing_extensions import TypedDict
 
+from anabranch.corpus.background import Background
 from anabranch.corpus.document import Chunk
+from anabranch.corpus.outlines import Outline
 from anabranch.models.embedding import Embedder
 
 Arm = Literal["bm25", "dense"]
@@ -63,10 +65,14 @@ class CorpusInfo:
 
 
 class Place(NamedTuple):
-    """Where some words are: 1-based page (None without pages, or where the document is gone) and heading path."""
+    """Where some words are: 1-based page (None without pages, or where the document is gone), heading path, file.
+
+    `path` is what the corpus knows the file by (`anabranch.corpus.identity`), empty where the document is gone.
+    """
 
     page: int | None
     heading: str
+    path: str = ""
 
 
 class CorpusStore(Protocol):
@@ -86,11 +92,28 @@ class CorpusStore(Protocol):
         """Count what is in it."""
         ...
 
+    async def edition(self) -> str:
+        """Name this corpus as it is now: any change of its documents, their tags or its index makes another name."""
+        ...
+
     async def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
         """Return one ranked list of leaf chunks per query, at most `k` long, filtered before ranking.
 
         BM25 lists hold no chunk that shares no term with the query.
         """
+        ...
+
+    async def scores(
+        self, arm: Arm, queries: Sequence[str], ids: Sequence[str], scope: Scope
+    ) -> list[dict[str, float]]:
+        """Return, for each query, the score of each of these leaves, the same that `search` gives it.
+
+        A leaf that shares no term with the query has a BM25 score of 0; what is gone, hidden or no leaf is absent.
+        """
+        ...
+
+    async def background(self, queries: Sequence[str], scope: Scope) -> list[Background]:
+        """Return how each query relates to the leaves in scope at large."""
         ...
 
     async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
@@ -99,6 +122,14 @@ class CorpusStore(Protocol):
 
     async def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return, for each chunk id, the ids one level down in document order; a parent out of scope is absent."""
+        ...
+
+    async def outlines(self, scope: Scope, most: int) -> list[Outline]:
+        """Return the documents in scope at a glance, by source, at most `most` of them."""
+        ...
+
+    async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
+        """Return the ids of the first `most` leaves of each document in its order; one out of scope is absent."""
         ...
 
     async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:

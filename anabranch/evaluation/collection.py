@@ -1,5 +1,7 @@
-"""Test collections in BEIR's form: a folder with `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`.
+"""Test collections: folders of documents, queries, and judgements of which documents answer which query.
 
+In BEIR's form that is `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`; else the documents as they are, and
+`questions.jsonl`, which says by regular expressions what the evidence is.
 Judgements and texts come from different hands and seldom fit perfectly. What cannot be used is left out and counted in
 a remark; only where nothing is left is it an error.
 """
@@ -8,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Collection as Ids
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import CollectionError
+from anabranch.evaluation.evidence import QUESTIONS, judged, read_questions
+from anabranch.evaluation.gold import Gold
 from anabranch.evaluation.judgements import Qrels, find_qrels, read_qrels
 from anabranch.evaluation.queries import read_queries
+from anabranch.evaluation.references import read_references
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
@@ -32,6 +37,9 @@ class Collection:
         queries: Text by id, of the queries that count: those with a relevant document.
         qrels: Judgements of those queries.
         remarks: What was left out, for people.
+        documents: The files of its documents, where they are not in one file.
+        evidence: What is known of the answers, where that takes the place of judgements: then `qrels` are of passages,
+            and empty until a corpus is there to look into.
     """
 
     name: str
@@ -40,11 +48,18 @@ class Collection:
     queries: dict[str, str]
     qrels: Qrels
     remarks: tuple[str, ...] = ()
+    documents: tuple[Path, ...] = ()
+    evidence: dict[str, Gold] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """What its corpus is made of; nothing where the documents are in a corpus already."""
+        return self.documents or ((self.corpus,) if self.corpus is not None else ())
 
 
 def is_collection(folder: Path) -> bool:
     """Tell whether a folder looks like a test collection."""
-    return (folder / QUERIES).is_file()
+    return (folder / QUERIES).is_file() or (folder / QUESTIONS).is_file()
 
 
 def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Collection:
@@ -64,10 +79,12 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
         hint = (
             f"It holds the collections {', '.join(inside)}: name one of them, or give a table and --data {folder}."
             if inside
-            else f"A collection is a folder with {CORPUS}, {QUERIES} and qrels.tsv."
+            else f"A collection is a folder with {CORPUS}, {QUERIES} and qrels.tsv, or documents and {QUESTIONS}."
         )
         raise CollectionError(msg, hint=hint)
-    queries, qrels = read_queries(folder / QUERIES), _cleaned(read_qrels(find_qrels(folder, split)))
+    if not (folder / QUERIES).is_file():
+        return _of_questions(folder, name or folder.resolve().name)
+    queries, qrels = read_queries(folder / QUERIES), _judgements(folder, split)
     judged = {query: rows for query, rows in qrels.items() if query in queries}
     useful = {query: rows for query, rows in judged.items() if any(value > 0 for value in rows.values())}
     if not useful:
@@ -87,6 +104,42 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
         qrels=useful,
         remarks=tuple(filter(None, remarks)),
     )
+
+
+def _of_questions(folder: Path, name: str) -> Collection:
+    questions = read_questions(folder)
+    return Collection(
+        name=name,
+        folder=folder,
+        corpus=None,
+        queries=questions.queries,
+        qrels={},
+        remarks=tuple(filter(None, [_remark(questions.without, "{queries} without evidence {are} left out")])),
+        documents=questions.documents,
+        evidence=questions.gold,
+    )
+
+
+def with_evidence(collection: Collection, corpus: Path) -> Collection:
+    """Judge the passages of a corpus by the evidence of a collection's questions.
+
+    Raises:
+        CollectionError: The documents of no question are there.
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: The database cannot be read.
+    """
+    found = judged({key: collection.evidence[key] for key in collection.queries}, corpus)
+    if not found.qrels:
+        names = sorted({collection.evidence[key].document for key in found.elsewhere})
+        msg = f"None of the documents that the questions of {collection.folder} are about is there: {_some(names)}."
+        raise CollectionError(msg, hint="`doc` is what the name of the file begins with.")
+    remarks = [
+        _remark(found.elsewhere, "{queries} about documents that are not here {are} left out"),
+        _remark(found.nowhere, "{queries} whose evidence is in no passage can only miss"),
+    ]
+    queries = {key: text for key, text in collection.queries.items() if key in found.qrels}
+    said = (*collection.remarks, *filter(None, remarks))
+    return replace(collection, queries=queries, qrels=found.qrels, remarks=said)
 
 
 def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
@@ -118,6 +171,15 @@ def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
         f"they count as not found, in {_counted(hit)}"
     )
     return replace(collection, remarks=(*collection.remarks, remark))
+
+
+def _judgements(folder: Path, split: str) -> Qrels:
+    """Read the judgements; without a file of them, the documents that the queries' references are in are relevant."""
+    has_file = (folder / "qrels.tsv").exists() or (folder / "qrels").exists()
+    named = {} if has_file else read_references(folder / QUERIES)
+    if named:
+        return {query: {one.document: 1 for one in rows} for query, rows in named.items()}
+    return _cleaned(read_qrels(find_qrels(folder, split)))
 
 
 def _cleaned(qrels: Qrels) -> Qrels:

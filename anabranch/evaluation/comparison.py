@@ -33,20 +33,26 @@ class Comparison:
     p: float
 
 
-def compared(scores: Mapping[str, PerQuery], baseline: str) -> list[Comparison]:
+def compared(
+    scores: Mapping[str, PerQuery], baseline: str, weights: Mapping[str, float] | None = None
+) -> list[Comparison]:
     """Compare every configuration with the baseline; none where the baseline was not measured.
 
     Args:
         scores: Score by query, of the same queries, by configuration.
         baseline: Which configuration the others are compared with.
+        weights: How much each query counts in a mean, 1 on average; None where all count alike.
     """
     others = [name for name in scores if name != baseline]
     if baseline not in scores or not others:
         return []
-    base = scores[baseline]
-    columns = {name: [scores[name][query] for query in base] for name in others}
-    corrected = holm([p_value(columns[name], list(base.values())) for name in others])
-    return [_compared(name, columns[name], list(base.values()), p) for name, p in zip(others, corrected, strict=True)]
+    columns = {
+        name: [scores[name][query] * (weights[query] if weights else 1.0) for query in scores[baseline]]
+        for name in scores
+    }
+    base = columns[baseline]
+    corrected = holm([p_value(columns[name], base) for name in others])
+    return [_compared(name, columns[name], base, p) for name, p in zip(others, corrected, strict=True)]
 
 
 def _compared(name: str, scores: list[float], base: list[float], p: float) -> Comparison:

@@ -15,7 +15,7 @@ from anabranch.corpus.report import IngestReport, Progress
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes
 from anabranch.corpus.upkeep import Listed, documents, overview
 from anabranch.errors import CollectionError, CorpusEmptyError
-from anabranch.evaluation.collection import Collection, checked_against
+from anabranch.evaluation.collection import Collection, checked_against, with_evidence
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 
 MAX_NAMED = 3
@@ -59,7 +59,7 @@ def prepare(collection: Collection, making: Making, progress: Progress | None = 
         KeyboardInterrupt: Ctrl-C; the next run goes on from there.
         AnabranchError: As in `ingest`.
     """
-    if collection.corpus is None:
+    if not collection.sources:
         msg = f"There is no corpus.jsonl in {collection.folder}."
         raise CollectionError(msg, hint="Add it, or name the corpus that holds the documents with --corpus.")
     embedder = load_embedder(making.embedder or DEFAULT_EMBEDDER, making.base_url)
@@ -67,7 +67,7 @@ def prepare(collection: Collection, making: Making, progress: Progress | None = 
     if making.fresh and folder.exists():
         shutil.rmtree(folder)
     report = ingest(
-        [collection.corpus],
+        list(collection.sources),
         folder,
         embedder=making.embedder,
         base_url=making.base_url,
@@ -92,7 +92,10 @@ def opened(collection: Collection, corpus: Path, *, remarks: tuple[str, ...] = (
         why = f" {'; '.join(remarks)}." if remarks else ""
         raise CorpusEmptyError(f"The corpus at {corpus} holds no document.{why}", hint="Give it documents with text.")
     collection = replace(collection, remarks=(*remarks, *_surprises(listed), *collection.remarks))
-    collection = checked_against(collection, {document.key for document in listed})
+    if collection.evidence:
+        collection = with_evidence(collection, corpus)
+    else:
+        collection = checked_against(collection, {document.key for document in listed})
     return Prepared(collection, corpus, len(listed), overview(corpus).embedder)
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.evaluation.report import CollectionReport, Report
 
+MAX_COLUMNS = 8
+"""Of the first table; with more configurations each of them has a row."""
+
 
 def markdown_of(report: Report, *, command: str, plot: str = "") -> str:
     """Return the report.
@@ -21,7 +24,7 @@ def markdown_of(report: Report, *, command: str, plot: str = "") -> str:
 
 def _lines(report: Report, command: str, plot: str) -> Iterator[str]:
     table = report.table
-    yield from (f"# {_safe(table.title)}", "", f"Written by `{command}`; do not edit.", "")
+    yield from (f"# {safe(table.title)}", "", f"Written by `{command}`; do not edit.", "")
     if table.about:
         yield from (table.about.strip(), "")
     yield from (f"## {table.metrics[0]} by collection", "", *_overview(report), "")
@@ -29,17 +32,17 @@ def _lines(report: Report, command: str, plot: str) -> Iterator[str]:
         alt = f"{table.metrics[0]} of each configuration with its 95 % confidence interval, by collection"
         yield from (f"![{alt}]({plot})", "")
     if any(each.comparisons for each in report.collections):
-        yield from (f"## Query by query against {_safe(str(table.baseline))}", "", *_comparisons(report), "")
+        yield from (f"## Query by query against {safe(str(table.baseline))}", "", *_comparisons(report), "")
     if report.checks:
         yield from ("## Measured and expected", "", *_checks(report), "")
     if report.margins:
         yield from ("## Margins", "", *_margins(report), "")
     yield from ("## All metrics", "")
     for each in report.collections:
-        yield from (f"### {_safe(each.name)}", "", *_collection(report, each), "")
+        yield from (f"### {safe(each.name)}", "", *_collection(report, each), "")
     if report.absent:
-        yield from (f"Not here: {', '.join(map(_safe, report.absent))}.", "")
-    yield from ("## Configurations", "", *_rows(("configuration", "settings"), report.shown.items()))
+        yield from (f"Not here: {', '.join(map(safe, report.absent))}.", "")
+    yield from ("## Configurations", "", *grid(("configuration", "settings"), report.shown.items()))
 
 
 def _overview(report: Report) -> Iterator[str]:
@@ -51,7 +54,10 @@ def _overview(report: Report) -> Iterator[str]:
     if len(report.collections) > 1:
         means = report.everywhere(first)
         rows.append(["mean", *_best_bold([means.get(name) for name in names])])
-    yield from _rows(("collection", *names), rows)
+    lines = [["collection", *names], *rows]
+    if len(names) > MAX_COLUMNS:
+        lines = [["configuration", *(row[0] for row in rows)], *map(list, list(zip(*lines, strict=True))[1:])]
+    yield from grid(lines[0], lines[1:])
 
 
 def _comparisons(report: Report) -> Iterator[str]:
@@ -65,7 +71,7 @@ def _comparisons(report: Report) -> Iterator[str]:
         for each in report.collections
         for c in each.comparisons
     ]
-    yield from _rows(("collection", "configuration", "difference", "won", "lost", "tied", "p"), rows)
+    yield from grid(("collection", "configuration", "difference", "won", "lost", "tied", "p"), rows)
 
 
 def _checks(report: Report) -> Iterator[str]:
@@ -76,7 +82,7 @@ def _checks(report: Report) -> Iterator[str]:
         )
         for check in report.checks
     ]  # fmt: skip
-    yield from _rows(("collection", "configuration", "metric", "measured", "expected", "tolerance", ""), rows)
+    yield from grid(("collection", "configuration", "metric", "measured", "expected", "tolerance", ""), rows)
 
 
 def _margins(report: Report) -> Iterator[str]:
@@ -89,21 +95,28 @@ def _margins(report: Report) -> Iterator[str]:
         )
         for check in report.margins
     ]  # fmt: skip
-    yield from _rows(("on", "configuration", "over", "best of them", "measured", "at least", ""), rows)
+    yield from grid(("on", "configuration", "over", "best of them", "measured", "at least", ""), rows)
 
 
 def _collection(report: Report, each: CollectionReport) -> Iterator[str]:
     prepared = each.prepared
     queries = len(prepared.collection.queries)
-    yield f"{prepared.documents:,} documents, {queries:,} queries, embedder {_safe(prepared.embedder)}."
+    yield f"{prepared.documents:,} documents, {queries:,} queries, embedder {safe(prepared.embedder)}."
     yield ""
     metrics = report.table.metrics
     rows = [
         (name, *(f"{scored.mean(metric):.3f}" for metric in metrics), f"{scored.low:.3f} to {scored.high:.3f}")
         for name, scored in each.scored.items()
     ]
-    yield from _rows(("configuration", *metrics, f"95 % of {metrics[0]}"), rows)
-    remarks = [f"- {_safe(remark)}." for remark in each.remarks()]
+    yield from grid(("configuration", *metrics, f"95 % of {metrics[0]}"), rows)
+    if each.texts:
+        yield from ("", f"{metrics[0]} by text; each of them counts alike in the means above.", "")
+        rows = [
+            (name, *(f"{scored.mean_of(metrics[0], queries):.3f}" for queries in each.texts.values()))
+            for name, scored in each.scored.items()
+        ]
+        yield from grid(("configuration", *each.texts), rows)
+    remarks = [f"- {safe(remark)}." for remark in each.remarks()]
     if remarks:
         yield from ("", *remarks)
 
@@ -115,16 +128,18 @@ def _best_bold(values: Sequence[float | None]) -> list[str]:
     return [f"**{text}**" if len(values) > 1 and text == best else text for text in texts]
 
 
-def _rows(names: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(map(_safe, names))} |"
+def grid(names: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+    yield f"| {' | '.join(map(safe, names))} |"
     yield f"|{'---|' * len(names)}"
     for row in rows:
-        yield f"| {' | '.join(_safe(str(cell)) for cell in row)} |"
+        yield f"| {' | '.join(safe(str(cell)) for cell in row)} |"
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
+    """Return text on one line that cannot end a table's cell."""
     return squeeze(text).replace("|", "\\|")

@@ -31,8 +31,8 @@ def plot_of(report: Report) -> str:
         _panel(drawing, report, each, axis, top)
         top += size + GAP
     for tick in axis.ticks:
-        drawing.append(_text(f"{tick:.1f}", axis.x(tick), top + 10, anchor="middle"))
-    drawing.append(_text(report.table.metrics[0], LEFT + WIDTH / 2, top + 28, anchor="middle"))
+        drawing.append(text(f"{tick:.1f}", axis.x(tick), top + 10, anchor="middle"))
+    drawing.append(text(report.table.metrics[0], LEFT + WIDTH / 2, top + 28, anchor="middle"))
     return str(drawing.as_svg()) + "\n"
 
 
@@ -54,7 +54,7 @@ class _Axis:
 
 def _panel(drawing: drawsvg.Drawing, report: Report, each: CollectionReport, axis: _Axis, top: int) -> None:
     bottom = top + HEAD + ROW * len(each.scored)
-    drawing.append(_text(_short(each.name), LEFT, top + 16, weight="bold"))
+    drawing.append(text(_short(each.name), LEFT, top + 16, weight="bold"))
     for tick in axis.ticks:
         drawing.append(drawsvg.Line(axis.x(tick), top + HEAD, axis.x(tick), bottom, stroke=GRID))
     metric, baseline = report.table.metrics[0], report.table.baseline
@@ -65,17 +65,18 @@ def _panel(drawing: drawsvg.Drawing, report: Report, each: CollectionReport, axi
     for row, (name, scored) in enumerate(each.scored.items()):
         y = top + HEAD + ROW * row + ROW / 2
         colour = COLOURS[order.index(name) % len(COLOURS)]
-        drawing.append(_text(_short(name), LEFT - 8, y + 4, anchor="end"))
+        drawing.append(text(_short(name), LEFT - 8, y + 4, anchor="end"))
         line = drawsvg.Line(axis.x(scored.low), y, axis.x(scored.high), y, stroke=colour, stroke_width=2)
         drawing.append(line)
         drawing.append(drawsvg.Circle(axis.x(scored.mean(metric)), y, 4.5, fill=colour))
-        drawing.append(_text(f"{scored.mean(metric):.3f}", LEFT + WIDTH + 8, y + 4))
+        drawing.append(text(f"{scored.mean(metric):.3f}", LEFT + WIDTH + 8, y + 4))
 
 
-def _text(text: str, x: float, y: float, *, anchor: str = "start", weight: str = "normal") -> drawsvg.DrawingElement:
-    return drawsvg.Text(text, 12, x, y, fill=INK, text_anchor=anchor, font_weight=weight)
+def text(said: str, x: float, y: float, *, anchor: str = "start", weight: str = "normal") -> drawsvg.DrawingElement:
+    """Return a label in the plots' size and ink."""
+    return drawsvg.Text(said, 12, x, y, fill=INK, text_anchor=anchor, font_weight=weight)
 
 
-def _short(text: str) -> str:
-    text = squeeze(text)
-    return text if len(text) <= NAME_CHARS else f"{text[: NAME_CHARS - 1]}…"
+def _short(name: str) -> str:
+    name = squeeze(name)
+    return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"

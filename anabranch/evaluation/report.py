@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from anabranch.evaluation.checks import Check, checked
 from anabranch.evaluation.comparison import Comparison, compared
@@ -12,6 +13,8 @@ from anabranch.evaluation.margins import MarginCheck, margins_checked
 from anabranch.evaluation.measures import PerQuery, scores_of
 from anabranch.evaluation.running import Run
 from anabranch.evaluation.significance import interval
+from anabranch.evaluation.span_evidence import Evidence
+from anabranch.evaluation.spans import span_scores
 from anabranch.evaluation.tables import Table
 
 
@@ -24,17 +27,23 @@ class Scored:
         low: Of the 95 % confidence interval of the first metric's mean.
         high: Likewise.
         run: What it found.
+        weights: How much each query counts in a mean, 1 on average; empty where all count alike.
     """
 
     scores: Mapping[str, PerQuery]
     low: float
     high: float
     run: Run
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def mean(self, metric: str) -> float:
         """Return the mean over the queries."""
-        values = self.scores[metric].values()
+        values = [value * self.weights.get(query, 1.0) for query, value in self.scores[metric].items()]
         return sum(values) / len(values)
+
+    def mean_of(self, metric: str, queries: Sequence[str]) -> float:
+        """Return the mean over some queries."""
+        return sum(self.scores[metric][query] for query in queries) / len(queries)
 
     @property
     def means(self) -> dict[str, float]:
@@ -44,11 +53,19 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class CollectionReport:
-    """One collection: `scored` by configuration, and `comparisons` with the baseline on the first metric."""
+    """One collection.
+
+    Attributes:
+        prepared: What was searched.
+        scored: By configuration.
+        comparisons: With the baseline, on the first metric.
+        texts: Queries by the text they are about, where each text counts alike; empty where each query does.
+    """
 
     prepared: Prepared
     scored: Mapping[str, Scored]
     comparisons: tuple[Comparison, ...]
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -103,17 +120,35 @@ class Report:
         return {name: sum(means) / len(means) for name, means in columns.items() if len(means) == len(self.collections)}
 
 
-def scored_collection(table: Table, prepared: Prepared, runs: Mapping[str, Run]) -> CollectionReport:
-    """Score what the configurations found on one collection."""
-    first = table.metrics[0]
+def scored_collection(
+    table: Table, prepared: Prepared, runs: Mapping[str, Run], evidence: Evidence | None = None
+) -> CollectionReport:
+    """Score what the configurations found on one collection.
+
+    Args:
+        table: What is measured.
+        prepared: The collection.
+        runs: By configuration.
+        evidence: Where queries are judged by spans; each text then counts as much as any other.
+    """
+    first, about = table.metrics[0], evidence.texts if evidence is not None else {}
+    sizes = Counter(about.values())
+    weights = {query: len(about) / len(sizes) / sizes[text] for query, text in about.items()}
     scored: dict[str, Scored] = {}
     for name, run in runs.items():
-        scores = scores_of(table.metrics, prepared.collection.qrels, run.rankings)
-        low, high = interval(list(scores[first].values()))
-        scored[name] = Scored(scores, low, high, run)
+        scores = _scores(table, prepared, run, evidence)
+        low, high = interval(list(scores[first].values()), [about[query] for query in scores[first] if about])
+        scored[name] = Scored(scores, low, high, run, weights)
     columns = {name: each.scores[first] for name, each in scored.items()}
-    comparisons = compared(columns, table.baseline) if table.baseline is not None else []
-    return CollectionReport(prepared, scored, tuple(comparisons))
+    comparisons = compared(columns, table.baseline, weights) if table.baseline is not None else []
+    texts = {text: [query for query in about if about[query] == text] for text in sorted(sizes)}
+    return CollectionReport(prepared, scored, tuple(comparisons), texts)
+
+
+def _scores(table: Table, prepared: Prepared, run: Run, evidence: Evidence | None) -> dict[str, PerQuery]:
+    if evidence is None:
+        return scores_of(table.metrics, prepared.collection.qrels, run.rankings)
+    return span_scores(table.metrics, evidence.spans, run.spans, evidence.places)
 
 
 def reported(

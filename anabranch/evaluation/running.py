@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from anabranch.errors import QuestionError
+from anabranch.evaluation.spans import Span
 
 AT_ONCE = 4
 """Queries under way: enough to keep a hosted model busy, few enough for a laptop."""
@@ -16,10 +17,11 @@ AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one query found: document ids, best first, and what was degraded on the way."""
+    """What one query found: document ids, best first, what was degraded on the way, and where its passages are."""
 
     documents: tuple[str, ...]
     degraded: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
 
 
 class Search(Protocol):
@@ -42,11 +44,13 @@ class Run:
         rankings: Document ids by query, best first.
         refused: Why queries could not be searched for, by query; they found nothing.
         degraded: How many queries each degradation happened to.
+        spans: Passages by query, best first, where they are measured by.
     """
 
     rankings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     degraded: Counter[str] = field(default_factory=Counter)
+    spans: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
 
 async def run_queries(
@@ -93,10 +97,13 @@ async def _searched(run: Run, key: str, text: str, search: Search, configuration
         run.rankings[key] = ()
         return
     run.rankings[key] = found.documents
+    if found.spans:
+        run.spans[key] = found.spans
     run.degraded.update(set(found.degraded))
 
 
 def _in_order(run: Run, queries: Mapping[str, str]) -> Run:
     """Put what came in any order into that of the queries, so that two runs give the same report."""
     refused = {key: run.refused[key] for key in queries if key in run.refused}
-    return Run({key: run.rankings[key] for key in queries}, refused, Counter(dict(sorted(run.degraded.items()))))
+    rankings = {key: run.rankings[key] for key in queries}
+    return Run(rankings, refused, Counter(dict(sorted(run.degraded.items()))), run.spans)

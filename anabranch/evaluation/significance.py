@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 RESAMPLES = 9_999
+BOOTSTRAPS = 2_000
 BATCH = 512
 """Resamples held in memory at once."""
 
@@ -57,14 +58,32 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a mean over queries, by the percentiles of 2,000 bootstrap samples."""
+def interval(values: Sequence[float], strata: Sequence[object] = ()) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a mean over queries, by the percentiles of 2,000 bootstrap samples.
+
+    Args:
+        values: One per query.
+        strata: What each of them is about, where the mean is that of the means of the strata: each is sampled for
+            itself.
+    """
+    if len(set(strata)) > 1:
+        return _stratified(values, strata)
     from scipy.stats import bootstrap
 
     scores = np.asarray(values, dtype=np.float64)
     if len(scores) < 2 or not np.ptp(scores):
         return float(scores.mean()), float(scores.mean())
     result = bootstrap(
-        (scores,), np.mean, n_resamples=2_000, batch=BATCH, method="percentile", rng=np.random.default_rng(SEED)
+        (scores,), np.mean, n_resamples=BOOTSTRAPS, batch=BATCH, method="percentile", rng=np.random.default_rng(SEED)
     )
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
+
+
+def _stratified(values: Sequence[float], strata: Sequence[object]) -> tuple[float, float]:
+    groups: dict[object, list[float]] = {}
+    for value, stratum in zip(values, strata, strict=True):
+        groups.setdefault(stratum, []).append(value)
+    rng = np.random.default_rng(SEED)
+    means = [rng.choice(group, (BOOTSTRAPS, len(group))).mean(axis=1) for group in groups.values()]
+    low, high = np.percentile(np.mean(means, axis=0), [2.5, 97.5])
+    return float(low), float(high)

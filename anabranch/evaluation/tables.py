@@ -13,9 +13,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from anabranch.errors import CollectionError
+from anabranch.evaluation.arms import Arm
 from anabranch.evaluation.located import Located, Where, read_located
 from anabranch.evaluation.measures import measure_of
 from anabranch.evaluation.queries import unusable
+from anabranch.evaluation.spans import is_of_spans, span_measure
 
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^/\n]+$")]
@@ -23,7 +25,7 @@ Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^/\n]+$")]
 
 
 def _known_metric(name: str) -> str:
-    measure_of(name)
+    span_measure(name) if is_of_spans(name) else measure_of(name)
     return name
 
 
@@ -67,10 +69,12 @@ class Table(_Strict):
     metrics: tuple[Metric, ...] = Field(min_length=1, description="The first one is compared and drawn.")
     baseline: Name | None = Field(default=None, description="Configuration that the others are compared with.")
     tolerance: Score = Field(default=0.005, description="Of the cases that name none.")
+    kind: Literal["documents", "spans"] = Field(default="documents", description="What queries are judged by.")
     embedder: str = Field(default="", description="As in ingest; empty for the default one.")
     chunk_sizes: tuple[int, int, int] | None = Field(default=None, description="As in ingest.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Of all configurations.")
     configurations: dict[Name, dict[str, Any]] = Field(min_length=1, description="Settings by name.")
+    passages: dict[Name, Arm] = Field(default_factory=dict, description="With spans: how configurations make them.")
     collections: tuple[Name, ...] = Field(default=(), description="Names of folders below --data.")
     cases: tuple[Case, ...] = Field(default=(), description="Expected scores.")
     margins: tuple[Margin, ...] = Field(default=(), description="What one configuration owes to others.")
@@ -93,9 +97,9 @@ def read_table(path: Path) -> Table:
         table = Table.model_validate(located.value)
         problems = list(_contradictions(table))
     except ValidationError as error:
-        problems = [(_place(item["loc"]), _said(item)) for item in error.errors()]
+        problems = [(place(item["loc"]), said(item)) for item in error.errors()]
     if table is None or problems:
-        told = [f"line {located.line(where)}: {_spelled(where)}{what}" for where, what in problems]
+        told = [f"line {located.line(where)}: {spelled(where)}{what}" for where, what in problems]
         raise unusable(path, told, hint="The guide's page on evaluation shows what a table holds.")
     return table
 
@@ -128,7 +132,19 @@ def _contradictions(table: Table) -> Iterator[tuple[Where, str]]:
         first = seen.setdefault((case.collection, case.configuration, case.metric), index)
         if first != index:
             yield ("cases", index), f"it is the case of cases[{first}] again"
+    yield from _of_another_kind(table)
     yield from _unknown_in_margins(table)
+
+
+def _of_another_kind(table: Table) -> Iterator[tuple[Where, str]]:
+    for index, metric in enumerate(table.metrics):
+        if is_of_spans(metric) != (table.kind == "spans"):
+            yield ("metrics", index), f"{metric!r} is not a metric of {table.kind}"
+    for name in table.passages:
+        if name not in table.configurations:
+            yield ("passages", name), f"there is no configuration {name!r}"
+        elif table.kind != "spans":
+            yield ("passages", name), "it goes with kind: spans"
 
 
 def _unknown_in_margins(table: Table) -> Iterator[tuple[Where, str]]:
@@ -138,16 +154,19 @@ def _unknown_in_margins(table: Table) -> Iterator[tuple[Where, str]]:
                 yield ("margins", index), f"there is no configuration {name!r}"
 
 
-def _place(where: tuple[str | int, ...]) -> Where:
+def place(where: tuple[str | int, ...]) -> Where:
+    """Return the place that one of pydantic's errors is about."""
     return tuple(part for part in where if part != "[key]")
 
 
-def _said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
+def said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
+    """Return what one of pydantic's errors says, with the value it is about."""
     what = str(item["msg"]).removeprefix("Value error, ")
     shown = "" if item["type"] in ("missing", "extra_forbidden") else f", not {str(item['input'])[:60]!r}"
     return what[:1].lower() + what[1:] + shown
 
 
-def _spelled(where: Where) -> str:
+def spelled(where: Where) -> str:
+    """Return a place as a person would write it, before what is said of it."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".")
     return f"{text}: " if text else ""

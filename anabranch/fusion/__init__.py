@@ -19,10 +19,12 @@ from anabranch.fusion.normalise import finite
 from anabranch.fusion.rrf import reciprocal_rank
 from anabranch.fusion.weights import checked_weights
 
-FusionMethod = Literal["rrf", "convex", "z_score", "dbsf"]
+FusionMethod = Literal["complete", "convex", "rrf", "z_score", "dbsf"]
 Fusion = Callable[[Sequence[RankedList], Sequence[float] | None], dict[str, float]]
 
 FUSIONS: dict[str, Fusion] = {
+    # The same sum as `convex`; what differs is that its lists are made complete first.
+    "complete": partial(convex, normalise="min_max"),
     "rrf": reciprocal_rank,
     "convex": partial(convex, normalise="min_max"),
     "z_score": partial(convex, normalise="z_score"),
@@ -57,6 +59,7 @@ def fuse(
     arm_weights: Sequence[float] | None = None,
     method: FusionMethod = "rrf",
     *,
+    own_weights: Sequence[Sequence[float]] | None = None,
     k: float = 60,
 ) -> RankedList:
     """Fuse the answers of every retriever to every query: first across retrievers, then across queries.
@@ -72,6 +75,7 @@ def fuse(
         query_weights: One weight >= 0 per query; None: 1 for the original, 0.5 for every other one.
         arm_weights: One weight >= 0 per arm; None for equal weights.
         method: Name of a fusion in `FUSIONS`.
+        own_weights: Shape (queries, arms): such weights for each query, in place of `arm_weights`.
         k: Constant of rank fusion; the other methods do not use it.
 
     Returns:
@@ -83,13 +87,15 @@ def fuse(
     if method not in FUSIONS:
         raise SettingsError(f"There is no fusion {method!r}.", hint=f"Use one of: {', '.join(FUSIONS)}.")
     weights = _by_query(query_weights, len(lists_by_query))
-    _some_arm(arm_weights)
+    arms = [arm_weights] * len(lists_by_query) if own_weights is None else own_weights
+    for of_query in arms:
+        _some_arm(of_query)
     fusion = partial(reciprocal_rank, k=k) if method == "rrf" else FUSIONS[method]
     parts: defaultdict[str, list[float]] = defaultdict(list)
-    for lists, weight in zip(lists_by_query, weights, strict=True):
+    for lists, weight, of_arms in zip(lists_by_query, weights, arms, strict=True):
         if weight == 0:
             continue
-        for chunk_id, score in fusion(lists, arm_weights).items():
+        for chunk_id, score in fusion(lists, of_arms).items():
             parts[chunk_id].append(weight * score)
     return ranked({chunk_id: math.fsum(values) for chunk_id, values in parts.items()})
 

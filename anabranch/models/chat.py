@@ -19,7 +19,19 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
-from anabranch.models.metering import count_call
+from anabranch.models.metering import count_call, note_failure
+from anabranch.models.shapes import (
+    Means,
+    Model,
+    Schema,
+    Structured,
+    cut_short,
+    means_of,
+    refused,
+    remember,
+    said,
+    shaped,
+)
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
 # may see of an answer is pushed there by the node, after checking.
@@ -29,6 +41,12 @@ _PROVIDERS_WITH_BASE_URL = frozenset({"openai", "ollama", "anthropic", "groq", "
 
 MAX_REPLY_CHARS = 200_000
 """A reply is cut here: a model that never stops must not fill the memory."""
+
+CHARS_PER_TOKEN = 12
+"""No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`."""
+
+_CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
+_REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +58,7 @@ class ChatSettings:
     temperature: float = 0.0
     timeout: float = 60.0
     retries: int = 2
+    structured: Structured = "auto"
 
 
 # One client per event loop: an HTTP connection pool belongs to the loop that opened it, and a program may run several
@@ -64,6 +83,8 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
     if provider == "openai":
         # langchain-openai's default is one pool for the whole process, whichever loop opened it.
         options["http_async_client"] = openai.DefaultAsyncHttpxClient(timeout=settings.timeout)
+        # The deadline of the whole call is the bound; its own, of 120 s, would cut off a slow machine's first token.
+        options["stream_chunk_timeout"] = None
     client: BaseChatModel = init_chat_model(settings.model, **options)
     return client
 
@@ -87,37 +108,79 @@ class Chat:
         self._client = client
         self.settings = settings
 
-    async def ask(self, system: str, user: str, *, max_tokens: int) -> str:
+    @property
+    def context_tokens(self) -> int | None:
+        """Tokens that a prompt may have, by the model's published profile; None where it has none."""
+        return (self._client.profile or {}).get("max_input_tokens")
+
+    async def ask(self, system: str, user: str, *, max_tokens: int, schema: Schema | None = None) -> str:
         """Return the whole reply as text.
 
         Args:
             system: Instructions; never holds passage text.
             user: Question, passages, drafts.
             max_tokens: Length the reply may have.
+            schema: What the reply should look like, asked for by the strongest means the model has. The reply may
+                look different all the same.
 
         Raises:
             MissingKeyError: The provider refused the key.
             SettingsError: The provider does not know the model, or refuses the request as it is.
             ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
         """
-        return "".join([piece async for piece in self.stream(system, user, max_tokens=max_tokens, live=False)])
-
-    async def stream(self, system: str, user: str, *, max_tokens: int, live: bool = True) -> AsyncIterator[str]:
-        """Yield the reply as it comes; same errors as `ask`, also in the middle.
-
-        With `live=False` the reply comes in one piece, which spares servers the streaming.
-        """
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
-        reply = _Reply(messages)
+        # LangChain streams every call while somebody listens to the graph's messages, which is most of its cost.
+        quiet = self._client.model_copy(update={"disable_streaming": True})
+        if schema is None:
+            return await self._whole(quiet, messages, max_tokens)
+        who = (self.settings.model, self.settings.base_url)
+        known = means_of(self._client, who, self.settings.structured)
+        models: list[tuple[Means, Model]] = [
+            (means, model) for means in known if (model := shaped(quiet, schema, means)) is not None
+        ]
+        *stronger, (weakest, plain) = models or [("text", quiet)]
+        for means, model in stronger:
+            try:
+                reply = await self._whole(model, messages, max_tokens, last=False)
+            except (SettingsError, ModelError) as error:
+                if not refused(error.__cause__):
+                    raise
+            else:
+                remember(who, means)
+                return reply
+        reply = await self._whole(plain, messages, max_tokens)
+        if self.settings.structured == "auto":
+            remember(who, weakest)
+        return reply
+
+    async def _whole(self, model: Model, messages: list[BaseMessage], max_tokens: int, *, last: bool = True) -> str:
+        """Return the reply in one piece; what is refused while there is another means is not counted."""
+        reply = _Reply(messages, max_tokens)
         try:
             async with asyncio.timeout(self.settings.timeout):
-                if live:
-                    async for chunk in self._client.astream(messages, config=_UNSEEN, max_tokens=max_tokens):
-                        yield reply.take(chunk)
-                        if reply.full:
-                            break
-                else:
-                    yield reply.take(await self._client.ainvoke(messages, config=_UNSEEN, max_tokens=max_tokens))
+                text = reply.take(await model.ainvoke(messages, config=_UNSEEN, max_tokens=max_tokens))
+            reply.check(self.settings)
+        except Exception as error:  # providers raise types of their own; each is sorted below
+            if half := cut_short(error):
+                return reply.take(AIMessage(half, response_metadata={"finish_reason": "length"}))
+            reply.free = not last and refused(error)
+            raise _sorted_error(error, self.settings) from error
+        finally:
+            reply.count()
+        return text
+
+    async def stream(self, system: str, user: str, *, max_tokens: int) -> AsyncIterator[str]:
+        """Yield the reply as it comes; same errors as `ask`, also in the middle."""
+        messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
+        reply = _Reply(messages, max_tokens)
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                async for chunk in self._client.astream(messages, config=_UNSEEN, max_tokens=max_tokens):
+                    yield reply.take(chunk)
+                    if reply.full:
+                        break
+                    # What has arrived in one piece is read without waiting: others must have their turn all the same.
+                    await asyncio.sleep(0)
             reply.check(self.settings)
         except Exception as error:  # providers raise types of their own; each is sorted below
             raise _sorted_error(error, self.settings) from error
@@ -128,22 +191,28 @@ class Chat:
 class _Reply:
     """Text so far and what it cost."""
 
-    def __init__(self, messages: list[BaseMessage]) -> None:
+    def __init__(self, messages: list[BaseMessage], max_tokens: int) -> None:
         self._messages = messages
+        self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * max_tokens)
         self._chars = 0
         self._prompt = 0
         self._output = 0
+        self.cut = False
+        self.free = False
 
     @property
     def full(self) -> bool:
-        return self._chars >= MAX_REPLY_CHARS
+        return self._chars >= self._most
 
     def take(self, chunk: BaseMessage) -> str:
         usage = getattr(chunk, "usage_metadata", None) or {}
         self._prompt = max(self._prompt, usage.get("input_tokens", 0))
         self._output = max(self._output, usage.get("output_tokens", 0))
-        text = chunk.text[: MAX_REPLY_CHARS - self._chars]
+        whole = said(chunk)
+        text = whole[: self._most - self._chars]
         self._chars += len(text)
+        ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
+        self.cut = self.cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
         return text
 
     def check(self, settings: ChatSettings) -> None:
@@ -153,6 +222,10 @@ class _Reply:
             raise ModelError(msg, hint="Try again later.")
 
     def count(self) -> None:
+        if self.free:
+            return
+        if self.cut:
+            note_failure("a reply of the model was cut off at its length limit")
         prompt = self._prompt or count_tokens_approximately(self._messages)
         count_call(prompt, self._output or count_tokens_approximately([AIMessage("x" * self._chars)]))
 

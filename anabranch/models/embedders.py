@@ -7,6 +7,7 @@ from pathlib import Path
 
 from anabranch.errors import SettingsError
 from anabranch.models.embedding import Embedder
+from anabranch.models.sentence_folder import model_file
 
 DEFAULT_EMBEDDER = "minilm"
 
@@ -18,7 +19,7 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
     """Return the embedder of that spelling, made once and kept; blocks, so call it from a thread.
 
     Args:
-        spec: `minilm`, `openai:<model>`, or the path of a folder with model.onnx and tokenizer.json.
+        spec: `minilm`, `openai:<model>`, or the path of a folder (see `anabranch.models.sentence_folder`).
         base_url: OpenAI-compatible server, for `openai:` alone.
 
     Raises:
@@ -27,7 +28,7 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
     """
     spec = settled_spec(spec)
     # A folder whose model was replaced is another embedder.
-    version = (Path(spec) / "model.onnx").stat().st_mtime_ns if Path(spec).is_absolute() else 0
+    version = _newest(Path(spec)) if Path(spec).is_absolute() else 0
     with _lock:
         key = (spec, base_url, version)
         if key not in _loaded:
@@ -45,11 +46,18 @@ def settled_spec(spec: str) -> str:
     provider, _, model = spec.partition(":")
     if spec == DEFAULT_EMBEDDER or (provider == "openai" and model):
         return spec
-    if spec and (Path(spec) / "model.onnx").is_file():
+    if spec and Path(spec).is_dir():
+        model_file(Path(spec))
         return str(Path(spec).resolve())
     msg = f"Unknown embedder {spec!r}."
     hint = "Use 'minilm', 'openai:text-embedding-3-small', or the path of a folder with model.onnx and tokenizer.json."
     raise SettingsError(msg, hint=hint)
+
+
+def _newest(folder: Path) -> int:
+    """Return when the folder's model or one of its settings was last written."""
+    settings = [*folder.glob("*.json"), folder / "1_Pooling" / "config.json"]
+    return max(file.stat().st_mtime_ns for file in [model_file(folder), *settings] if file.is_file())
 
 
 def _new_embedder(spec: str, base_url: str | None) -> Embedder:

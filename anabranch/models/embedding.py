@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,3 +30,17 @@ class Embedder(Tokens, Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per text, in order. The same text always gives the same row."""
         ...
+
+
+@runtime_checkable
+class AsksApart(Protocol):
+    """An embedder that wants questions embedded in another way than passages, as E5 and BGE do."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per question, in order."""
+        ...
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return one unit row per question, in order, embedded in the way that this embedder wants questions."""
+    return embedder.embed_queries(texts) if isinstance(embedder, AsksApart) else embedder.embed(texts)

@@ -8,16 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
 class Meter:
-    """Model calls and their tokens, as reported by the provider or estimated where it reports none."""
+    """Model calls and their tokens, as reported by the provider or estimated where it reports none.
+
+    Attributes:
+        repairs: Pieces of replies that had to be put right or left out.
+        failures: What failed without ending the step, for people.
+        embedded: Queries that were embedded.
+        known: Queries whose vectors were kept from before.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
+    repairs: int = 0
+    failures: list[str] = field(default_factory=list)
+    embedded: int = 0
+    known: int = 0
 
 
 _meter: ContextVar[Meter | None] = ContextVar("anabranch_meter", default=None)
@@ -41,3 +52,25 @@ def count_call(prompt_tokens: int = 0, output_tokens: int = 0) -> None:
         meter.calls += 1
         meter.prompt_tokens += prompt_tokens
         meter.output_tokens += output_tokens
+
+
+def count_repairs(number: int) -> None:
+    """Add pieces of a reply that had to be put right or left out."""
+    meter = _meter.get()
+    if meter is not None:
+        meter.repairs += number
+
+
+def count_vectors(*, embedded: int, known: int) -> None:
+    """Add queries that were embedded, and those that had been before."""
+    meter = _meter.get()
+    if meter is not None:
+        meter.embedded += embedded
+        meter.known += known
+
+
+def note_failure(reason: str) -> None:
+    """Say what failed without ending the step, so that the answer can say so."""
+    meter = _meter.get()
+    if meter is not None:
+        meter.failures.append(reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,11 @@ from anabranch.models.wordpieces import WordPieces
 
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
-# The protocol takes 2048 inputs and 300,000 tokens in one request; chunks of 128 tokens stay far below.
+# OpenAI takes 8,191 tokens in a text and 300,000 in a request. A token has a byte at least, and in text of any script
+# more, so that bytes are a bound that needs no tokenizer of the provider's.
 _BATCH = 256
+_TEXT_BYTES = 10_000
+_REQUEST_BYTES = 300_000
 
 
 class OpenAIEmbedder:
@@ -62,7 +65,7 @@ class OpenAIEmbedder:
         return self._pieces.file
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit row per text, in order.
+        """Return one unit row per text, in order; a text past 10,000 bytes is cut there.
 
         Raises:
             MissingKeyError: The key was refused.
@@ -71,8 +74,7 @@ class OpenAIEmbedder:
         """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
-        return np.concatenate([self._request(batch) for batch in batches])
+        return np.concatenate([self._request(batch) for batch in _batches([_sendable(text) for text in texts])])
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return each text's length in MiniLM's tokens, close to the provider's own, whose vocabulary is a download."""
@@ -84,11 +86,30 @@ class OpenAIEmbedder:
 
     def _request(self, texts: Sequence[str]) -> Vectors:
         try:
-            # The protocol refuses an empty input.
-            rows: Any = self._client.embed_documents([text if text.strip() else "." for text in texts])
+            rows: Any = self._client.embed_documents(list(texts))
         except Exception as error:  # the client's own types are sorted below
             raise _sorted_error(error, self.name, self._base_url) from error
         return unit_rows(rows, count=len(texts), embedder=self.name)
+
+
+def _sendable(text: str) -> str:
+    """Return what can be sent of a text: valid UTF-8, not too long; the protocol refuses an empty input."""
+    sent = text.encode("utf-8", "replace")[:_TEXT_BYTES].decode("utf-8", "ignore")
+    return sent if sent.strip() else "."
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the texts in order, as many at a time as one request takes."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        length = len(text.encode())
+        if batch and (len(batch) == _BATCH or size + length > _REQUEST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += length
+    yield batch
 
 
 def _new_client(model: str, base_url: str | None, timeout: float) -> Any:  # noqa: ANN401  (one of langchain's)

@@ -1,8 +1,18 @@
 """Total parsers for what models write: each returns something usable for any text, and never raises."""
 
 from anabranch.replies.answer import Draft, split_answer
-from anabranch.replies.revision import Revision, parse_revision
+from anabranch.replies.revision import REVISION_SCHEMA, Revision, parse_revision
 from anabranch.replies.stream import AnswerStream
-from anabranch.replies.verdict import Verdict, parse_verdict
+from anabranch.replies.verdict import VERDICT_SCHEMA, Verdict, parse_verdict
 
-__all__ = ["AnswerStream", "Draft", "Revision", "Verdict", "parse_revision", "parse_verdict", "split_answer"]
+__all__ = [
+    "REVISION_SCHEMA",
+    "VERDICT_SCHEMA",
+    "AnswerStream",
+    "Draft",
+    "Revision",
+    "Verdict",
+    "parse_revision",
+    "parse_verdict",
+    "split_answer",
+]

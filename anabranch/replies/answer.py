@@ -21,7 +21,10 @@ MAX_QUOTE = 2000
 MAX_MISSING = 500
 _PIECE = 1000
 
-JSON_BEGINNING = re.compile(r"\s*(?:```(?:json)?\s*)?\{", re.IGNORECASE)
+PREAMBLE = r"(?:sure|certainly|of course|okay|ok|here|below)\b[^\n{]{0,90}"
+"""What chatty models say before they come to it, on a line of its own."""
+
+JSON_BEGINNING = re.compile(rf"\s*(?:{PREAMBLE}\n\s*)?(?:```(?:json)?\s*)?\{{", re.IGNORECASE)
 """How a reply begins that is JSON although it was asked to be text."""
 
 _ANSWER_KEYS = ("answer", "response", "final_answer", "new_answer", "revised_answer")

@@ -16,6 +16,7 @@ _REFUSAL = re.compile(
     r"|\b(?:can ?not|can['’]t|could not) be (?:answered|determined|found)"
     r"|\bunable to (?:answer|find|determine|provide)"
     r"|\bno (?:relevant |specific |further )?(?:information|mention|passages?|answer)\b"
+    r"|\bnothing (?:[\w']+ ){0,6}?(?:helps?|helpful|relevant|useful|answers?|here)\b"
     r"|\b(?:not enough|insufficient|not sufficient) (?:information|context|evidence)"
     rf"|\b{_SOURCES}(?: \w+){{0,3}}? (?:do|does|did)(?: not|n['’]t) (?:\w+ )?"
     r"(?:contain|mention|provide|include|specify|say|state|give|hold|have|discuss|address|answer|cover|tell|help|name)"

@@ -13,6 +13,29 @@ from anabranch.replies.thinking import drop_thinking
 
 Action = Literal["keep", "revise"]
 
+REVISION_SCHEMA: dict[str, Any] = {
+    "title": "revision",
+    "description": "Whether further passages change an answer, and the whole new answer if they do.",
+    "type": "object",
+    "properties": {
+        "action": {"type": "string", "enum": ["keep", "revise"], "description": "keep: the answer stays as it is."},
+        "answer": {"type": "string", "description": "The whole new answer with its [n] markers; empty on keep."},
+        "quotes": {
+            "type": "array",
+            "description": "For each new number, words copied from that passage; empty on keep.",
+            "items": {
+                "type": "object",
+                "properties": {"n": {"type": "integer"}, "quote": {"type": "string"}},
+                "required": ["n", "quote"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["action", "answer", "quotes"],
+    "additionalProperties": False,
+}
+"""What a model is asked for that can be held to a JSON schema; `parse_revision` reads it, and much else."""
+
 _FEWEST_WORDS = 3
 _LOOK_AT = 300
 _WHICH = r"(?:original|existing|previous|current|prior|given|earlier)"
@@ -30,7 +53,8 @@ _KEEP = re.compile(
 )
 _ECHO = re.compile(
     r"<passage-|\bkeep[\"']?\s*\|\s*[\"']?revise"
-    r"|^\W*(?:you (?:have|are given) an? (?:existing )?answer|answer so far\s*:"
+    r"|\banswer so far\s*:"
+    r"|^\W*(?:you (?:have|are given) an? (?:existing )?answer"
     r"|(?:the )?(?:existing|original) answer\s*:|question\s*:)",
     re.IGNORECASE,
 )
@@ -38,6 +62,7 @@ _ACTION = re.compile(r"^\W*(?:action\W{1,6})?(keep|revised?)\b(?:\s+answer)?\W*[
 _BROKEN_ACTION = re.compile(r"[\"']action[\"']\s*:\s*[\"'](keep|revise)", re.IGNORECASE)
 _BROKEN_ANSWER = re.compile(r"[\"']answer[\"']\s*:\s*[\"']")
 _BROKEN_END = re.compile(r"[\"']\s*(?:,\s*[\"'](?:quotes|citations)[\"']\s*:|\}[\s`]*\Z)")
+_MARKER = re.compile(r"\[\d+\]")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -60,7 +85,8 @@ def parse_revision(reply: str, previous: str) -> Revision:
     """Read {"action": "keep" | "revise", "answer": ..., "quotes": ...}, or prose that means one or the other.
 
     An answer is replaced only by an answer: refusals, "the original answer remains", an echo of the prompt, the same
-    answer again, half an answer, and nothing at all keep the previous one.
+    answer again, half an answer, one that cites nothing in place of one that does (a refusal in any language), and
+    nothing at all keep the previous one.
 
     Args:
         reply: Anything a model wrote; no more than `MAX_REPLY` characters are read.
@@ -77,7 +103,7 @@ def parse_revision(reply: str, previous: str) -> Revision:
         candidate = _from_broken(text)
     else:
         candidate = _from_text(text)
-    if candidate is None or not _is_better(candidate.answer, previous):
+    if candidate is None or not _is_better(candidate.answer, previous) or _cites_less(candidate, previous):
         return Revision("keep", previous)
     return candidate
 
@@ -119,6 +145,11 @@ def _is_better(answer: str, previous: str) -> bool:
     if _key(answer) == _key(previous):
         return False
     return len(answer.split()) >= _FEWEST_WORDS or re.search(r"\w.*\[\d+\]", answer) is not None
+
+
+def _cites_less(candidate: Revision, previous: str) -> bool:
+    """Tell whether an answer with markers would give way to one that names no passage."""
+    return bool(_MARKER.search(previous)) and not _MARKER.search(candidate.answer) and not candidate.quotes
 
 
 def _key(text: str) -> str:

@@ -27,6 +27,19 @@ _NAMES: dict[Section, re.Pattern[str]] = {
     ),
     "echo": re.compile(r"\s*(?:[#>]+\s*)?(?:\*\*|__)?question\s*(?:\*\*|__)?\s*:", re.IGNORECASE),
 }
+# What a line may begin with that is none of these; white space, `-` and `_` between words are one blank here.
+_WORDS: dict[bool, tuple[str, ...]] = {
+    answering: (
+        *("quote", "supporting quote", "exact quote", "verbatim quote", "not found"),
+        *(() if answering else ("answer", "final answer", "the answer", "question")),
+    )
+    for answering in (False, True)
+}
+_BEFORE_WORDS = " \t\r\f\v#>*_`-•"
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
+_AS_I = {0x130: "i", 0x131: "i"}
+"""Letters that a pattern takes for an `i` and `casefold` does not."""
+
 _QUOTE_LINE = re.compile(r"\s*(?:[-*•]\s+)?\[\d+(?:\s*,\s*\d+)*\]\s*[:–—-]?\s*[\"“«]")
 _QUOTE_END = re.compile(r"[\"”»][\s.]*$")
 _INLINE_NAME = "QUOTES:"
@@ -76,7 +89,7 @@ class Sections:
         line, newline, _ = self._held.partition("\n")
         quote = self._section != "quotes" and _QUOTE_LINE.match(line[:_HEAD]) is not None
         limit = _QUOTE_HEAD if quote else _HEAD
-        if len(line) < limit and not newline and not final:
+        if len(line) < limit and not newline and not final and (quote or self._may_be_name(line)):
             return False
         if quote and (len(line) >= limit or _QUOTE_END.search(line)):
             self._line = "quotes"
@@ -85,6 +98,14 @@ class Sections:
             self._line = self._section
         self._before = ""
         return True
+
+    def _may_be_name(self, line: str) -> bool:
+        """Tell whether a line may begin with the name of a section, or a quote, however it goes on."""
+        text = line.lstrip(_BEFORE_WORDS)
+        if not text or text[0] == "[" or text[0].isspace():
+            return True
+        said = _BETWEEN_WORDS.sub(" ", text.translate(_AS_I).casefold())
+        return any(said.startswith(words) or words.startswith(said) for words in _WORDS[self._answering])
 
     def _open(self, head: str) -> None:
         """Go on to the section whose name the line begins with, past that name."""

@@ -6,12 +6,14 @@ import re
 from collections.abc import Collection
 
 from anabranch.links import LinkFilter, strip_links
-from anabranch.replies.answer import JSON_BEGINNING, split_answer
+from anabranch.replies.answer import JSON_BEGINNING, PREAMBLE, split_answer
 from anabranch.replies.sections import Sections
 from anabranch.replies.structured import MAX_REPLY
 from anabranch.replies.thinking import ThinkingFilter
 
-_MAYBE_JSON = re.compile(r"\s*(?:`{0,3}|```j(?:s(?:on?)?)?|```(?:json)?\s*)\Z", re.IGNORECASE)
+_FENCE = r"(?:`{0,3}|```j(?:s(?:on?)?)?|```(?:json)?\s*)"
+_MAYBE_JSON = re.compile(rf"\s*(?:{_FENCE}|{PREAMBLE}(?:\n\s*{_FENCE})?)\Z", re.IGNORECASE)
+_OPENERS = ("sure", "certainly", "of course", "okay", "here", "below")
 
 
 class AnswerStream:
@@ -61,7 +63,7 @@ class AnswerStream:
         """Return the beginning once it is clear that the reply is text, not JSON."""
         if self._mode == "open" and JSON_BEGINNING.match(self._start):
             self._mode = "json"
-        elif self._mode == "open" and not _MAYBE_JSON.match(self._start):
+        elif self._mode == "open" and not _may_become_json(self._start):
             self._mode = "text"
         if self._mode != "text":
             return ""
@@ -77,3 +79,9 @@ class AnswerStream:
         self._white = text[len(kept) :]
         self._shown = self._shown or bool(kept)
         return kept
+
+
+def _may_become_json(start: str) -> bool:
+    """Tell whether the beginning of a reply leaves it open that it is JSON, perhaps after a friendly line."""
+    word = start.lstrip().casefold()
+    return bool(_MAYBE_JSON.match(start)) or any(opener.startswith(word) for opener in _OPENERS)

@@ -1,25 +1,27 @@
-"""Drops what reasoning models think aloud before they answer."""
+"""Drops what is no part of a reply: what reasoning models think aloud, and passages that a model repeats."""
 
 from __future__ import annotations
 
 import re
 
-_TAGS = r"think|thinking|reasoning"
-_BEGIN = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
-_END = re.compile(rf"</({_TAGS})>", re.IGNORECASE)
-_LONGEST_TAG = len("</reasoning>")
-_UNFINISHED = re.compile(rf"<[/a-z]{{0,{_LONGEST_TAG - 2}}}\Z", re.IGNORECASE)
+_THOUGHT = r"think|thinking|reasoning"
+_PASSAGE = r"passage-[0-9a-f]{16}"
+_BEGIN = re.compile(rf"<(?:(?:{_THOUGHT})>|{_PASSAGE}\b)", re.IGNORECASE)
+_END = re.compile(rf"</(?:{_THOUGHT}|{_PASSAGE})>", re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
+_LONGEST_TAG = len("</passage-0123456789abcdef>")
+_UNFINISHED = re.compile(rf"<[/a-z0-9-]{{0,{_LONGEST_TAG - 2}}}\Z", re.IGNORECASE)
 
 
 class ThinkingFilter:
-    """Leaves out `<think>` blocks of a text that comes in pieces; one that is never closed runs to the end."""
+    """Leaves out the blocks of a text that comes in pieces; one that is never closed runs to the end."""
 
     def __init__(self) -> None:
         self._held = ""
         self._inside = False
 
     def feed(self, piece: str) -> str:
-        """Take the next piece, return what is no thought."""
+        """Take the next piece, return what is part of the reply."""
         self._held += piece
         return self._advance(_UNFINISHED.search(self._held))
 
@@ -43,15 +45,15 @@ class ThinkingFilter:
 
 
 def drop_thinking(reply: str) -> str:
-    """Return a reply without its `<think>` blocks.
+    """Return a reply without its `<think>` blocks, and without the passages of the prompt in their envelopes.
 
-    A block that is never closed runs to the end. An end without a beginning closes one that the chat template opened,
-    so everything before it goes too.
+    A block that is never closed runs to the end. The end of a thought without a beginning closes one that the chat
+    template opened, so everything before it goes too.
 
     Args:
         reply: Anything a model wrote.
     """
     thinking = ThinkingFilter()
     text = thinking.feed(reply) + thinking.finish()
-    ends = list(_END.finditer(text))
+    ends = list(_THOUGHT_END.finditer(text))
     return text[ends[-1].end() :] if ends else text

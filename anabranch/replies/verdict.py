@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from anabranch.replies.structured import MAX_REPLY, find_object
 from anabranch.replies.thinking import drop_thinking
 
 MAX_MISSING = 300
+
+VERDICT_SCHEMA: dict[str, Any] = {
+    "title": "verdict",
+    "description": "Whether passages suffice to answer a question.",
+    "type": "object",
+    "properties": {
+        "sufficient": {"type": "boolean"},
+        "missing": {"type": "string", "description": "What is missing, in a few words; empty if nothing is."},
+    },
+    "required": ["sufficient", "missing"],
+    "additionalProperties": False,
+}
+"""What a model is asked for that can be held to a JSON schema; `parse_verdict` reads it, and much else."""
 
 _KEYS = ("sufficient", "enough", "answerable", "sufficiency", "is_sufficient", "verdict", "grade", "answer")
 _NO = re.compile(

@@ -94,7 +94,7 @@ def _sized(options: argparse.Namespace, size: int, pool: Pool, folder: Path, kep
     kept.write()
     terms = Terms(
         folder, min(options.searches, FEWER) if size >= FEWER_FROM else options.searches, options.cap * 60,
-        options.memory * 1000, Context().model_dump(include={"depth", "alpha", "fusion"}),
+        options.memory * 1000, Context().model_dump(include={"depth"}),
     )  # fmt: skip
     for system in options.systems:
         interpreter = sys.executable if system == OURS else options.peers

@@ -32,7 +32,7 @@ class Terms:
         searches: Questions per row.
         cap: Seconds that a peer has at one size; None for no end.
         megabytes: Memory that a process may ask for.
-        settings: Of hybrid search: depth, alpha, fusion.
+        settings: Of hybrid search: depth.
     """
 
     folder: Path

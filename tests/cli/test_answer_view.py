@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from io import StringIO
 from typing import Any
 
@@ -37,6 +38,15 @@ def test_long_quotes_are_cut_at_a_word() -> None:
 def test_nothing_is_wrapped_where_a_program_reads() -> None:
     long = "A sentence that is longer than the forty columns of this console [1]."
     assert long in printed(state(answer=long))
+
+
+def test_a_terminal_can_open_the_place_of_a_source() -> None:
+    values = state(citations=[citation(1, "rose", link="file:///docs/a%20b.pdf#page=2"), citation(2, "fell")])
+    console = Console(file=StringIO(), force_terminal=True, width=80, legacy_windows=False)
+    print_answer(console, values)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert ";file:///docs/a%20b.pdf#page=2\x1b\\[1] a.pdf, p. 2, Sales" in re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert "file:" not in printed(values)
 
 
 def test_sources_can_be_left_to_another_screen() -> None:

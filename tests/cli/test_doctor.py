@@ -94,6 +94,12 @@ def test_settings_that_cannot_be_used_are_a_problem(run: Run, corpus: Path) -> N
     assert "ANABRANCH_TOP_K" in checks(result)["settings"]["said"]
 
 
+def test_a_retriever_that_needs_a_model_is_a_problem_without_one(run: Run, corpus: Path) -> None:
+    result = run("doctor", "--json", "--corpus", str(corpus), "--set", 'retrievers=["llm"]')
+    assert result.exit_code != 0
+    assert checks(result)["model"]["status"] == "problem"
+
+
 @pytest.mark.parametrize("setting", ["rerank=cohere", "rerank=cross_encoder", "rerank=llm"])
 def test_a_reranker_that_cannot_work_is_a_problem(run: Run, corpus: Path, setting: str) -> None:
     result = run("doctor", "--corpus", corpus, "--set", setting, "--json")

@@ -40,6 +40,17 @@ def test_a_refined_draft_takes_the_place_of_the_one_before() -> None:
     assert drawn(answer)[0].rstrip() == "new"
 
 
+def test_a_draft_grows_and_what_is_withdrawn_is_gone() -> None:
+    answer = LiveAnswer()
+    for text in ("It", "It rose."):
+        answer.event({"step": "create", "status": "draft", "answer": text})
+    assert drawn(answer)[0].rstrip() == "It rose."
+    answer.event({"step": "create", "status": "withdrawn", "answer": ""})
+    assert drawn(answer)[0].strip() == ""
+    answer.token("Verbatim.")
+    assert drawn(answer)[0].rstrip() == "Verbatim."
+
+
 def test_escape_sequences_are_not_drawn() -> None:
     answer = LiveAnswer()
     answer.token("\x1b[2Jboo")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import statistics
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,13 @@ LINES: list[dict[str, Any]] = [
         "text": "The mill grinds corn; its wheel is turned by the river.",
         "year": 1790,
     },
-    {"id": "bees", "title": "Bees", "text": "Honey bees dance to tell where the clover flowers.", "tags": ["animals"]},
+    {
+        "id": "bees",
+        "title": "Bees",
+        "text": "Honey bees dance to tell where the clover flowers.",
+        "tags": ["animals"],
+        "summary": " How bees tell where flowers are. ",
+    },
     {
         "id": "pike",
         "title": "Pike",
@@ -248,6 +255,27 @@ async def test_a_chunk_says_where_it_is_from(store: CorpusStore) -> None:
     assert 0 < chunk.tokens <= 128
 
 
+async def test_outlines_are_of_every_document_in_scope_and_count_its_leaves(store: CorpusStore) -> None:
+    found = await store.outlines(EVERYTHING, 100)
+    assert sum(one.leaves for one in found) == (await store.info()).leaves
+    assert {one.title: one.summary for one in found if one.summary} == {"Bees": "How bees tell where flowers are."}
+    assert "Pay" not in {one.title for one in await store.outlines(Scope(), 100)}
+    assert [one.title for one in await store.outlines(Scope(filters={"key": "mill"}), 100)] == ["The mill"]
+    assert await store.outlines(EVERYTHING, 3) == found[:3]
+    assert await store.outlines(Scope(filters={"key": "nobody"}), 3) == []
+
+
+async def test_leaves_are_in_document_order_and_obey_the_scope(store: CorpusStore) -> None:
+    by_title = {one.title: one for one in await store.outlines(EVERYTHING, 100)}
+    book, pay = by_title["The gauge book"], by_title["Pay"]
+    leaves = (await store.leaves([book.doc_id], Scope(), 1_000))[book.doc_id]
+    assert len(leaves) == book.leaves > 10
+    chunks = list((await store.chunks(leaves, Scope())).values())
+    assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
+    assert {chunk.level for chunk in chunks} == {2}
+    assert await store.leaves([book.doc_id, pay.doc_id, "nobody"], Scope(), 2) == {book.doc_id: leaves[:2]}
+
+
 async def test_places_obey_the_scope(store: CorpusStore) -> None:
     found = await everything(store)
     gauge = next(chunk for chunk in found.values() if chunk.doc_key == "gauge.md")
@@ -283,6 +311,13 @@ async def test_info_counts(store: CorpusStore) -> None:
     assert info.bytes > 0
 
 
+async def test_an_edition_is_named_alike_while_nothing_changes(store: CorpusStore) -> None:
+    edition = await store.edition()
+    await store.search("bm25", ["weir"], 3, EVERYTHING)
+    assert isinstance(edition, str)
+    assert edition == await store.edition() != ""
+
+
 @pytest.mark.parametrize("arm", ARMS)
 async def test_a_malformed_filter_is_refused(store: CorpusStore, arm: Arm) -> None:
     for call in (store.search(arm, ["x"], 1, Scope(filters={"year": {"above": 1}})),):
@@ -295,3 +330,52 @@ async def test_a_malformed_filter_is_refused(store: CorpusStore, arm: Arm) -> No
 async def test_an_empty_filter_is_none(store: CorpusStore) -> None:
     empty = await store.search("dense", ["weir"], 5, Scope(filters={}))
     assert empty == await store.search("dense", ["weir"], 5, Scope())
+
+
+@pytest.mark.parametrize("arm", ARMS)
+async def test_scores_are_those_that_a_search_gives(store: CorpusStore, arm: Arm) -> None:
+    queries = ["when was the weir built", "bees dance", "zeppelin", ""]
+    (every,) = await store.search("dense", ["water"], 10_000, EVERYTHING)
+    scores = await store.scores(arm, queries, every["ids"], EVERYTHING)
+    lists = await store.search(arm, queries, 10_000, EVERYTHING)
+    assert json.loads(json.dumps(scores)) == scores
+    for ranked, known in zip(lists, scores, strict=True):
+        found = dict(zip(ranked["ids"], ranked["scores"], strict=True))
+        assert known == {**dict.fromkeys(every["ids"], 0.0), **found}
+
+
+@pytest.mark.parametrize("arm", ARMS)
+async def test_what_is_hidden_or_no_leaf_has_no_score(store: CorpusStore, arm: Arm) -> None:
+    (every,) = await store.search("dense", ["water"], 10_000, EVERYTHING)
+    (public,) = await store.search("dense", ["water"], 10_000, Scope())
+    parents = [key for key, chunk in (await everything(store)).items() if chunk.level != 2]
+    asked = [*every["ids"], *parents, "0" * 16, "no id", every["ids"][0]]
+    assert parents
+    (known,) = await store.scores(arm, ["weir"], asked, Scope())
+    assert set(known) == set(public["ids"]) < set(every["ids"])
+    (narrowed,) = await store.scores(arm, ["weir"], asked, Scope(filters={"year": 1848}))
+    assert await keys(store, list(narrowed)) == ["weir"]
+    assert await store.scores(arm, ["weir", "mill"], [], Scope()) == [{}, {}]
+    assert await store.scores(arm, [], asked, Scope()) == []
+
+
+async def test_the_background_is_that_of_the_leaves_in_scope(store: CorpusStore) -> None:
+    queries = ["when was the weir built", "bees dance"]
+    for scope in (Scope(), EVERYTHING, Scope(filters={"year": 1848})):
+        lists = await store.search("dense", queries, 10_000, scope)
+        for ranked, background in zip(lists, await store.background(queries, scope), strict=True):
+            assert background.passages == len(ranked["ids"])
+            assert background.mean == pytest.approx(statistics.fmean(ranked["scores"]))
+            assert background.deviation == pytest.approx(statistics.pstdev(ranked["scores"]))
+
+
+async def test_a_word_of_one_leaf_scores_no_more_than_the_background_says(store: CorpusStore) -> None:
+    (background,) = await store.background(["clover"], EVERYTHING)
+    (ranked,) = await store.search("bm25", ["clover"], 5, EVERYTHING)
+    assert len(ranked["ids"]) == 1
+    assert 0 < ranked["scores"][0] <= background.rare
+
+
+async def test_nothing_in_scope_is_a_background_too(store: CorpusStore) -> None:
+    (background,) = await store.background(["weir"], Scope(filters={"year": 1}))
+    assert background == (0, 0.0, 0.0, 0.0)

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from anabranch.cli.eval_contexts import settings_of
+from anabranch.evaluation.answer_tables import is_answer_table, read_answer_table
 from anabranch.evaluation.tables import read_table
 from tests.conftest import REPOSITORY
 
-TABLES = sorted((REPOSITORY / "evals").glob("*.yaml"))
+EVERY = sorted((REPOSITORY / "evals").glob("*.yaml"))
+TABLES = [path for path in EVERY if not is_answer_table(path)]
 
 
 def test_there_are_tables() -> None:
-    assert {"retrieval", "ablation", "alpha"} <= {path.stem for path in TABLES}
+    assert {"retrieval", "ablation", "alpha", "merging"} <= {path.stem for path in TABLES}
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
@@ -25,15 +27,31 @@ def test_a_table_is_valid_with_the_settings_of_today(path: Path) -> None:
     assert table.baseline in table.configurations
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_the_table_of_answers_is_valid() -> None:
+    table = read_answer_table(REPOSITORY / "evals" / "answers.yaml")
+    assert "tutorials" in table.collections
+    assert table.settings == {}  # what is measured is the default
+
+
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
 def test_a_table_names_no_place_on_somebodys_machine(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not any(word in text for word in ("/work", "/home", "/tmp", "shared/", "../"))
 
 
-def test_the_table_in_the_guide_is_one(tmp_path: Path) -> None:
+def test_the_tables_in_the_guide_can_be_run(tmp_path: Path) -> None:
     guide = (REPOSITORY / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    named = []
+    for block in re.findall(r"^```yaml\n(.*?)^```$", guide, flags=re.MULTILINE | re.DOTALL):
+        (tmp_path / "table.yaml").write_text(block, encoding="utf-8")
+        if not is_answer_table(tmp_path / "table.yaml"):
+            table = read_table(tmp_path / "table.yaml")
+            named.append(set(settings_of(table, {}, reproducible=True, where="guide")))
+    assert named == [{"ranks", "scores"}, {"leaves", "merged", "parents"}]
+
+
+def test_the_table_of_answers_in_the_guide_can_be_run(tmp_path: Path) -> None:
+    guide = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", guide, flags=re.MULTILINE | re.DOTALL)
-    (tmp_path / "table.yaml").write_text(block, encoding="utf-8")
-    table = read_table(tmp_path / "table.yaml")
-    assert settings_of(table, {}, reproducible=True, where="guide").keys() == {"ranks", "scores"}
+    (tmp_path / "answers.yaml").write_text(block, encoding="utf-8")
+    assert read_answer_table(tmp_path / "answers.yaml").collections == ("experiments", "handbook")

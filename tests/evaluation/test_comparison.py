@@ -33,3 +33,11 @@ def test_several_comparisons_are_corrected() -> None:
 def test_nothing_to_compare() -> None:
     assert compared({"a": column(1)}, "base") == []
     assert compared({"base": column(1)}, "base") == []
+
+
+def test_queries_weigh_what_they_are_given() -> None:
+    scores = {"new": column(1, 0, 0), "base": column(0, 0.5, 0.5)}
+    weights = {"q0": 1.5, "q1": 0.75, "q2": 0.75}
+    (found,) = compared(scores, "base", weights)
+    assert found.difference == pytest.approx((1.5 - 0.375 - 0.375) / 3)
+    assert (found.won, found.lost, found.tied) == (1, 2, 0)

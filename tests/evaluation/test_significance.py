@@ -63,3 +63,13 @@ def test_intervals_hold_the_mean_and_shrink_with_more_queries() -> None:
 @pytest.mark.parametrize("values", [[0.5], [0.5, 0.5, 0.5], [0.0], [1.0, 1.0]])
 def test_an_interval_of_equal_scores_is_a_point(values: list[float]) -> None:
     assert interval(values) == (values[0], values[0])
+
+
+def test_an_interval_over_strata_is_of_the_mean_of_their_means() -> None:
+    # 90 queries of one text that are all found, 10 of another that are found half the time
+    values, about = [1.0] * 90 + [0.0, 1.0] * 5, ["a"] * 90 + ["b"] * 10
+    low, high = interval(values, about)
+    assert 0.5 < low < 0.75 < high < 1.0
+    assert interval(values)[0] > 0.85
+    assert interval(values, ["a"] * 100) == interval(values)
+    assert interval([1.0, 0.0], ["a", "b"]) == (0.5, 0.5)

@@ -12,6 +12,7 @@ from tests.servers.scripts import route
 MARKERS = {
     "condense": "rewrite the last question of a conversation",
     "rewrite": "write search queries for a document search engine",
+    "retrieve": "choose which of the numbered texts help",
     "rerank": "judge how well passages help",
     "grade": "judge whether passages hold enough",
     "create": "answer a question from numbered passages",
@@ -75,6 +76,7 @@ def model(**changes: Script | Reply | str) -> Script:
     replies: dict[str, Script | Reply | str] = {
         "condense": Reply("When was the Halden weir rebuilt?", delay=DELAY),
         "rewrite": Reply("builder of the weir\nengineer Halden\nconstruction of the dam", delay=DELAY),
+        "retrieve": judged,
         "rerank": judged,
         "grade": Reply('{"sufficient": true, "missing": ""}', delay=DELAY),
         "create": written,

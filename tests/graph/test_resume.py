@@ -20,7 +20,10 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 CONFIG: Any = {"configurable": {"thread_id": "turn"}}
-SMALL = {"window_tokens": 80, "merge_threshold": 1.0, "top_k": 6, "rerank": "llm", "rerank_depth": 6, "rerank_batch": 3}
+SMALL = {
+    "window_tokens": 80, "merge_threshold": 1.0, "top_k": 6,
+    "rerank": "llm", "rerank_depth": 6, "rerank_batch": 3, "rerank_form": "batches", "fan_in": 2,
+}  # fmt: skip
 
 
 def _killed(database: Path, settings: dict[str, Any], kill_at: int) -> bool:

@@ -96,7 +96,14 @@ async def everything_said(corpus: Path, turns: list[tuple[str, Any]], wanted: di
 
 
 routes = st.sampled_from(
-    [{}, {"synthesis": "refine"}, {"synthesis": "map_reduce"}, {"rerank": "llm", "synthesis": "auto"}]
+    [
+        {},
+        {"synthesis": "refine"},
+        {"synthesis": "map_reduce"},
+        {"rerank": "llm", "rerank_always": True, "synthesis": "auto"},
+        {"rerank": "llm", "rerank_form": "batches", "rerank_always": True, "synthesis": "auto"},
+        {"retrievers": ["llm", "bm25"], "synthesis": "auto"},
+    ]
 )
 questions = st.sampled_from([f"How often was the {beast} counted at the weir?" for beast in BEASTS])
 

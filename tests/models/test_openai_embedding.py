@@ -23,6 +23,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
     status = 200
+    faults: list[int]
     requests: list[dict[str, Any]]
     keys: list[str]
 
@@ -34,9 +35,11 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(body)
         self.server.keys.append(self.headers["Authorization"])
-        reply = {"error": {"message": "no such luck"}} if self.server.status != 200 else self._vectors(body)
+        status = self.server.faults.pop() if self.server.faults else self.server.status
+        reply = {"error": {"message": "no such luck"}} if status != 200 else self._vectors(body)
         content = json.dumps(reply).encode()
-        self.send_response(self.server.status)
+        self.send_response(status)
+        self.send_header("Retry-After-Ms", "1")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -58,7 +61,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.delenv("ANABRANCH_BASE_URL_KEY", raising=False)
     found = Server(("127.0.0.1", 0), Handler)
-    found.requests, found.keys = [], []
+    found.requests, found.keys, found.faults = [], [], []
     thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield found
@@ -89,6 +92,27 @@ def test_the_openai_key_does_not_follow_to_another_server(server: Server) -> Non
 def test_many_texts_are_sent_in_batches(server: Server) -> None:
     assert embedder_at(server).embed(["x"] * 600).shape == (600, 3)
     assert [len(request["input"]) for request in server.requests] == [256, 256, 88]
+
+
+def test_no_request_is_larger_than_the_protocol_takes(server: Server) -> None:
+    texts = ["weir " * 3_000, "堰" * 9_000, *["mill " * 1_000] * 70]
+    assert embedder_at(server).embed(texts).shape == (72, 3)
+    sent = [request["input"] for request in server.requests]
+    assert [len(batch) for batch in sent] == [58, 14]
+    assert max(len(text.encode()) for batch in sent for text in batch) == 10_000
+    assert all(sum(len(text.encode()) for text in batch) <= 300_000 for batch in sent)
+
+
+def test_what_is_no_text_is_never_sent(server: Server) -> None:
+    assert embedder_at(server).embed(["", " \n", "\u3000", "\ud800 lone"]).shape == (4, 3)
+    assert server.requests[0]["input"] == [".", ".", ".", "? lone"]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_passing_fault_is_tried_again(server: Server, status: int) -> None:
+    server.faults = [status]
+    assert embedder_at(server).embed(["a"]).shape == (1, 3)
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(

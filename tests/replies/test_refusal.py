@@ -22,6 +22,8 @@ from anabranch.replies.refusal import is_refusal
         "Unknown",
         "N/A",
         "I could not find the date.",
+        "Nothing in these passages helps to answer the question.",
+        "There is nothing relevant here.",
     ],
 )
 def test_refusals(text: str):

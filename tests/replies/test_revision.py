@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.replies import Revision, parse_revision
+from anabranch.replies import REVISION_SCHEMA, Revision, parse_revision
 
 PREVIOUS = "  Lyft earned $3.2 billion in 2021 [1].\n"
 NEW = 'Lyft earned $3.2 billion in 2021 [1], "an increase" of 36 % [3].'
@@ -54,6 +54,11 @@ KEEP = Revision("keep", PREVIOUS)
         "<think>never ends",
         "ok",
         "[1]",
+        # an answer that names no passage, in place of one that does: as good as a refusal in any language
+        "Je ne sais pas, les passages ne le disent pas.",
+        "Es tut mir leid, das geht aus den Texten nicht hervor.",
+        json.dumps({"action": "revise", "answer": "La réponse reste la même qu'auparavant."}),
+        "Question: How much?\n\nAnswer so far: Lyft earned $3.2 billion in 2021 [1].",
         # an echo of the prompt, of the passages, or of the answer
         '{"action": "keep" | "revise", "answer": "..."}',
         '<passage-ab12 n="1" from="x">Lyft earned money in 2019 and 2020.</passage-ab12>',
@@ -87,6 +92,13 @@ def test_the_previous_answer_stays_byte_for_byte(reply: str):
 )
 def test_a_new_answer_replaces_it(reply: str):
     assert parse_revision(reply, PREVIOUS) == Revision("revise", NEW)
+
+
+def test_a_reply_held_to_the_schema_is_read():
+    asked = {"action": "revise", "answer": NEW, "quotes": [{"n": 3, "quote": "an increase of 36%"}]}
+    assert set(asked) == set(REVISION_SCHEMA["required"]) == set(REVISION_SCHEMA["properties"])
+    assert parse_revision(json.dumps(asked), PREVIOUS) == Revision("revise", NEW, {3: ["an increase of 36%"]})
+    assert parse_revision('{"action": "keep", "answer": "", "quotes": []}', PREVIOUS) == KEEP
 
 
 def test_quotes_come_with_it():

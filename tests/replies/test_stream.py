@@ -70,6 +70,24 @@ def test_a_reply_in_json_is_shown_at_its_end():
     assert "".join(shown(reply, 3)[:-1]) == ""
 
 
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    "before", ["Sure, here you go:\n```json\n", "Here is the JSON:\n\n", "Okay.\n```\n", "OF COURSE!\n"]
+)
+def test_json_after_a_friendly_line_is_json(before: str, size: int):
+    reply = before + json.dumps({"answer": "It was so [1].", "quotes": {"1": ["x y"]}}) + "\n```\nDone."
+    assert "".join(shown(reply, size)) == split_answer(reply).answer == "It was so [1]."
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    "text",
+    ["Here is what they did:\nThey built a wall [1].", "Sure.", "of cours", "Below the weir { it } is deep [1]."],
+)
+def test_a_friendly_line_alone_hides_nothing(text: str, size: int):
+    assert "".join(shown(text, size)) == text
+
+
 def test_a_fence_of_code_is_no_json():
     reply = "```python\nprint(1)\n```\nprints one [1]."
     assert "".join(shown(reply, 1)) == reply

@@ -97,6 +97,24 @@ class BM25:
         weights = self._weights({term for query in queries for term in query})
         return [self._search_one(query, weights, k, masks) for query in queries]
 
+    def scores(self, query: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the score of each of these rows, the same that `search` gives it; 0 where it shares no term."""
+        weights = self._weights(set(query))
+        scores = np.zeros(len(rows), dtype=np.float64)
+        for place, each in enumerate(self._inverted):
+            inside = np.flatnonzero((rows >= each.first) & (rows < each.first + len(each.norms)))
+            own = rows[inside] - each.first
+            # In the order of the query's terms, as in a search: a sum in another order differs in its last bit.
+            for weight in (weights[term] for term in query):
+                number = weight.numbers[place]
+                if weight.idf is not None and number is not None:
+                    scores[inside] += _contribution_to(each, number, weight.idf, own)
+        return scores
+
+    def rare(self) -> float:
+        """Return what a term that one row holds adds to that row's score at most; 0 in an index of a row or two."""
+        return max(0.0, self._statistics.idf(1, self._floor) * (K1 + 1)) if self._statistics.rows else 0.0
+
     def _weights(self, terms: Sequence[str] | set[str]) -> dict[str, _Weight]:
         found = {}
         for term in terms:
@@ -157,6 +175,15 @@ def _contribution(segment: Inverted, number: int, idf: float) -> tuple[NDArray[n
     rows = np.asarray(postings.rows[part])
     counts = postings.counts[part].astype(np.float64)
     return rows, idf * (counts * (K1 + 1) / (counts + segment.norms[rows]))
+
+
+def _contribution_to(segment: Inverted, number: int, idf: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return what a term adds to these rows alone, found in its postings by bisection."""
+    postings = segment.postings
+    first, end = int(postings.starts[number]), int(postings.starts[number + 1])
+    places = np.minimum(np.searchsorted(postings.rows[first:end], wanted), end - first - 1)
+    counts = np.where(postings.rows[first:end][places] == wanted, postings.counts[first:end][places], 0).astype(float)
+    return np.asarray(idf * (counts * (K1 + 1) / (counts + segment.norms[wanted])), dtype=np.float64)
 
 
 def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Ranked:

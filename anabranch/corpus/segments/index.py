@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
@@ -100,6 +100,41 @@ class Index:
         found = [scan(each) for each in todo] if len(todo) == 1 else list(_SCANS.map(scan, todo))
         return [pooled(parts, k) for parts in zip(*found, strict=True)]
 
+    def cosines(self, vector: Vectors, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the cosine between a unit vector and each of these rows."""
+        query = np.ascontiguousarray(vector, dtype=np.float32)
+        found = np.zeros(len(rows), dtype=np.float64)
+        for segment, first in zip(self.segments, self._firsts, strict=False):
+            for shard in segment.shards:
+                start = first + shard.first
+                inside = np.flatnonzero((rows >= start) & (rows < start + shard.rows))
+                if len(inside):
+                    found[inside] = shard.cosines(query, rows[inside] - start)
+        return found
+
+    def sample(self, masks: Masks, most: int) -> tuple[int, NDArray[np.int64]]:
+        """Return how many rows may be seen, and at most `most` of them, evenly spread."""
+        if all(mask is None for mask in masks):
+            return self._firsts[-1], spread(self._firsts[-1], most)
+        allowed = np.concatenate(
+            [
+                first + (np.arange(segment.rows) if mask is None else np.flatnonzero(mask))
+                for segment, first, mask in zip(self.segments, self._firsts, masks, strict=False)
+            ]
+        )
+        return len(allowed), allowed[spread(len(allowed), most)]
+
+    def rows(self, owners: Mapping[str, int], masks: Masks) -> dict[str, int]:
+        """Return the row of each chunk that may be seen, given the number of its document."""
+        numbers = np.fromiter(set(owners.values()), np.int64)
+        found: dict[str, int] = {}
+        for segment, first, mask in zip(self.segments, self._firsts, masks, strict=False):
+            rows = segment.rows_of(segment.places_of(numbers))
+            rows = rows if mask is None else rows[mask[rows]]
+            names = (bytes(name).decode("ascii") for name in segment.ids[rows])
+            found.update((name, first + row) for name, row in zip(names, rows.tolist(), strict=True) if name in owners)
+        return found
+
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the chunk ids of rows."""
         places = np.searchsorted(self._firsts, rows, side="right") - 1
@@ -116,3 +151,8 @@ class Index:
 def seen(masks: Sequence[Mask | None]) -> bool:
     """Tell whether any row may be seen."""
     return any(mask is None or bool(mask.any()) for mask in masks)
+
+
+def spread(rows: int, most: int) -> NDArray[np.int64]:
+    """Return at most `most` of the numbers below `rows`, evenly spread, ascending."""
+    return np.arange(min(rows, most), dtype=np.int64) * rows // max(1, min(rows, most))

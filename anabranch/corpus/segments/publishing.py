@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.corpus.analysis import analyser
+from anabranch.corpus.language import settled_language
 from anabranch.corpus.segments.building import BEFORE_ALL, Part, build_segment, dimension_of, parts
 from anabranch.corpus.segments.changes import buried
 from anabranch.corpus.segments.draft import Draft, must_be_sound, new_home
@@ -50,7 +51,8 @@ def out_of_date(folder: Path, truth: Truth) -> bool:
         name = current(folder)
         if name is None:
             return _has_leaves(truth)
-        return read_manifest(folder, name).changes != truth.changes
+        manifest = read_manifest(folder, name)
+        return (manifest.changes, manifest.language) != (truth.changes, truth.meta("language") or manifest.language)
     except IndexDamagedError:
         return True
 
@@ -168,7 +170,7 @@ def _usable(folder: Path, truth: Truth) -> tuple[Manifest, Draft] | None:
     except IndexDamagedError as error:
         _log.warning("%s Making the index anew.", error.message)
         return None
-    language = truth.meta("language") or "english"
+    language = settled_language(truth)
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
     same = made_by == (truth.meta("embedder"), language, analyser(language).name)
     # An earlier generation, from a copy of the folder say, knows of deaths that are no longer kept in mind.
@@ -187,7 +189,7 @@ def _make_anew(folder: Path, truth: Truth, progress: Progress | None) -> Manifes
 
 
 def _build(folder: Path, truth: Truth, todo: Sequence[Part], progress: Progress | None) -> list[Segment]:
-    words = analyser(truth.meta("language") or "english")
+    words = analyser(settled_language(truth))
     total, done = sum(part.leaves for part in todo), 0
 
     def told(leaves: int) -> None:
@@ -206,7 +208,7 @@ def _build(folder: Path, truth: Truth, todo: Sequence[Part], progress: Progress 
 
 def _finish(folder: Path, truth: Truth, draft: Draft) -> Manifest:
     number = next_number(folder)
-    language = truth.meta("language") or "english"
+    language = settled_language(truth)
     manifest = Manifest(
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=truth.meta("embedder") or "",
         spec=truth.meta("spec") or "", base_url=truth.meta("base_url") or "", dimension=dimension_of(truth),

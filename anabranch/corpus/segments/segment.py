@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,26 @@ class Segment:
 
     def rows_of(self, places: NDArray[np.integer]) -> Rows:
         """Return all rows of the documents at these places, ascending."""
-        ends = np.append(self.documents[1:, 2], self.rows)
-        parts = [np.arange(int(self.documents[place, 2]), int(ends[place])) for place in np.sort(places)]
+        sorted_places = np.sort(places)
+        following = np.minimum(sorted_places + 1, len(self.documents) - 1)
+        ends = np.where(sorted_places + 1 < len(self.documents), self.documents[following, 2], self.rows)
+        starts = self.documents[sorted_places, 2]
+        parts = [np.arange(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+
+    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of the documents with these numbers, by bisection."""
+        order, ordered = self._by_number
+        starts, ends = np.searchsorted(ordered, numbers, "left"), np.searchsorted(ordered, numbers, "right")
+        parts = [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    @cached_property
+    def _by_number(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places of the documents in the order of their numbers, and these; a changed document is out of order."""
+        numbers = np.array(self.documents[:, 0])
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
 
     def damage(self) -> list[str]:
         """Return what is wrong with its files, by checksum; reads all of them."""

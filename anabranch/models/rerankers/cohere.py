@@ -1,18 +1,27 @@
-"""Cohere's rerank endpoint, through its own client."""
+"""Cohere's rerank endpoint, through its own client, which tries again by itself after 429, 5xx and lost connections."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError, SettingsError
-from anabranch.models.metering import count_call
+from anabranch.models.metering import count_call, count_repairs, note_failure
 
 DEFAULT_MODEL = "rerank-v4.0-fast"
 MAX_DOCUMENTS = 1_000
 """The endpoint's limit for one request."""
+
+MAX_CHARS = 16_000
+"""A document is cut here; the endpoint itself reads 4,096 tokens of each."""
+
+# One client per event loop, as for chat models: a connection pool belongs to the loop that opened it.
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str | None, float], Any]] = WeakKeyDictionary()
 
 
 class CohereReranker:
@@ -20,59 +29,147 @@ class CohereReranker:
 
     name = "cohere"
 
-    def __init__(self, model: str | None = None, *, timeout: float = 60.0, base_url: str | None = None) -> None:
-        """Make the client.
+    def __init__(
+        self, model: str | None = None, *, timeout: float = 60.0, retries: int = 2, base_url: str | None = None
+    ) -> None:
+        """Check what can be checked without a request; the client itself would miss its key only when it calls.
+
+        Args:
+            model: Name of a rerank model.
+            timeout: Seconds that one request may take, retries included.
+            retries: Further tries after 429, 5xx and lost connections.
+            base_url: Another server that speaks Cohere's protocol; CO_API_URL by default.
 
         Raises:
             MissingExtraError: The package cohere is not installed.
-            MissingKeyError: Neither CO_API_KEY nor COHERE_API_KEY is set; the client itself would only say so later.
+            MissingKeyError: Neither CO_API_KEY nor COHERE_API_KEY is set.
         """
-        try:
-            import cohere
-        except ImportError as error:
+        if find_spec("cohere") is None:
             feature = "rerank: cohere"
-            raise MissingExtraError(feature, "cohere") from error
-        key = os.environ.get("CO_API_KEY") or os.environ.get("COHERE_API_KEY")
-        if not key:
+            raise MissingExtraError(feature, "cohere")
+        key = next((found for name in ("CO_API_KEY", "COHERE_API_KEY") if (found := _variable(name))), None)
+        if key is None:
             msg = "rerank: cohere needs a key."
             raise MissingKeyError(msg, hint="Set CO_API_KEY, or choose another `rerank`.")
-        url = base_url or os.environ.get("CO_API_URL") or None
-        self._client: Any = cohere.AsyncClientV2(api_key=key, base_url=url, timeout=timeout)
+        self._key = key
+        self._url = base_url or _variable("CO_API_URL")
         self._model = model or DEFAULT_MODEL
         self._timeout = timeout
+        self._retries = retries
 
     async def relevance(self, question: str, texts: Sequence[str]) -> list[float | None]:
-        """Return Cohere's relevance scores; blank texts are never sent and stay unjudged.
+        """Return Cohere's relevance scores, from 0 to 1; blank texts are never sent and stay unjudged.
 
-        Scores of different requests are comparable (the model scores each pair on its own), so long lists are cut.
+        Long lists go in several requests at the same time: the model scores each pair on its own, so scores of one
+        question are comparable. Where some of the requests fail, their texts stay unjudged.
+
+        Raises:
+            ModelError: Every request failed.
+            MissingKeyError: The key was refused.
+            SettingsError: The model is not known there, or the request was refused as it is.
         """
         result: list[float | None] = [None] * len(texts)
         sent = [index for index, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(sent), MAX_DOCUMENTS):
-            part = sent[start : start + MAX_DOCUMENTS]
-            for index, score in await self._request(question, [texts[index] for index in part]):
-                if 0 <= index < len(part):
-                    result[part[index]] = score
+        parts = [sent[start : start + MAX_DOCUMENTS] for start in range(0, len(sent), MAX_DOCUMENTS)]
+        documents = [[_plain(texts[index]) for index in part] for part in parts]
+        replies = await asyncio.gather(
+            *(self._request(_plain(question), part) for part in documents), return_exceptions=True
+        )
+        for part, reply in zip(parts, replies, strict=True):
+            if not isinstance(reply, BaseException):
+                for place, score in reply.items():
+                    result[part[place]] = score
+        _raise([reply for reply in replies if isinstance(reply, BaseException)], len(parts))
         return result
 
-    async def _request(self, question: str, documents: list[str]) -> list[tuple[int, float]]:
+    async def _request(self, question: str, documents: list[str]) -> dict[int, float]:
+        """Return the relevance of each document that the reply names."""
+        client = await self._client()
         try:
             async with asyncio.timeout(self._timeout):
-                reply = await self._client.rerank(
-                    model=self._model, query=question, documents=documents, top_n=len(documents)
+                reply = await client.rerank(
+                    model=self._model,
+                    query=question,
+                    documents=documents,
+                    top_n=len(documents),
+                    request_options={"max_retries": self._retries},
                 )
         except Exception as error:  # the client raises one type per status code, and httpx's own
-            raise _sorted_error(error, self._model) from error
+            raise _sorted_error(error, self._model, self._timeout) from error
         finally:
             count_call()
-        return [(int(item.index), float(item.relevance_score)) for item in reply.results]
+        return _scores(reply, len(documents))
+
+    async def _client(self) -> Any:  # noqa: ANN401  # the optional package's own class
+        clients = _clients.setdefault(asyncio.get_running_loop(), {})
+        known = (self._key, self._url, self._timeout)
+        if known not in clients:
+            clients[known] = await asyncio.to_thread(_new_client, *known)  # importing the package takes a second
+        return clients[known]
 
 
-def _sorted_error(error: Exception, model: str) -> AnabranchError:
+def _new_client(key: str, url: str | None, timeout: float) -> Any:  # noqa: ANN401
+    import cohere
+
+    return cohere.AsyncClientV2(api_key=key, base_url=url, timeout=timeout)
+
+
+def _variable(name: str) -> str | None:
+    return os.environ.get(name, "").strip() or None
+
+
+def _plain(text: str) -> str:
+    """Cut, and replace lone surrogates, which no JSON request can carry."""
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
+
+
+def _scores(reply: Any, count: int) -> dict[int, float]:  # noqa: ANN401  # whatever the server sent
+    """Read a reply; what names no document or has no score is skipped, and a document named twice counts once."""
+    found: dict[int, float] = {}
+    wrong = 0
+    for index, score in _results(reply):
+        if not _is_index(index, count) or not _is_score(score) or index in found:
+            wrong += 1
+        else:
+            found[index] = float(score)
+    count_repairs(wrong + count - len(found))
+    return found
+
+
+def _results(reply: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+    results = getattr(reply, "results", None)
+    for item in results if isinstance(results, list) else []:
+        yield getattr(item, "index", None), getattr(item, "relevance_score", None)
+
+
+def _is_index(index: object, count: int) -> bool:
+    return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < count
+
+
+def _is_score(score: object) -> bool:
+    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
+
+
+def _raise(failures: Sequence[BaseException], requests: int) -> None:
+    """Raise what the user has to mend, and a failure that left nothing; note one that left something."""
+    for failure in failures:
+        if not isinstance(failure, ModelError):
+            raise failure
+    if failures and len(failures) == requests:
+        raise failures[0]
+    for failure in failures:
+        note_failure(f"1 of {requests} requests to Cohere failed: {failure}")
+
+
+def _sorted_error(error: Exception, model: str, timeout: float) -> AnabranchError:
     status = getattr(error, "status_code", None)
     said = " ".join(str(getattr(error, "body", None) or error).split())[:300]
     if status in (401, 403):
         return MissingKeyError(f"Cohere refused the key ({status}).", hint="Check CO_API_KEY.")
     if status in (400, 404, 422):
         return SettingsError(f"Cohere refused the request for {model!r} ({status}): {said}", hint="Check rerank_model.")
+    if isinstance(error, TimeoutError):
+        return ModelError(
+            f"Cohere's rerank did not answer within {timeout:g} s.", hint="Raise model_timeout, or try again."
+        )
     return ModelError(f"Cohere's rerank failed: {type(error).__name__}: {said}", hint="Try again later.")

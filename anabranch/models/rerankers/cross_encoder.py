@@ -1,98 +1,111 @@
-"""A local cross-encoder: a folder with model.onnx and tokenizer.json, run by onnxruntime.
+"""A local cross-encoder: question and passage go through the model together (Nogueira and Cho 2019, arXiv 1901.04085).
 
-Each (question, passage) pair goes through the model together (Nogueira and Cho 2019); pairs are sorted by length so
-that a batch carries little padding.
+Pairs are sorted by length, so that a batch carries little padding. The width of a pair is a function of its own length
+alone, so that its score does not depend on what is scored with it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.errors import ModelError, SettingsError
+from anabranch.errors import ModelError
+from anabranch.models.rerankers.pair_model import PairModel, load_pair_model
 
-BATCH = 8
-MAX_TOKENS = 512
+BATCH_TOKENS = 4_096
+"""Tokens of one run of the model, padding included: bounds its memory."""
+
+WIDTH = 32
+"""Pairs are padded to a multiple of this."""
+
+MAX_CHARS = 8_000
+"""A passage is cut here before it becomes tokens."""
+
+MAX_QUESTION_CHARS = 2_000
+
+# onnxruntime uses every core for one run; more runs than this at a time would only wait for cores.
+_POOL = ThreadPoolExecutor(max_workers=2, thread_name_prefix="anabranch-rerank")
 
 
 class CrossEncoderReranker:
-    """Scores pairs in a worker thread; the model is loaded at the first question and kept."""
+    """Scores pairs in a worker thread; making one loads the model, which blocks."""
 
     name = "cross_encoder"
 
     def __init__(self, folder: str | None) -> None:
-        """Check that the folder holds a model.
+        """Load the model.
 
         Raises:
-            SettingsError: No folder was given, or a file is missing in it.
+            SettingsError: No folder was given, a file is missing or damaged, or the model is no cross-encoder.
         """
-        if not folder:
-            msg = "rerank: cross_encoder needs a model."
-            raise SettingsError(msg, hint="Set rerank_model to a folder with model.onnx and tokenizer.json.")
-        self._folder = Path(folder)
+        self._model = load_pair_model(folder)
 
     async def relevance(self, question: str, texts: Sequence[str]) -> list[float | None]:
-        """Return the model's logit for each pair; blank texts stay unjudged."""
-        return await asyncio.to_thread(self._score, question, list(texts))
+        """Return the model's score for each pair: its logit, or of two labels how far the relevant one leads.
 
-    def _score(self, question: str, texts: list[str]) -> list[float | None]:
-        session, tokenizer = _load(self._folder)
-        wanted = [index for index, text in enumerate(texts) if text.strip()]
-        encoded = tokenizer.encode_batch([(question, texts[index]) for index in wanted])
-        order = sorted(range(len(wanted)), key=lambda position: len(encoded[position].ids))
+        Blank texts stay unjudged. A model that ends in a sigmoid or a softmax gives the same order.
+
+        Raises:
+            ModelError: A score is no number.
+        """
+        return await asyncio.get_running_loop().run_in_executor(_POOL, self._scores, question, list(texts))
+
+    def _scores(self, question: str, texts: list[str]) -> list[float | None]:
+        model = self._model
+        question = _shortened(model, question)
         result: list[float | None] = [None] * len(texts)
-        for start in range(0, len(order), BATCH):
-            part = order[start : start + BATCH]
-            for position, score in zip(part, _run(session, [encoded[p] for p in part]), strict=True):
-                result[wanted[position]] = float(score)
+        wanted = [index for index, text in enumerate(texts) if text.strip()]
+        pairs = [(question, _plain(texts[index][:MAX_CHARS])) for index in wanted]
+        encoded = model.tokenizer.encode_batch(pairs)
+        for batch in _batches([len(one.ids) for one in encoded]):
+            for place, score in zip(batch, _run(model, [encoded[place] for place in batch]), strict=True):
+                result[wanted[place]] = float(score)
         return result
 
 
-@lru_cache(maxsize=2)
-def _load(folder: Path) -> tuple[Any, Any]:
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    model, words = folder / "model.onnx", folder / "tokenizer.json"
-    for path in (model, words):
-        if not path.is_file():
-            msg = f"The cross-encoder's file {path.name!r} is missing in {str(folder)!r}."
-            raise SettingsError(msg, hint="Set rerank_model to a folder with model.onnx and tokenizer.json.")
-    try:
-        options = onnxruntime.SessionOptions()
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        tokenizer = Tokenizer.from_file(str(words))
-    except Exception as error:
-        msg = f"The cross-encoder in {str(folder)!r} cannot be loaded: {error}"
-        raise SettingsError(msg, hint="Check that model.onnx and tokenizer.json belong together.") from error
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS, strategy="only_second")
-    return session, tokenizer
+def _plain(text: str) -> str:
+    """Replace lone surrogates, which have no UTF-8 form and so cannot become tokens."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _run(session: Any, encoded: Sequence[Any]) -> NDArray[np.float32]:  # noqa: ANN401  # onnxruntime has no types
-    """Return one score per pair: the only logit, or of two (irrelevant, relevant) the difference."""
-    width = max(len(item.ids) for item in encoded)
-    inputs = {
-        "input_ids": np.zeros((len(encoded), width), np.int64),
-        "attention_mask": np.zeros((len(encoded), width), np.int64),
-        "token_type_ids": np.zeros((len(encoded), width), np.int64),
-    }
-    for row, item in enumerate(encoded):
-        inputs["input_ids"][row, : len(item.ids)] = item.ids
-        inputs["attention_mask"][row, : len(item.ids)] = 1
-        inputs["token_type_ids"][row, : len(item.ids)] = item.type_ids
-    known = {slot.name for slot in session.get_inputs()}
-    (logits, *_) = session.run(None, {name: array for name, array in inputs.items() if name in known})
+def _shortened(model: PairModel, question: str) -> str:
+    """Leave the passage at least half of the room: a tokenizer refuses a question that leaves it none."""
+    question = _plain(question[:MAX_QUESTION_CHARS])
+    offsets = model.shortener.encode(question, add_special_tokens=False).offsets
+    return question[: offsets[-1][1]] if offsets else question
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the places of pairs of one width, shortest first."""
+    order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
+    for width, places in groupby(order, key=lambda place: _width(lengths[place])):
+        same = list(places)
+        size = max(1, BATCH_TOKENS // width)
+        yield from (same[start : start + size] for start in range(0, len(same), size))
+
+
+def _width(length: int) -> int:
+    return max(1, -(-length // WIDTH)) * WIDTH
+
+
+def _run(model: PairModel, encoded: Sequence[Any]) -> NDArray[np.float32]:
+    """Return one score per pair of a batch."""
+    shape = (len(encoded), min(_width(max(len(one.ids) for one in encoded)), model.limit))
+    rows = {name: np.zeros(shape, dtype) for name, dtype in model.types.items()}
+    rows["input_ids"].fill(model.padding)
+    for row, one in enumerate(encoded):
+        known = {"input_ids": one.ids, "attention_mask": 1, "token_type_ids": one.type_ids}
+        for name, values in rows.items():
+            values[row, : len(one.ids)] = known[name]
+    (logits, *_) = model.session.run(None, rows)
     logits = np.asarray(logits, dtype=np.float32).reshape(len(encoded), -1)
-    scores: NDArray[np.float32] = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
+    scores = logits[:, 0] if logits.shape[1] == 1 else logits[:, model.positive] - logits[:, 1 - model.positive]
     if not np.isfinite(scores).all():
         msg = "The cross-encoder gave a score that is no number."
         raise ModelError(msg, hint="Check the model in rerank_model.")

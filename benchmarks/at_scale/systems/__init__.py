@@ -75,7 +75,7 @@ REQUIREMENTS = {
 
 
 def system_of(name: str, material: Material, folder: Path, settings: dict[str, Any]) -> System:
-    """Import a system and give it its folder; `settings` are those of hybrid search: depth, alpha, fusion."""
+    """Import a system and give it its folder; `settings` are those of hybrid search: depth."""
     if name not in NAMES:
         raise ValueError(f"unknown system {name!r}; known are {', '.join(NAMES)}")
     made: System = import_module(f"{__name__}.{name}").System(material, folder, settings)

@@ -1,4 +1,4 @@
-"""Anabranch by its own public functions: `ingest`, `open_corpus`, `search`, `chunks` and `fuse`."""
+"""Anabranch by its own public functions: `ingest`, `open_corpus`, `search`, `chunks`, and what the step `fuse` does."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from anabranch.models.embedders import load_embedder
 from anabranch.models.embedding import Vectors
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
+from graph.state import Query, Retrieved
+from nodes.weighing import complete_lists, evidence
 
 BATCH = 1_000
 ARMS: dict[str, Arm] = {"bm25": "bm25", "dense": "dense"}
 
 
 class System:
-    """Both arms at once, fused as the answer graph fuses them."""
+    """Both arms at once, fused as the answer graph fuses them: complete lists, a weight chosen for each question."""
 
     arms = ("bm25", "dense", "hybrid", "hybrid and text")
     agrees = True
 
     def __init__(self, material: Material, folder: Path, settings: dict[str, Any]) -> None:
         """Keep what is measured."""
-        self._material, self._folder, self._settings = material, folder, settings
+        self._material, self._folder, self._depth = material, folder, settings["depth"]
         self._store: CorpusStore
 
     def filtered(self, share: float) -> Sequence[str]:  # noqa: ARG002  # the protocol has it
@@ -76,11 +78,15 @@ class System:
         return list(await self._store.chunks(ids, scope)) if arm == "hybrid and text" else ids
 
     async def _hybrid(self, question: str, scope: Scope) -> RankedList:
-        depth, alpha = self._settings["depth"], self._settings["alpha"]
-        bm25, dense = await asyncio.gather(
-            self._store.search("bm25", [question], depth, scope), self._store.search("dense", [question], depth, scope)
+        found = await asyncio.gather(
+            *(self._store.search(arm, [question], self._depth, scope) for arm in ARMS.values())
         )
-        return fuse([[bm25[0], dense[0]]], arm_weights=[2 * (1 - alpha), 2 * alpha], method=self._settings["fusion"])
+        records = [Retrieved(arm=arm, lists=lists, error=None) for arm, lists in zip(ARMS, found, strict=True)]
+        queries = [Query(text=question, weight=1.0, kind="asked")]
+        records = await complete_lists(self._store, scope, queries, records)
+        (weighed,) = await evidence(self._store, scope, [question], records)
+        weights = [2 * (1 - weighed.alpha), 2 * weighed.alpha]
+        return fuse([[record["lists"][0] for record in records]], arm_weights=weights, method="complete")
 
     async def add(self, number: int) -> bool:
         """Ingest a file of one document; `ready` has brought the vectors of its leaves."""

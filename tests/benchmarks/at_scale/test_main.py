@@ -63,7 +63,7 @@ def material(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Material:
     return generate(pool, 20, tmp_path_factory.mktemp("material"), seed=1)
 
 
-SETTINGS = {"depth": 50, "alpha": 0.5, "fusion": "convex"}
+SETTINGS = {"depth": 50}
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from anabranch.corpus.ingest import ingest
+from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.segments import draft
 from anabranch.corpus.segments.generation import current
-from anabranch.corpus.segments.index import Index, seen
+from anabranch.corpus.segments.index import Index, seen, spread
+from anabranch.corpus.store import Scope
 from anabranch.errors import EmbedderMismatchError
 
 
@@ -34,3 +37,45 @@ def test_documents_that_may_not_be_seen_have_no_rows(index: Index) -> None:
     (found,) = index.bm25.search([["heron"]], 10, index.masks(np.array([2])))
     assert index.ids(found.rows) == index.ids(np.array([1]))
     assert asyncio.run(asyncio.to_thread(index.damage)) == []
+
+
+def test_scores_are_those_of_a_search_over_several_segments_with_dead_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draft, "SMALL", 1)
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"{number}.md").write_text(
+            f"Herons fish at weir {number}. {'Eels hide. ' * number}", encoding="utf-8"
+        )
+    ingest([folder], tmp_path / "c")
+    (folder / "3.md").write_text("Herons nest in the alders.", encoding="utf-8")
+    (folder / "new.md").write_text("A heron and an otter.", encoding="utf-8")
+    ingest([folder], tmp_path / "c")
+    assert len(Index(tmp_path / "c", str(current(tmp_path / "c"))).segments) > 1
+    assert asyncio.run(_compared(tmp_path / "c")) == 13
+
+
+async def _compared(folder: Path) -> int:
+    corpus = await open_corpus(folder)
+    (every,) = await corpus.search("dense", ["heron"], 100, Scope())
+    for arm in ("bm25", "dense"):
+        (ranked,) = await corpus.search(arm, ["heron weir otter eels eels"], 100, Scope())
+        (scores,) = await corpus.scores(arm, ["heron weir otter eels eels"], every["ids"], Scope())
+        assert scores == {**dict.fromkeys(every["ids"], 0.0), **dict(zip(ranked["ids"], ranked["scores"], strict=True))}
+    (background,) = await corpus.background(["heron"], Scope())
+    assert background.passages == len(every["ids"])
+    assert background.mean == pytest.approx(np.mean(every["scores"]))
+    return len(every["ids"])
+
+
+@pytest.mark.parametrize(("rows", "most"), [(0, 5), (1, 5), (5, 5), (7, 3), (1000, 512)])
+def test_a_sample_is_spread_over_all_rows(rows: int, most: int) -> None:
+    sample = spread(rows, most)
+    assert len(sample) == min(rows, most)
+    assert len(set(sample.tolist())) == len(sample)
+    assert all(0 <= row < rows for row in sample.tolist())
+    if len(sample) > 1:
+        steps = np.diff(sample)
+        assert steps.max() - steps.min() <= 1

@@ -1,0 +1,83 @@
+"""Calibrates the confidence in the evidence: a logistic regression on its signals, checked where it was not fitted.
+
+The weights that `anabranch.sufficiency` holds are what this finds on all collections together; the table of answers
+shows both, and how well weights that were fitted on all other collections do on each one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.evaluation.answers import Outcome
+from anabranch.evaluation.risk import auc
+
+STEPS = 50
+RIDGE = 1e-3
+"""Keeps the weights finite where one signal separates everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A logistic model: its bias, and a weight per signal."""
+
+    bias: float
+    weights: dict[str, float]
+
+    def score(self, signals: Mapping[str, float]) -> float:
+        """Return the log-odds that there is evidence."""
+        return self.bias + sum(weight * signals[name] for name, weight in self.weights.items())
+
+
+def fitted(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> Weights:
+    """Fit weights; every collection, and within it each side, counts the same, however many questions it has.
+
+    Args:
+        groups: Outcomes by collection.
+        names: Of the signals to use; an outcome without one of them is left out.
+    """
+    rows, truth, worth = [], [], []
+    for outcomes in groups.values():
+        usable = [each for each in outcomes if all(name in each.written.signals for name in names)]
+        sides = {side: [each for each in usable if (each.kind == "own") is side] for side in (True, False)}
+        for side, members in sides.items():
+            for each in members:
+                rows.append([1.0, *(each.written.signals[name] for name in names)])
+                truth.append(float(side))
+                worth.append(1.0 / len(members))
+    solved = _newton(np.array(rows), np.array(truth), np.array(worth)) if rows else np.zeros(len(names) + 1)
+    return Weights(float(solved[0]), {name: float(value) for name, value in zip(names, solved[1:], strict=True)})
+
+
+def _newton(x: NDArray[np.float64], y: NDArray[np.float64], worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the minimum of the weighted log loss with a small ridge (iteratively reweighted least squares)."""
+    weights = np.zeros(x.shape[1])
+    ridge = RIDGE * worth.sum() * np.eye(x.shape[1])
+    for _ in range(STEPS):
+        p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
+        gradient = x.T @ (worth * (p - y)) + ridge @ weights
+        hessian = (x * (worth * p * (1 - p))[:, None]).T @ x + ridge
+        step = np.linalg.solve(hessian, gradient)
+        weights = weights - step
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return weights
+
+
+def held_out(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> dict[str, float]:
+    """Return, for each collection, the AUC of weights that were fitted on all the others."""
+    areas: dict[str, float] = {}
+    for name, outcomes in groups.items():
+        weights = fitted({other: rows for other, rows in groups.items() if other != name}, names)
+        usable = [each for each in outcomes if all(signal in each.written.signals for signal in names)]
+        scores = {
+            side: [weights.score(each.written.signals) for each in usable if (each.kind == "own") is side]
+            for side in (True, False)
+        }
+        area = auc(scores[True], scores[False])
+        if area is not None:
+            areas[name] = area
+    return areas

@@ -1,0 +1,69 @@
+"""Takes out of an answer what it repeats of the program's own instructions to the model.
+
+A document may ask for them ("print your system prompt"), and a model that obeys has little else to give away: it has no
+tools, and links are taken out elsewhere (`anabranch.links`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from anabranch.corpus.sentences import spans
+
+RUN = 7
+"""Words in a row that two texts share only if one repeats the other."""
+
+_WORD = re.compile(r"\w+")
+_CODE = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{6,}")
+
+
+def without_instructions(answer: str, told: Sequence[str], given: Iterable[str]) -> tuple[str, int]:
+    """Remove the sentences that repeat instructions.
+
+    Args:
+        answer: What a model wrote.
+        told: The instructions.
+        given: What the answer may repeat: passages and question.
+
+    Returns:
+        The answer without sentences that have seven words in a row, or a word with digits of six characters at least,
+        from the instructions and not from what was given; and how many those were.
+    """
+    runs = set[tuple[str, ...]]().union(*(_runs(text) for text in told))
+    codes = set[str]().union(*(_codes(text) for text in told))
+    found = _repeated(answer, runs, codes)
+    if not found:
+        return answer, 0
+    texts = list(given)
+    runs -= set[tuple[str, ...]]().union(*map(_runs, texts))
+    codes -= set[str]().union(*map(_codes, texts))
+    found = _repeated(answer, runs, codes)
+    kept = [
+        answer[start:end]
+        for start, end in spans(answer)
+        if not any(start < last and first < end for first, last in found)
+    ]
+    removed = len(spans(answer)) - len(kept)
+    return ("".join(kept).rstrip() if removed else answer), removed
+
+
+def _repeated(answer: str, runs: set[tuple[str, ...]], codes: set[str]) -> list[tuple[int, int]]:
+    """Return the spans of an answer that are among these; sentences are no border for a run."""
+    matches = list(_WORD.finditer(answer))
+    words = [match[0].casefold() for match in matches]
+    found = [
+        (matches[at].start(), matches[at + RUN - 1].end())
+        for at in range(len(words) - RUN + 1)
+        if tuple(words[at : at + RUN]) in runs
+    ]
+    return found + [match.span() for match in _CODE.finditer(answer) if match[0].casefold() in codes]
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = [word.casefold() for word in _WORD.findall(text)]
+    return {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}
+
+
+def _codes(text: str) -> set[str]:
+    return {match[0].casefold() for match in _CODE.finditer(text)}

@@ -1,0 +1,85 @@
+"""What a question may still cost, and what each way of writing the answer takes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+RouteName = Literal["compose", "create", "refine", "map_reduce"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Model calls, or what is left of a budget of them; infinite where nothing bounds it.
+
+    Attributes:
+        calls: Model calls in all.
+        sequential: Calls that wait for one another: those that run at the same time are one.
+        tokens: Of prompts and replies together.
+    """
+
+    calls: float = math.inf
+    sequential: float = math.inf
+    tokens: float = math.inf
+
+    def less(self, spent: Spending) -> Spending:
+        """Return what is left after something was spent, at least nothing."""
+        return Spending(
+            max(self.calls - spent.calls, 0),
+            max(self.sequential - spent.sequential, 0),
+            max(self.tokens - spent.tokens, 0),
+        )
+
+    def lacks(self, wanted: Spending) -> str:
+        """Say, for people, what is missing to pay for something; empty where it can be paid."""
+        if wanted.calls > self.calls:
+            return f"{wanted.calls:,.0f} model calls, and max_model_calls leaves {self.calls:,.0f}"
+        if wanted.sequential > self.sequential:
+            return (
+                f"{wanted.sequential:,.0f} calls one after the other, and max_sequential leaves {self.sequential:,.0f}"
+            )
+        if wanted.tokens > self.tokens:
+            return f"up to {wanted.tokens:,.0f} tokens, and max_tokens leaves {self.tokens:,.0f}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What decides the cost of a route.
+
+    Attributes:
+        windows: Tokens of each window's passages, in the order in which they are read.
+        frame: Tokens of the instructions and the question, which every call repeats.
+        reply: Most tokens of a reply.
+        fan_in: Partial answers joined by one call.
+    """
+
+    windows: Sequence[int]
+    frame: int
+    reply: int
+    fan_in: int
+
+    def of(self, route: RouteName, read: int) -> Spending:
+        """Return the most that a route takes when it reads the first `read` windows."""
+        passages = sum(self.windows[:read])
+        if route == "compose":
+            return Spending(0, 0, 0)
+        reading = passages + read * (self.frame + self.reply)
+        if route != "map_reduce":
+            return Spending(read, read, reading + (read - 1) * self.reply)
+        calls, levels, parts = _tree(read, self.fan_in)
+        return Spending(read + calls, 1 + levels, reading + parts * self.reply + calls * (self.frame + self.reply))
+
+
+def _tree(leaves: int, fan_in: int) -> tuple[int, int, int]:
+    """Return the calls, the levels and the partial answers read of a reduction; a group of one needs no call."""
+    calls, levels, parts = 0, 0, 0
+    while leaves > 1:
+        alone = leaves % fan_in == 1
+        calls += math.ceil(leaves / fan_in) - alone
+        parts += leaves - alone
+        levels += 1
+        leaves = math.ceil(leaves / fan_in)
+    return calls, levels, parts

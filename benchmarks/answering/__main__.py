@@ -1,0 +1,129 @@
+"""The command: make a corpus and questions, measure every system, print the tables, and with `--write` keep them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from anabranch.models.embedders import load_embedder
+from benchmarks.answering.aims import aims
+from benchmarks.answering.figures import Figures
+from benchmarks.answering.material import write_queries
+from benchmarks.answering.model import variants
+from benchmarks.answering.rows import FLOOR, NAMES, OURS
+from benchmarks.answering.running import OWN, Terms, measured
+from benchmarks.answering.server import LATENCY, PER_TOKEN
+from benchmarks.answering.tables import tables
+from benchmarks.at_scale.generate import generate
+from benchmarks.at_scale.material import Material
+from benchmarks.at_scale.pool import pool_of
+from benchmarks.report import Table, for_terminal, regenerated
+from benchmarks.scale import ROOT
+
+PAGE = Path(__file__).parent.with_name("answering.md")
+TEXT = (ROOT / "docs", ROOT / "tests" / "samples")
+# Ours goes before the floor, which searches the same corpus.
+ORDER = (OURS, FLOOR, "llama_index", "langchain", "haystack")
+PASSAGES, QUESTIONS, SENTENCES, SEED = 10_000, 460, 6_000, 1
+PLAIN = re.compile(r"[A-Z][\w ,;:()/.%'’-]+[.?]")
+"""Sentences that are questions enough; some systems would lose a quote, or half of a line of code, on the way."""
+
+FULL = Terms(repeats=3, warm=True, together=32, rounds=2, latency=LATENCY, per_token=PER_TOKEN, cap=600)
+QUICK = Terms(repeats=1, warm=False, together=2, rounds=1, latency=0.02, per_token=0.0005, cap=120)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write if asked to."""
+    options = _parser().parse_args(arguments)
+    terms = QUICK if options.quick else replace(FULL, repeats=options.repeats)
+    if options.quick:
+        options.passages, options.sentences, options.questions = 300, 300, 120
+    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    held = TemporaryDirectory(prefix="anabranch-answering-") if options.folder is None else nullcontext(options.folder)
+    with held as name:
+        folder = Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        figures = _measured(options, terms, folder, console)
+    found = [*tables(figures, _machine(options, terms, figures)), aims(figures)]
+    for table in found:
+        console.print(for_terminal(table))
+    if options.write:
+        _write(options.write, found, figures)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.answering", description="Measure what answers cost.")
+    add = parser.add_argument
+    add("--peers", metavar="PYTHON", help="the interpreter of an environment with benchmarks/peers.txt")
+    add("--systems", type=lambda names: names.split(","), default=list(ORDER), help=f"default: {','.join(ORDER)}")
+    add("--passages", type=int, default=PASSAGES)
+    add("--text", type=Path, action="append", metavar="FOLDER", help="text to make the corpus of; default: the guide")
+    add("--sentences", type=int, default=SENTENCES, help="most sentences that are taken from it")
+    add("--questions", type=int, default=QUESTIONS, help="most sentences to ask; none is asked twice")
+    add("--repeats", type=int, default=FULL.repeats, help="turns per row; the one with the median wall time is shown")
+    add("--folder", type=Path, help="keep the corpus here")
+    add("--quick", action="store_true", help="a few seconds: whether it works, not how fast")
+    add("--write", nargs="?", type=Path, const=PAGE, metavar="PAGE", help=f"default: {PAGE.name}; and its picture")
+    return parser
+
+
+def _measured(options: argparse.Namespace, terms: Terms, folder: Path, console: Console) -> dict[str, Figures]:
+    console.print(f"{options.passages:,} passages: generating")
+    material = _material(options, folder)
+    figures = {}
+    for system in options.systems:
+        interpreter = sys.executable if system in OWN else options.peers
+        if interpreter:
+            figures[system] = measured(system, interpreter, folder, material.folder, terms, console.print)
+    return figures
+
+
+def _material(options: argparse.Namespace, folder: Path) -> Material:
+    """Make passages and questions, and embed whatever will be searched for."""
+    text = options.text or TEXT
+    pool = pool_of(text, folder, most=options.sentences, questions=options.questions, seed=SEED)
+    questions = {question: variants(question) for question in pool.questions if PLAIN.fullmatch(question)}
+    texts = [text for question, more in questions.items() for text in (question, *more)]
+    write_queries(questions, load_embedder("minilm").embed(texts), folder / "queries")
+    return generate(pool, options.passages, folder, SEED)
+
+
+def _machine(options: argparse.Namespace, terms: Terms, figures: Mapping[str, Figures]) -> dict[str, str]:
+    pace = f"{terms.latency * 1000:g} ms, then {terms.per_token * 1000:g} ms a token"
+    versions = {name: version for each in figures.values() for name, version in each.versions.items()}
+    return {
+        "size of the run": f"{'quick' if options.quick else 'full'}, {terms.repeats} turns a row",
+        "passages": f"{options.passages:,}",
+        "model server": pace,
+        "cores": str(os.cpu_count()),
+        "load at the end": f"{os.getloadavg()[0]:.1f}",
+        "Python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
+        **versions,
+    }
+
+
+def _write(page: Path, found: Sequence[Table], figures: Mapping[str, Figures]) -> None:
+    from benchmarks.answering.plot import plot_of
+
+    page.write_text(regenerated(page.read_text("utf-8"), found), "utf-8")
+    page.with_suffix(".svg").write_text(plot_of(figures), "utf-8")
+
+
+if __name__ == "__main__":
+    # Settings in the environment would change what is measured.
+    for setting in [name for name in os.environ if name.startswith("ANABRANCH_")]:
+        del os.environ[setting]
+    if set(NAMES) != set(ORDER):
+        raise SystemExit(f"the order of the systems lacks one of {', '.join(NAMES)}")
+    raise SystemExit(main())

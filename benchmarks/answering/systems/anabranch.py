@@ -1,0 +1,103 @@
+"""Anabranch: the answer graph, streamed as a page streams it, with its threads in memory or in SQLite."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.store import Scope
+from benchmarks.answering.material import Asked
+from benchmarks.answering.rows import DEPTH, Row
+from benchmarks.answering.systems import Answer
+from benchmarks.at_scale.systems.anabranch import System as Corpus
+from benchmarks.turns import Compiled, empty, timed
+from graph.answer import build
+from graph.context import Context
+
+CORPUS = "corpus"
+ROUTES = {"refine": "refine", "map_reduce": "map_reduce"}
+"""The route that a row is about where it makes windows small enough; an answer of one call for all others."""
+
+
+class System:
+    """A compiled graph per row."""
+
+    savers = ("memory", "SQLite")
+
+    def __init__(self, asked: Asked, folder: Path, base_url: str) -> None:
+        """Keep what is needed."""
+        self._asked, self._folder, self._base_url = asked, folder, base_url
+        self._held = AsyncExitStack()
+        self._made: dict[str, BaseCheckpointSaver[Any]] = {}
+        self._saver: BaseCheckpointSaver[Any]
+        self._graph: Compiled
+        self._context: Context
+        self._route = ""
+
+    async def build(self) -> None:
+        """Ingest, with the vectors that are there."""
+        material = self._asked.passages
+        shutil.rmtree(self._folder / CORPUS, ignore_errors=True)  # of an earlier run in a folder that is kept
+        corpus = Corpus(material, self._folder / CORPUS, {"depth": DEPTH, "alpha": 0.5, "fusion": "convex"})
+        corpus.prepare()
+        await corpus.build()
+
+    async def ready(self, row: Row, saver: str) -> None:
+        """Compile the graph, and choose the context."""
+        self._saver = await self._opened(saver)
+        self._graph = build().compile(checkpointer=self._saver)
+        server = {"model": "openai:stub", "base_url": self._base_url, "model_retries": 0, "cache": "off"}
+        self._context = Context(corpus=str(self._folder / CORPUS), **server, **row.settings)
+        several = "window_tokens" in row.settings
+        self._route = ROUTES.get(self._context.synthesis, "create") if several else "create"
+
+    async def _opened(self, saver: str) -> BaseCheckpointSaver[Any]:
+        if saver not in self._made:
+            file = str(self._folder / "threads.db")
+            sqlite = saver == "SQLite"
+            made: Any = (
+                await self._held.enter_async_context(AsyncSqliteSaver.from_conn_string(file)) if sqlite else None
+            )
+            self._made[saver] = made or InMemorySaver()
+        return self._made[saver]
+
+    async def know(self, question: str) -> None:
+        """Search each query once: the corpus keeps the vectors of queries, as the peers have theirs in memory."""
+        corpus = await open_corpus(self._folder / CORPUS)
+        await corpus.search("dense", self._asked.by_question[question], 1, Scope())
+
+    async def ask(self, question: str) -> Answer:
+        """Take one turn in a thread of its own."""
+        config: RunnableConfig = {"configurable": {"thread_id": uuid4().hex}}
+        first, state = None, {}
+        steps = -1
+        streamed: Any = self._graph.astream(
+            {"question": question}, config, context=self._context, stream_mode=["messages", "values"]
+        )
+        async for mode, item in streamed:
+            if mode == "values":
+                state, steps = item, steps + 1
+            elif first is None and isinstance(item[0], AIMessage) and item[0].text:
+                first = time.monotonic()
+        return Answer(state["answer"], first, steps, self._astray(state))
+
+    def _astray(self, state: dict[str, Any]) -> str:
+        """Say what the turn did that its row is not about."""
+        if state["abstained"] or state["degraded"]:
+            return f"abstained: {state['abstained']}, degraded: {state['degraded']!r}"
+        return "" if state["route"]["name"] == self._route else f"went the route {state['route']!r}"
+
+    async def idle(self, steps: int) -> float | None:
+        """Run an empty graph of as many steps with the same checkpointer."""
+        return (await timed(empty(steps, self._saver), {"at": 0})).wall

@@ -1,0 +1,1 @@
+"""Tables of quality, and the commands that measure what no table of retrieval can."""

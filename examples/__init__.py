@@ -1,0 +1,1 @@
+"""Experiments that tutorials made popular, on documents of your own: `python -m examples.novel NOVEL.txt`."""

@@ -1,0 +1,78 @@
+"""What the experiments share: a corpus of one document, one turn of the graph, and its result as text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from anabranch.corpus.document import Chunk
+from anabranch.corpus.ingest import ingest
+from anabranch.corpus.tree import Sizes
+from anabranch.errors import UserError
+from graph.answer import graph as answering
+from graph.context import Context
+from graph.search import graph as searching
+from graph.state import Candidate
+from nodes.resources import chunks_of
+
+HOME = Path(".anabranch/examples")
+SHOWN = 100
+"""Characters of a passage that are printed."""
+
+
+def corpus_of(document: Path, name: str, sizes: Sizes, home: Path = HOME) -> str:
+    """Take one document into a corpus of its own; an unchanged one is not read again."""
+    folder = home / name
+    report = ingest([document], folder, sizes=sizes)
+    for row in report.rows:
+        if row.status == "failed":
+            raise UserError(f"{row.source} could not be taken in: {row.reason}", hint="Give another document.")
+    return str(folder)
+
+
+def found(question: str, context: Context) -> list[tuple[Candidate, Chunk]]:
+    """Return the passages that a search keeps, best first."""
+    return asyncio.run(_found(question, context))
+
+
+async def _found(question: str, context: Context) -> list[tuple[Candidate, Chunk]]:
+    state = await searching.ainvoke({"question": question}, context=context)
+    candidates: list[Candidate] = state["candidates"]
+    chunks = await chunks_of(context, state, [candidate["id"] for candidate in candidates])
+    return [(candidate, chunks[candidate["id"]]) for candidate in candidates if candidate["id"] in chunks]
+
+
+def answered(question: str, context: Context) -> dict[str, Any]:
+    """Return the end state of one turn."""
+    return asyncio.run(answering.ainvoke({"question": question}, context=context))
+
+
+def show(title: str, lines: Iterable[str]) -> None:
+    """Print a heading and what belongs under it."""
+    typer.echo(f"\n{title}")
+    for line in lines:
+        typer.echo(f"  {line}")
+
+
+def passage_line(candidate: Candidate, chunk: Chunk) -> str:
+    """Return one passage on a line: its score, its rank in each retriever, its page, its first words."""
+    ranks = ", ".join(f"{arm} {rank}" for arm, rank in sorted(candidate["ranks"].items()))
+    page = f" p. {chunk.page}" if chunk.page is not None else ""
+    return f"{candidate['score']:.3f} ({ranks}){page}: {' '.join(chunk.text.split())[:SHOWN]}"
+
+
+def show_answer(state: dict[str, Any]) -> None:
+    """Print the answer, where it is from, and how it came about."""
+    show("Answer", state["answer"].splitlines())
+    show("Sources", [f"[{c['marker']}] {c['source']}{_page(c)}: {c['quote'][:SHOWN]}" for c in state["citations"]])
+    usage = state["usage"]
+    show("Route", [f"{state['route']['name'] or 'none'}: {'; '.join(state['route']['reasons'])}".rstrip(": ")])
+    show("Model", [f"{usage['calls']} calls in {usage['rounds']} rounds, {usage['prompt_tokens']} prompt tokens"])
+
+
+def _page(citation: dict[str, Any]) -> str:
+    return f", p. {citation['page']}" if citation["page"] is not None else ""

@@ -1,0 +1,76 @@
+"""Gather partial answers: leave out those that found nothing, and put the others into groups to be joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from anabranch.allowance import at_most
+from anabranch.grouping import group
+from anabranch.models.chat import Chat
+from graph.context import Context, settle
+from graph.state import Degraded, Draft, Partial, State
+from nodes.composed import composed_draft
+from nodes.resources import corpus_of, model_of
+from nodes.room import envelope, room_of
+from nodes.traced import Update, traced
+from nodes.writing import new_message_id, side_by_side
+
+
+@traced("gather")
+async def gather(state: State, runtime: Runtime[Context]) -> Update:
+    """Plan the next level of the tree, or end it where one answer is left or the rest cannot be joined."""
+    context = settle(state.get("settings"), runtime)
+    level = max((partial["level"] for partial in state["partials"]), default=0)
+    parts = [partial for partial in state["partials"] if partial["level"] == level and partial["draft"]["found"]]
+    parts.sort(key=lambda partial: partial["index"])
+    chat = await model_of(context)
+    groups = await _groups(context, chat, state, parts) if chat is not None and len(parts) > 1 else []
+    ends = all(len(members) == 1 for members in groups)
+    draft, degraded = await _end(context, state, parts) if ends else (None, [])
+    return {
+        "partials": Overwrite([] if ends else _planned(parts, groups, level)),
+        **({"draft": draft} if draft is not None else {}),
+        "message_id": state.get("message_id") or new_message_id(),
+        "degraded": degraded,
+        "counts": {"level": level, "parts": len(parts), "groups": 0 if ends else len(groups)},
+    }
+
+
+async def _groups(context: Context, chat: Chat, state: State, parts: Sequence[Partial]) -> list[list[int]]:
+    """Group neighbours, as many as one call can join: `fan_in` at most, and no more than the model has room for."""
+    corpus = await corpus_of(context)
+    room = room_of(context, corpus, chat, state["standalone"], ())
+    answers = [part["draft"]["answer"] for part in parts]
+    around = envelope(corpus)
+    sizes = [at_most(text, n) + around for text, n in zip(answers, corpus.embedder.count(answers), strict=True)]
+    # Without a known context, what honest replies take: a server that ignores `max_tokens` must not fill the prompt.
+    most = room.limit.tokens if room.limit is not None else context.fan_in * (2 * context.answer_tokens + around)
+    return group(sizes, fan_in=context.fan_in, room=most)
+
+
+def _planned(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: int) -> list[Partial]:
+    """Name each partial answer's group; one that is alone in its group goes up as it is."""
+    return [
+        Partial(level=level, index=parts[member]["index"], draft=parts[member]["draft"], group=number)
+        if len(members) > 1
+        else Partial(level=level + 1, index=number, draft=parts[member]["draft"], group=None)
+        for number, members in enumerate(groups)
+        for member in members
+    ]
+
+
+async def _end(context: Context, state: State, parts: Sequence[Partial]) -> tuple[Draft, list[Degraded]]:
+    """Take the only partial answer as it is; without any, say what is missing, or compose if the model failed."""
+    if len(parts) == 1:
+        return parts[0]["draft"], []
+    if parts:
+        reason = "the partial answers are too long to be joined; they stand one after the other"
+        return side_by_side([part["draft"] for part in parts]), [Degraded(step="reduce", reason=reason)]
+    if not state["partials"]:
+        reason = "no window could be read by the model; the answer is verbatim sentences"
+        return await composed_draft(context, state), [Degraded(step="map", reason=reason)]
+    missing = next((p["draft"]["missing"] for p in state["partials"] if p["draft"]["missing"]), "")
+    return {**state["draft"], "found": False, "missing": missing}, []

@@ -1,0 +1,82 @@
+"""Give the answer of before, where the same question was asked of the same documents in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any
+
+from langchain_core.messages import AnyMessage
+from langchain_core.retrievers import BaseRetriever
+from langgraph.runtime import Runtime
+
+import prompts
+from anabranch import __version__
+from anabranch.caching import Asked, digest
+from graph.context import Context, settle
+from graph.state import Lookup, State
+from nodes.keeping import begun, find
+from nodes.resources import corpus_of
+from nodes.traced import Update, traced
+from nodes.writing import new_message_id, show
+
+_APART = frozenset({"messages", "settings", "trace", "lookup"})
+"""Channels that are named otherwise (the conversation, the settings in force), or are of one run alone."""
+
+
+@traced("recall")
+async def recall(
+    state: State, runtime: Runtime[Context], *, guests: Mapping[str, BaseRetriever] | None = None
+) -> Update:
+    """Look for a kept answer; where there is none, note that this run may keep one."""
+    context = settle(state.get("settings"), runtime)
+    if why := _unkept(context, guests or ()):
+        return {"counts": {"hit": False, "why": why}}
+    key = await _key(context, state)
+    entry, failure = await find(context, runtime, key)
+    if entry is None:
+        token = begun(key, runtime)
+        return {"lookup": Lookup(token=token, of=""), "counts": {"hit": False, **({"why": failure} if failure else {})}}
+    message_id = new_message_id()
+    show(message_id, entry["turn"]["answer"])
+    return {
+        **entry["turn"],
+        "message_id": message_id,
+        "lookup": Lookup(token="", of=entry["at"]),
+        "counts": {"hit": True, "of": entry["at"]},
+    }
+
+
+def _unkept(context: Context, guests: Collection[str]) -> str:
+    """Say why the same question need not have the same answer; empty where it should."""
+    if context.review != "none":
+        return "a person has a say in each answer"
+    if context.model is not None and context.temperature > 0:
+        return f"temperature is {context.temperature:g}: each answer is another"
+    if brought := sorted(set(context.retrievers) & set(guests)):
+        return f"what {', '.join(brought)} would find is not known"
+    return ""
+
+
+async def _key(context: Context, state: State) -> str:
+    corpus = await corpus_of(context)
+    asked = Asked(
+        turn={name: value for name, value in state.items() if name not in _APART},
+        before=[_said(message) for message in (state.get("messages") or [])[:-1]],
+        access=context.access,
+        edition=await corpus.edition(),
+        settings=context.model_dump(mode="json", exclude={"access"}),
+        program=(__version__, _words()),
+    )
+    return asked.key
+
+
+def _said(message: AnyMessage) -> tuple[str, Any]:
+    """Return what the steps see of an earlier message; its id is another in each conversation."""
+    return message.type, [message.content, bool(message.response_metadata.get("abstained"))]
+
+
+@cache
+def _words() -> str:
+    """Name the prompts that come with the program: a step's own stands where no other was chosen."""
+    return digest({name: getattr(prompts, name) for name in prompts.__all__})

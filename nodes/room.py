@@ -1,0 +1,72 @@
+"""What a call has room for: the model's context, less instructions, question and reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from anabranch.allowance import at_most
+from anabranch.corpus.store import CorpusStore
+from anabranch.envelope import new_nonce, wrap
+from anabranch.errors import SettingsError
+from anabranch.models.chat import Chat
+from anabranch.packing import Limit
+from graph.context import Context
+
+MESSAGES = 40
+"""Tokens of a chat template and of the words between question, answer so far and passages."""
+
+LEAST = 64
+"""Room for passages below which a window says too little to be worth a call."""
+
+LONGEST_LABEL = "x1 " * 67
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the calls that write an answer have room for.
+
+    Attributes:
+        frame: Tokens of the longest instructions and the question.
+        limit: Room for passages in each call; None where nothing is known of the model's context.
+        chain: Whether there is room for an answer so far beside the passages, as refining needs.
+    """
+
+    frame: int
+    limit: Limit | None
+    chain: bool = True
+
+
+def envelope(corpus: CorpusStore, label: str = LONGEST_LABEL) -> int:
+    """Return the tokens that the envelope puts around one passage, for a label of this length."""
+    (size,) = _sizes(corpus, (wrap([(1000, label, "")], new_nonce()),))
+    return size
+
+
+def _sizes(corpus: CorpusStore, texts: Sequence[str]) -> list[int]:
+    return [at_most(text, tokens) for text, tokens in zip(texts, corpus.embedder.count(texts), strict=True)]
+
+
+def room_of(context: Context, corpus: CorpusStore, chat: Chat | None, question: str, labels: Iterable[str]) -> Room:
+    """Return the room; texts are counted by the corpus's tokenizer, and those the model counts get a margin.
+
+    Raises:
+        SettingsError: The instructions, the question and the reply leave no room for passages.
+    """
+    prompts = (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
+    asked, *instructions = _sizes(corpus, (question, *prompts))
+    frame = max(instructions) + asked + MESSAGES
+    whole = context.context_tokens or (chat.context_tokens if chat is not None else None)
+    if whole is None or chat is None:
+        return Room(frame, None)
+    once = whole - frame - context.answer_tokens
+    around = envelope(corpus, max(labels, key=len, default=""))
+    chain = once - context.answer_tokens >= LEAST + around
+    if once < LEAST + around:
+        msg = (
+            f"A model context of {whole:,} tokens has no room for passages beside the question, the instructions "
+            f"({frame:,} tokens) and a reply (answer_tokens={context.answer_tokens:,})."
+        )
+        raise SettingsError(msg, hint="Lower answer_tokens, ask a shorter question, or raise context_tokens.")
+    reserved = context.answer_tokens if chain and context.synthesis in ("auto", "refine") else 0
+    return Room(frame, Limit(once - reserved, lambda text, tokens: at_most(text, tokens) + around), chain)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+
+from anabranch.evaluation.answer_report import (
+    AnswerCollection,
+    AnswerReport,
+    markdown_of_answers,
+    sections,
+    values_of,
+)
+from anabranch.evaluation.answer_tables import AnswerCase, AnswerTable
+from anabranch.evaluation.answers import Kind, Outcome, Written, outcome_of
+from anabranch.evaluation.calibration import Weights
+from anabranch.evaluation.gold import Gold
+
+GOLD = Gold(answers=("otters",))
+
+
+def _outcome(question: str, kind: Kind, confidence: float, text: str) -> Outcome:
+    written = Written(text, "otters and owls", 1, confidence, {"dense": confidence, "covered": confidence})
+    return outcome_of(question, kind, written, GOLD)
+
+
+def _collection(name: str) -> AnswerCollection:
+    right, wrong = _outcome("q1", "own", 0.9, "otters sleep"), _outcome("q2", "own", 0.6, "owls | look")
+    silent, other = _outcome("q3", "own", 0.2, ""), _outcome("x/q", "elsewhere", 0.4, "owls")
+    forced = (right, wrong, _outcome("q3", "own", 0.2, "otters swim"))
+    return AnswerCollection(name, 4, (right, wrong, silent, other), forced, ("one | remark",))
+
+
+def _report(*names: str) -> AnswerReport:
+    cases = (
+        AnswerCase(collection="a", measure="contains", expected=1 / 3),
+        AnswerCase(collection="a", measure="false_abstentions", expected=0.0),
+        AnswerCase(collection="a", measure="recall", expected=0.5),
+        AnswerCase(collection="b", measure="contains", expected=None),
+    )
+    table = AnswerTable(kind="answers", title="Answers", collections=("a", "b"), cases=cases)
+    weights = Weights(-1.0, {"dense": 1.0, "covered": 1.0})
+    return AnswerReport(table, tuple(map(_collection, names)), (), 0.5, weights)
+
+
+def test_measured_values() -> None:
+    values = values_of(_collection("a"))
+    assert values["contains"] == pytest.approx(1 / 3)
+    assert values["false_abstentions"] == pytest.approx(1 / 3)
+    assert values["answered_elsewhere"] == 1.0
+    assert values["auc_elsewhere"] == pytest.approx(2 / 3)
+    assert values["recall"] is None
+    assert values["answered_removed"] is None
+
+
+def test_the_curve_takes_answers_that_were_held_back_and_counts_others_as_wrong() -> None:
+    points = _collection("a").curve()
+    assert [(point.threshold, point.coverage, point.risk) for point in points] == [
+        (0.9, 0.25, 0.0),
+        (0.6, 0.5, 0.5),
+        (0.4, 0.75, pytest.approx(2 / 3)),
+        (0.2, 1.0, 0.5),
+    ]
+
+
+def test_checks_say_what_drifted() -> None:
+    assert [check.verdict for check in _report("a", "b").checks()] == ["ok", "drift", "not here", "not checked"]
+    assert [check.verdict for check in _report("a").checks()][-1] == "not here"
+
+
+def test_markdown_has_every_table_and_is_the_same_each_time() -> None:
+    text = markdown_of_answers(_report("a", "b"), command="anabranch eval answers.yaml", plot="answers.svg")
+    assert text == markdown_of_answers(_report("a", "b"), command="anabranch eval answers.yaml", plot="answers.svg")
+    assert [section.title for section in sections(_report("a", "b"))] == [
+        "Is the answer in it?",
+        "Is it answered only where it can be?",
+        "Calibration",
+        "Risk and coverage",
+        "Measured and expected",
+    ]
+    assert "| a | 3 | 0.333 | 0.667 | 1.000 |" in text
+    assert "| in force | -1.00 | 1.00 | 1.00 |  |" in text
+    assert "| a | 0.500 | 0.500 | 0.500 |" in text
+    assert "- a: one \\| remark." in text
+    assert "![Risk against coverage by collection](answers.svg)" in text
+
+
+def test_one_collection_cannot_be_left_out_and_nothing_fitted() -> None:
+    assert "Calibration" not in [section.title for section in sections(_report("a"))]

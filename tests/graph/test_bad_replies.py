@@ -1,0 +1,176 @@
+"""What models write instead of an answer, on every route: the turn ends, says so, and loses nothing that was good."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, written
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply, Script
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import DRIP, SILENT, echo
+
+pytestmark = [pytest.mark.loopback, pytest.mark.timeout(120)]
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 5}
+ROUTES = ("create", "stuff", "refine", "map_reduce")
+FRENCH = "La ville est protégée par une digue et par un canal de dérivation construit après la crue."
+
+
+def instructions(request: Request) -> Reply:
+    """Repeat the system prompt."""
+    return Reply(request.system)
+
+
+def fenced(request: Request) -> Reply:
+    """Put the answer and its quote into JSON, and that into a fence."""
+    answer, quotes = written(request).text.split("\n\nQUOTES:\n")
+    value = {"action": "revise", "answer": answer, "quotes": [quotes]}
+    return Reply(f"Sure, here you go:\n```json\n{json.dumps(value, indent=2)}\n```\nDone.")
+
+
+def huge(request: Request) -> Reply:
+    """Write a hundred kilobytes."""
+    return Reply(f"{written(request).text.split(' [')[0]} [1]. " * 2_000)
+
+
+def half(request: Request) -> Reply:
+    """Stop in the middle of a word, with half of the quotes."""
+    text = written(request).text
+    return Reply(text[: int(len(text) * 0.8)])
+
+
+BAD: dict[str, Script | Reply | str] = {
+    "empty": "",
+    "blank": " \n\n ",
+    "thoughts only": "<think>Let me see what the passages say about this.",
+    "refusal": "I'm sorry, but I cannot answer that.",
+    "French": FRENCH,
+    "French refusal": "Je ne sais pas.",
+    "no JSON": "Well, there is a lot to say about floods. Towns are protected in many ways.",
+    "JSON for the next program": '{"tool": "search", "query": "floods"}',
+    "open JSON": '{"action": "revise", "answer": "The town is pro',
+    "fenced JSON": fenced,
+    "half": half,
+    "100 kB": huge,
+    "prompt": echo,
+    "instructions": instructions,
+    "cut connection": Reply("The town is protected by a wall. " * 9, cut=True),
+    "silent": SILENT,
+    "never stops": DRIP,
+}
+UNUSABLE = {"empty", "blank", "thoughts only", "prompt", "instructions", "silent", "never stops"}
+
+
+async def _ask(river: str, stub: OpenAIStub, route: str, **settings: Any) -> dict[str, Any]:
+    synthesis = {"create": "auto", "stuff": "stuff"}.get(route, route)
+    small = {"strategy": "none"} if route == "create" else SMALL
+    server = {"model": "openai:stub", "base_url": stub.base_url, "model_timeout": 1.0, "model_retries": 0}
+    context = Context(corpus=river, synthesis=synthesis, **{**small, **server, **settings})
+    return await graph.ainvoke({"question": QUESTION}, context=context)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("kind", BAD)
+async def test_a_model_that_is_bad_throughout(kind: str, route: str, river: str) -> None:
+    bad = BAD[kind]
+    with OpenAIStub(model(create=bad, refine=bad, map=bad, reduce=bad)) as stub:
+        state = await _ask(river, stub, route)
+        assert len(stub.calls) <= 2 * len(state["windows"]) + 1
+    assert 10 < len(state["answer"]) < 20_000
+    assert len(json.dumps({key: value for key, value in state.items() if key != "messages"})) < 200_000
+    assert "<passage-" not in state["answer"]
+    assert "QUOTES" not in state["answer"]
+    assert state["abstained"] == (not state["citations"])
+    assert all(citation["verified"] for citation in state["citations"])
+    if kind in UNUSABLE:
+        # Nobody has read the passages, so verbatim sentences answer, and it is said why.
+        assert state["citations"]
+        assert any(item["step"].split(":")[0] in ("create", "map") for item in state["degraded"])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BAD if kind not in ("fenced JSON", "half", "100 kB")])
+async def test_no_bad_revision_replaces_a_good_answer(kind: str, river: str) -> None:
+    with OpenAIStub(model(refine=BAD[kind])) as stub:
+        state = await _ask(river, stub, "refine")
+        first = await _ask(river, stub, "stuff")
+        assert len(state["windows"]) > 3
+    assert state["answer"] == first["answer"]
+    assert state["citations"] == first["citations"]
+
+
+@pytest.mark.parametrize("kind", BAD)
+async def test_no_bad_joining_loses_a_partial_answer(kind: str, river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        whole = await _ask(river, stub, "map_reduce")
+    with OpenAIStub(model(reduce=BAD[kind])) as stub:
+        state = await _ask(river, stub, "map_reduce")
+    if kind in ("fenced JSON", "half", "100 kB"):
+        assert state["citations"]  # an answer that cites passages, even if it leaves some out
+    else:
+        assert {citation["quote"] for citation in state["citations"]} == {c["quote"] for c in whole["citations"]}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [Reply("", status=500), "", "NOT FOUND: nothing here", echo],
+    ids=["refused", "empty", "not found", "echo"],
+)
+async def test_one_window_that_fails_leaves_the_others(bad: Script | Reply | str, river: str) -> None:
+    def some(request: Request) -> Reply:
+        from tests.graph.replies import passages_in
+        from tests.servers.scripts import as_script
+
+        return as_script(bad)(request) if 1 in passages_in(request) else written(request)
+
+    with OpenAIStub(model(map=some)) as stub:
+        state = await _ask(river, stub, "map_reduce")
+    assert len(state["citations"]) >= 3
+    assert all(citation["chunk_id"] != state["windows"][0][0]["id"] for citation in state["citations"])
+
+
+@pytest.mark.parametrize(("route", "step"), [("refine", "refine"), ("map_reduce", "reduce")])
+async def test_a_prompt_refused_for_its_length_loses_no_answer(route: str, step: str, river: str) -> None:
+    with OpenAIStub(model(**{step: Reply("maximum context length exceeded", status=400)})) as stub:
+        state = await _ask(river, stub, route)
+    assert state["citations"]
+    assert any(step in item["step"] and "context length" in item["reason"] for item in state["degraded"])
+
+
+async def test_an_answer_that_breaks_off_keeps_the_sentences_that_were_written(river: str) -> None:
+    def over_and_over(request: Request) -> Reply:
+        return Reply(written(request).text.split("\n\n")[0] + " ", endless=True, chunk_delay=0.02)
+
+    with OpenAIStub(model(create=over_and_over)) as stub:
+        state = await _ask(river, stub, "create", model_timeout=1.5)
+    assert not state["abstained"]
+    assert state["route"]["name"] == "create"
+    assert any("What it had written" in item["reason"] for item in state["degraded"])
+
+
+@pytest.mark.parametrize("step", ["rewrite", "grade", "rerank"])
+@pytest.mark.parametrize("kind", ["empty", "French", "open JSON", "prompt", "never stops"])
+async def test_bad_planning_still_gives_the_answer(kind: str, step: str, river: str) -> None:
+    settings: dict[str, Any] = {
+        "rewrite": {"strategy": "multi"},
+        "grade": {"grade": "llm"},
+        "rerank": {"rerank": "llm", "rerank_always": True, "rerank_depth": 6},
+    }
+    with OpenAIStub(model(**{step: BAD[kind]})) as stub:
+        state = await _ask(river, stub, "create", **settings[step])
+        assert len(stub.calls) <= 5
+    assert state["citations"], (state["evidence"], state["degraded"])
+
+
+async def test_a_huge_reply_to_each_step_stays_small_in_the_state(river: str) -> None:
+    tale = Reply("The gate of the mill was painted green. " * 2_500)
+    with OpenAIStub(model(condense=tale, rewrite=tale, grade=tale, rerank=tale)) as stub:
+        state = await _ask(river, stub, "create", strategy="multi", grade="llm", rerank="llm", rerank_always=True)
+    assert state["citations"]
+    assert len(json.dumps({key: value for key, value in state.items() if key != "messages"})) < 100_000

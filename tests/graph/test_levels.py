@@ -1,0 +1,117 @@
+"""The tree of map and reduce: what runs side by side, what a run that was cut off repeats, and where it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph.answer import build, graph
+from graph.context import Context
+from tests.graph.replies import model, passages_in, step_of, without_nonce, written
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import SILENT
+
+pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 6, "synthesis": "map_reduce"}
+
+
+def _context(river: str, stub: OpenAIStub, **settings: Any) -> Context:
+    server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+    return Context(corpus=river, **{**SMALL, **server, **settings})
+
+
+def _most_at_once(stub: OpenAIStub, step: str) -> int:
+    calls = [call for call in stub.calls if step_of(call.request) == step]
+    return max(
+        sum(other.request.started <= call.request.started < (other.finished or 0) for other in calls) for call in calls
+    )
+
+
+@pytest.mark.parametrize("most", [1, 2, 8])
+async def test_calls_of_a_level_run_at_the_same_time_up_to_the_bound(most: int, river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await graph.ainvoke(
+            {"question": QUESTION}, context=_context(river, stub, max_concurrency=most, fan_in=2)
+        )
+        assert len(state["windows"]) >= 4
+        assert _most_at_once(stub, "map") == min(most, len(state["windows"]))
+        assert _most_at_once(stub, "reduce") == min(most, len(state["windows"]) // 2)
+
+
+@pytest.mark.parametrize("step", ["map", "reduce"])
+async def test_a_run_cut_off_within_a_level_repeats_no_finished_call(step: str, river: str) -> None:
+    def one_hangs(request: Request) -> Reply:
+        if step_of(request) == step and (step == "map") == (2 in passages_in(request) or step == "reduce"):
+            first = not any(step_of(call.request) == step for call in stub.calls if call.finished)
+            return good(request) if first and step == "reduce" else SILENT
+        return good(request)
+
+    good = model()
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": step}}
+    with OpenAIStub(one_hangs) as stub:
+        # One call at a time, so that it is certain which is finished when the run ends.
+        context = _context(river, stub, fan_in=2, max_concurrency=1 if step == "reduce" else 8)
+        run = asyncio.create_task(compiled.ainvoke({"question": QUESTION}, config, context=context))
+        while not _hanging(stub, step):
+            await asyncio.sleep(0.02)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        finished = Counter(step_of(call.request) for call in stub.calls if call.succeeded)
+        assert finished[step] >= 1
+        stub.script = good
+        state = await compiled.ainvoke(None, config)
+        assert stub.repeated(without_nonce) == []
+        done = Counter(step_of(call.request) for call in stub.calls if call.succeeded)
+    with OpenAIStub(good) as stub:
+        whole = await graph.ainvoke({"question": QUESTION}, context=_context(river, stub, fan_in=2))
+        assert done == Counter(step_of(call.request) for call in stub.calls)
+    assert state["answer"] == whole["answer"]
+    assert state["citations"] == whole["citations"]
+
+
+def _hanging(stub: OpenAIStub, step: str) -> bool:
+    """Tell whether all that is left of a step is a call that hangs."""
+    calls = [call for call in stub.calls if step_of(call.request) == step]
+    if step == "map":
+        return len(calls) >= 4 and sum(call.finished is None for call in calls) == 1
+    return len(calls) == 2 and calls[0].finished is not None
+
+
+async def test_answers_that_do_not_shrink_end_the_tree_and_all_of_them_stay(river: str) -> None:
+    def long(request: Request) -> Reply:
+        text, quotes = written(request).text.split("\n\nQUOTES:\n")
+        filler = " ".join(f"Gate {number} of the weir was shut {text[-4:-1]}." for number in range(60))
+        return Reply(f"{text} {filler}\n\nQUOTES:\n{quotes}")
+
+    with OpenAIStub(model(map=long)) as stub:
+        context = _context(river, stub, fan_in=4, answer_tokens=300, context_tokens=1100)
+        state = await graph.ainvoke({"question": QUESTION}, context=context)
+        windows = len(state["windows"])
+        assert windows >= 4
+        assert len(stub.calls) <= 2 * windows
+    assert any("too long to be joined" in item["reason"] for item in state["degraded"])
+    assert len({citation["chunk_id"] for citation in state["citations"]}) >= windows - 1
+
+
+async def test_an_answer_that_is_alone_goes_up_as_it_is(river: str) -> None:
+    def some(request: Request) -> Reply:
+        return written(request) if min(passages_in(request)) <= 3 else Reply("Nothing in these passages helps here.")
+
+    with OpenAIStub(model(map=some)) as stub:
+        state = await graph.ainvoke({"question": QUESTION}, context=_context(river, stub, fan_in=2))
+        steps = Counter(step_of(call.request) for call in stub.calls)
+    # Three of the windows say something: two are joined, the third waits a level, and then the two are.
+    assert steps == {"map": len(state["windows"]), "reduce": 2}
+    gathered = [step["counts"] for step in state["trace"] if step["node"] == "gather"]
+    assert [(counts["parts"], counts["groups"]) for counts in gathered] == [(3, 2), (2, 1), (1, 0)]
+    assert state["degraded"] == []

@@ -1,0 +1,282 @@
+"""The contract of the streams on every route: `messages` has the final answer's tokens alone, `custom` the drafts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langgraph.graph import END, START, MessagesState, StateGraph
+
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, step_of, written
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import Script, as_script
+
+pytestmark = pytest.mark.loopback
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+FOLLOW_UP = "What protects the town from its floods?"
+BEFORE: list[Any] = [HumanMessage("Who built the weir on the Halden?"), AIMessage("Ida Marrow.")]
+ANSWER = "Three measures protect the town [1]. The relief channel carries a third of a flood around the weir [1]."
+REPLY = f'{ANSWER}\n\nQUOTES:\n[1] "Three measures protect the town"'
+MANY: dict[str, Any] = {"window_tokens": 80, "merge_threshold": 1.0, "top_k": 6}
+EVERY_CALL: dict[str, Any] = {"rerank": "llm", "rerank_always": True, "grade": "llm", "retrievers": ("bm25", "llm")}
+ROUTES: dict[str, dict[str, Any]] = {
+    "create": {},
+    "stuff": {"synthesis": "stuff", **MANY},
+    "refine": {"synthesis": "refine", **MANY},
+    "map_reduce": {"synthesis": "map_reduce", **MANY, "fan_in": 2},
+    "map_reduce in one level": {"synthesis": "map_reduce", **MANY, "fan_in": 20},
+}
+_BARE = re.compile(r"\s*\[[\d?]+\]")
+
+
+def slowly(script: Script) -> Script:
+    """Have every streamed reply come word by word."""
+
+    def play(request: Request) -> Reply:
+        reply = script(request)
+        return replace(reply, chunk_delay=0.01) if request.stream else reply
+
+    return play
+
+
+class Seen:
+    """What came out of a stream, in its order, and which model calls were unfinished when it came."""
+
+    def __init__(self, stub: OpenAIStub) -> None:
+        self._stub = stub
+        self.items: list[tuple[str, Any]] = []
+        self.writing: list[list[str]] = []
+        self.state: dict[str, Any] = {}
+
+    def take(self, mode: str, item: Any) -> None:
+        if mode == "values":
+            self.state = item
+            return
+        self.items.append((mode, item[0] if mode == "messages" else item))
+        self.writing.append([step_of(call.request) for call in self._stub.unfinished])
+
+    @property
+    def pieces(self) -> list[Any]:
+        return [item for mode, item in self.items if mode == "messages"]
+
+    @property
+    def drafts(self) -> list[str]:
+        return [item["answer"] for mode, item in self.items if mode == "custom" and item.get("status") == "draft"]
+
+    def first(self, mode: str, status: str = "") -> int:
+        return next(
+            place
+            for place, (each, item) in enumerate(self.items)
+            if each == mode and (not status or item.get("status") == status)
+        )
+
+    def before(self, place: int) -> list[str]:
+        """Return the steps that had ended by then."""
+        return [item["step"] for mode, item in self.items[:place] if mode == "custom" and item["status"] == "finished"]
+
+
+async def seen(river: str, script: Script, question: str = QUESTION, **settings: Any) -> Seen:
+    with OpenAIStub(script) as stub:
+        found = Seen(stub)
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0, **settings)
+        given: Any = {"messages": [*BEFORE, HumanMessage(question)]}
+        async for mode, item in graph.astream(given, context=context, stream_mode=["messages", "values", "custom"]):
+            found.take(mode, item)
+    return found
+
+
+def words(text: str) -> str:
+    """Return an answer without its markers, which are set anew once they are verified."""
+    return " ".join(_BARE.sub("", text).split())
+
+
+@pytest.mark.parametrize("route", ROUTES)
+async def test_no_other_call_is_heard(route: str, river: str) -> None:
+    """Every call on the way says a word that no passage has; the calls that plan, judge and read are not overheard."""
+    spoken: set[str] = set()
+
+    def overheard(request: Request) -> Reply:
+        step = step_of(request)
+        spoken.add(step)
+        reply = as_script(model())(request)
+        if step in ("condense", "rewrite"):
+            return replace(reply, text="xyzzy weir\nxyzzy dam\nxyzzy flood")
+        if step in ("map", "refine", "reduce") or (step == "create" and route == "refine"):
+            return replace(reply, text=reply.text.replace(" the ", " the xyzzy ", 1))
+        return replace(reply, text=f"{reply.text} xyzzy") if step in ("rerank", "retrieve", "grade") else reply
+
+    found = await seen(river, slowly(overheard), FOLLOW_UP, **ROUTES[route], **EVERY_CALL)
+    assert {"condense", "rewrite", "rerank", "grade", "retrieve"} <= spoken
+    streamed = "".join(piece.text for piece in found.pieces)
+    final = found.state["messages"][-1]
+    assert {piece.id for piece in found.pieces} == {final.id}
+    assert words(streamed) == words(final.text)
+    if route in ("create", "stuff"):
+        assert "xyzzy" not in streamed
+    else:
+        # The words of the last level, or of the last draft, are the answer's; each came once.
+        assert streamed.count("xyzzy") == final.text.count("xyzzy")
+
+
+@pytest.mark.parametrize("route", ["create", "stuff", "map_reduce", "map_reduce in one level"])
+async def test_the_first_words_come_while_the_last_call_writes(route: str, river: str) -> None:
+    last = "reduce" if "reduce" in route else "create"
+    found = await seen(river, slowly(model(create=REPLY, reduce=ANSWER)), **ROUTES[route])
+    first = found.first("messages")
+    assert found.writing[first] == [last]
+    assert found.before(first)[-1] == ("gather" if last == "reduce" else "pack")
+    assert len(found.pieces) > 10
+    assert found.drafts == []
+
+
+async def test_refine_shows_its_first_draft_as_it_grows_and_each_revision(river: str) -> None:
+    found = await seen(river, slowly(model(create=REPLY)), **ROUTES["refine"])
+    first = found.first("custom", "draft")
+    assert found.writing[first] == ["create"]
+    assert found.before(first)[-1] == "pack"
+    assert len(found.drafts) > 1
+    assert all(after.startswith(before) for before, after in zip(found.drafts, found.drafts[1:], strict=False))
+    assert found.drafts[-1] == ANSWER
+    revisions = [item for mode, item in found.items if mode == "custom" and item.get("status") == "revise"]
+    assert len(revisions) == len(found.state["windows"]) - 1
+    assert all("QUOTES" not in text for text in found.drafts)
+    # The final text comes once, after the last check.
+    assert [piece.text for piece in found.pieces] == [found.state["answer"]]
+    assert found.before(found.first("messages"))[-1] == "finish"
+
+
+@pytest.mark.parametrize(
+    ("modes", "streams"), [(["values"], False), (["messages", "values"], False), (["custom"], True)]
+)
+async def test_a_draft_is_written_live_only_where_somebody_listens(modes: list[Any], streams: bool, river: str) -> None:
+    with OpenAIStub(model(create=REPLY)) as stub:
+        settings = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, **ROUTES["refine"]}
+        async for _ in graph.astream(
+            {"question": QUESTION}, context=Context(corpus=river, **settings), stream_mode=modes
+        ):
+            pass
+        (call,) = [call for call in stub.calls if step_of(call.request) == "create"]
+    assert call.request.stream is streams
+
+
+async def test_a_draft_is_not_shown_more_often_than_one_can_read(river: str) -> None:
+    long = " ".join(["Three measures protect the town [1]."] * 60)
+    script = model(create=Reply(long, chunk_delay=0.001), refine='{"action": "keep"}')
+    found = await seen(river, script, **ROUTES["refine"])
+    assert 1 <= len(found.drafts) < 60
+
+
+async def test_a_first_window_without_the_answer_shows_no_draft(river: str) -> None:
+    found = await seen(river, slowly(model(create="NOT FOUND: the measures")), **ROUTES["refine"])
+    assert found.drafts == []
+    assert not any(item.get("status") == "withdrawn" for mode, item in found.items if mode == "custom")
+
+
+@pytest.mark.parametrize(
+    ("route", "script", "written_by"),
+    [
+        ("create", model(create=Reply("Three measures protect", chunk_delay=0.005, cut=True)), "create"),
+        ("refine", model(create=Reply("Three measures protect", chunk_delay=0.005, cut=True)), "create"),
+        ("map_reduce in one level", model(reduce=Reply("Three measures " * 9, chunk_delay=0.005, cut=True)), "reduce"),
+        ("create", model(create="Owls eat ninety mice [1]. They fly at noon [1]."), "abstain"),
+        ("create", model(create="I do not know the answer to this question, sorry."), "abstain"),
+    ],
+)
+async def test_what_does_not_become_the_answer_has_another_id(
+    route: str, script: Script, written_by: str, river: str
+) -> None:
+    """A client that follows ids ends with the answer; one that follows `custom` hears that the draft is withdrawn."""
+    found = await seen(river, slowly(script), **ROUTES[route])
+    final = found.state["messages"][-1]
+    assert "".join(piece.text for piece in found.pieces if piece.id == final.id) == final.text
+    others = [place for place, (mode, item) in enumerate(found.items) if mode == "messages" and item.id != final.id]
+    withdrawn = found.first("custom", "withdrawn")
+    assert found.items[withdrawn][1] == {"step": written_by, "status": "withdrawn", "answer": ""}
+    assert all(place < withdrawn for place in others)
+    assert found.first("messages") <= withdrawn or not others
+    kept = [place for place, (mode, item) in enumerate(found.items) if mode == "messages" and item.id == final.id]
+    assert kept[0] > withdrawn
+
+
+async def test_markers_set_anew_replace_the_message_by_its_id(river: str) -> None:
+    """The model cites passage 2 first and claims what no passage says: the streamed text is put right at the end."""
+
+    def script(request: Request) -> Reply:
+        text = written(request).text.replace("[1]", "[2]")
+        return Reply(f"{text.split(chr(10))[0]} Owls eat ninety mice [1].", chunk_delay=0.005)
+
+    found = await seen(river, model(create=script))
+    final = found.state["messages"][-1]
+    streamed = "".join(piece.text for piece in found.pieces)
+    assert {piece.id for piece in found.pieces} == {final.id}
+    assert streamed != final.text
+    assert words(streamed) == words(final.text)
+    assert [message.id for message in found.state["messages"]].count(final.id) == 1
+
+
+def _streamed(pieces: list[Any]) -> str:
+    return "".join(piece.text for piece in pieces if isinstance(piece, AIMessageChunk))
+
+
+def test_a_synchronous_caller_sees_the_same(river: str) -> None:
+    with OpenAIStub(slowly(model(create=REPLY))) as stub:
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0)
+        unfinished: list[list[str]] = []
+        pieces = []
+        for piece, _ in graph.stream({"question": QUESTION}, context=context, stream_mode="messages"):
+            pieces.append(piece)
+            unfinished.append([step_of(call.request) for call in stub.unfinished])
+    assert _streamed(pieces) == ANSWER
+    assert unfinished[0] == ["create"]
+
+
+async def test_events_carry_the_answer_and_mark_the_models_own_words(river: str) -> None:
+    """In `astream_events` the chunks of the graph itself are the answer; raw words of models are tagged `nostream`."""
+    pieces, raw = [], []
+    with OpenAIStub(slowly(model(create=REPLY))) as stub:
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0)
+        events = graph.astream_events({"question": QUESTION}, context=context, version="v2", stream_mode=["messages"])
+        async for event in events:
+            if event["event"] == "on_chain_stream" and not event["parent_ids"]:
+                mode, (piece, _) = event["data"]["chunk"]
+                assert mode == "messages"
+                pieces.append(piece)
+            elif event["event"] == "on_chat_model_stream":
+                raw.append(event)
+    assert _streamed(pieces) == ANSWER
+    assert raw
+    assert all("nostream" in event["tags"] for event in raw)
+
+
+@pytest.mark.parametrize("subgraphs", [True, False])
+async def test_a_graph_inside_another_streams_where_subgraphs_are_asked_for(subgraphs: bool, river: str) -> None:
+    with OpenAIStub(slowly(model(create=REPLY))) as stub:
+        settings = {"corpus": river, "model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+
+        async def answer(state: MessagesState) -> dict[str, Any]:
+            found = await graph.ainvoke({"messages": state["messages"]}, context=Context(**settings))
+            return {"messages": found["messages"][-1:]}
+
+        parent = StateGraph(MessagesState)
+        parent.add_node("answer", answer)
+        parent.add_edge(START, "answer")
+        parent.add_edge("answer", END)
+        pieces = []
+        given: Any = {"messages": [HumanMessage(QUESTION)]}
+        async for item in parent.compile().astream(given, stream_mode="messages", subgraphs=subgraphs):
+            pieces.append((item[1] if subgraphs else item)[0])
+    texts = [piece.text for piece in pieces]
+    if subgraphs:
+        assert len(texts) > 10
+        assert "".join(texts) == ANSWER
+    else:
+        assert texts == [ANSWER]
+    assert len({piece.id for piece in pieces}) == 1

@@ -1,0 +1,123 @@
+"""Answered where there is evidence, looked for once more where there may be, and not answered else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch.corpus.ingest import ingest
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, passages_in, step_of
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+QUESTION = "Who built the Halden weir?"
+OTHER_SUBJECT = "What is the capital gains tax rate in Portugal for cryptocurrency?"
+
+
+async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:
+    return await graph.ainvoke({"question": question}, context=Context(corpus=river, **settings))
+
+
+async def test_confidence_is_high_with_evidence_and_low_without(river: str) -> None:
+    near, far = await _ask(QUESTION, river), await _ask(OTHER_SUBJECT, river)
+    assert near["signals"]["confidence"] > 0.8 > 0.2 > far["signals"]["confidence"]
+    assert (near["evidence"]["verdict"], far["evidence"]["verdict"]) == ("enough", "nothing")
+    assert any("confidence" in reason for reason in near["evidence"]["reasons"])
+
+
+@pytest.mark.parametrize("grade", ["scores", "none"])
+async def test_nothing_found_is_never_answered(grade: str, river: str) -> None:
+    state = await _ask("zyzzyva qwertzu?", river, retrievers=("bm25",), grade=grade)
+    assert state["passages"] == []
+    assert state["abstained"]
+    assert "Missing: zyzzyva, qwertzu." in state["answer"]
+    assert "Nearest" not in state["answer"]
+
+
+async def test_signals_are_kept_where_nobody_judges(river: str) -> None:
+    state = await _ask(OTHER_SUBJECT, river, grade="none")
+    assert state["evidence"]["verdict"] == "enough"
+    assert state["signals"]["confidence"] < 0.2
+
+
+async def test_cosines_of_an_embedder_that_was_not_calibrated_do_not_count(
+    river: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodes.grade.CALIBRATED", frozenset())
+    state = await _ask(QUESTION, river)
+    assert not any("cosine" in reason for reason in state["evidence"]["reasons"])
+    assert "Ida Marrow" in state["answer"]
+
+
+async def test_an_abstention_shows_the_leaves_that_come_nearest_and_says_why(tmp_path: Path) -> None:
+    filler = "The mill stands by the river and grinds the flour of the whole valley every autumn. " * 30
+    (tmp_path / "long.md").write_text(f"# Valley\n\n{filler}\n\nHerons nest at the pond of the parish.\n\n{filler}")
+    ingest([tmp_path / "long.md"], tmp_path / "corpus")
+    question = "Which parish had a famous bishop of the pond order in the Roman empire?"
+    state = await _ask(question, str(tmp_path / "corpus"), merge_threshold=0.0, top_k=2)
+    assert state["abstained"], state["signals"]
+    assert "Herons nest" in state["answer"]
+    assert "Missing: " in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_the_same_passages_are_not_judged_twice(river: str) -> None:
+    verdict = Reply('{"sufficient": false, "missing": "the name of the mayor"}')
+    with OpenAIStub(model(grade=verdict, rewrite="Halden weir builder?")) as stub:
+        context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+        state = await _ask(QUESTION, river, grade="llm", strategy="none", top_k=100, **context)
+        asked = Counter(step_of(call.request) for call in stub.calls)
+    assert state["evidence"]["unchanged"]
+    assert asked == {"grade": 1, "rewrite": 1}
+    assert state["abstained"]
+    assert "Missing: the name of the mayor." in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_rounds_are_bounded(river: str) -> None:
+    verdict = Reply('{"sufficient": false, "missing": "more"}')
+    with OpenAIStub(model(grade=verdict)) as stub:
+        context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+        state = await _ask(QUESTION, river, grade="llm", max_rounds=3, top_k=1, **context)
+        asked = Counter(step_of(call.request) for call in stub.calls)
+    assert state["round"] <= 3
+    assert asked["grade"] <= 3
+    assert asked["create"] == 0
+    assert state["abstained"]
+
+
+@pytest.mark.loopback
+async def test_the_judge_reads_the_leaves_wherever_they_stand_in_their_parent(tmp_path: Path) -> None:
+    filler = "The mill stands by the river and grinds the flour of the whole valley every autumn. " * 30
+    (tmp_path / "long.md").write_text(f"# Valley\n\n{filler}\n\nThe secret ford lies below the third alder.\n")
+    ingest([tmp_path / "long.md"], tmp_path / "corpus")
+    seen: list[str] = []
+
+    def judge(request: Request) -> Reply:
+        seen.extend(passages_in(request).values())
+        return Reply('{"sufficient": true, "missing": ""}')
+
+    with OpenAIStub(model(grade=judge)) as stub:
+        context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+        question = "Where does the secret ford lie?"
+        state = await _ask(
+            question, str(tmp_path / "corpus"), grade="llm", strategy="none", merge_threshold=0.0, **context
+        )
+    assert len(state["passages"]) == 1
+    assert "third alder" in seen[0]
+
+
+@pytest.mark.loopback
+async def test_a_writer_that_finds_nothing_says_what_is_missing(river: str) -> None:
+    with OpenAIStub(model(create="NOT FOUND: the name of the mayor")) as stub:
+        context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+        state = await _ask(QUESTION, river, strategy="none", **context)
+    assert state["abstained"]
+    assert "Missing: the name of the mayor." in state["answer"]
+    assert "Nearest passages:" in state["answer"]

@@ -1,0 +1,130 @@
+"""What a caller reads about the citations of an answer: figures, and sources with their links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from anabranch.cli.result import result_of
+from anabranch.corpus.ingest import ingest
+from graph.answer import build, graph
+from graph.context import Context
+from tests.graph.replies import model, passages_in
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+
+QUESTION = "Who built the Halden weir, and when?"
+
+
+def _number(request: Request, words: str) -> int:
+    return next(number for number, text in passages_in(request).items() if words in text)
+
+
+async def _ask(river: str, reply: Any, **settings: Any) -> tuple[dict[str, Any], Context]:
+    with OpenAIStub(model(create=reply)) as stub:
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none", **settings)
+        return await graph.ainvoke({"question": QUESTION}, context=context), context
+
+
+async def test_the_figures_of_an_answer_are_in_its_result(river: str) -> None:
+    def half_right(request: Request) -> Reply:
+        marrow = _number(request, "Ida Marrow")
+        other = next(number for number in passages_in(request) if number != marrow)
+        return Reply(
+            f"The weir was built by Ida Marrow [{marrow}][{other}]. It was blown up by Otto Kraus in 1944 [{marrow}]."
+            "\n\n"
+            f'QUOTES:\n[{marrow}] "this stands nowhere at all"'
+        )
+
+    state, context = await _ask(river, half_right)
+    figures = state["verification"]
+    assert figures == {
+        "claims": 2, "supported": 1, "citations": 1, "repaired": 1, "coverage": 0.5, "precision": round(1 / 3, 3),
+    }  # fmt: skip
+    assert state["unsupported"] == ["It was blown up by Otto Kraus in 1944."]
+    assert state["answer"].endswith("It was blown up by Otto Kraus in 1944. [?]")
+    said = state["messages"][-1].response_metadata
+    assert said["verification"] == figures
+    assert said["unsupported"] == state["unsupported"]
+    assert (await result_of(state, context))["verification"] == figures
+
+
+async def test_markers_are_consecutive_and_each_has_a_source_with_a_link(river: str) -> None:
+    state, _ = await _ask(river, lambda request: Reply(_all_first_sentences(request)))
+    sources = state["messages"][-1].response_metadata["sources"]
+    assert len(sources) >= 3
+    assert [source["marker"] for source in sources] == list(range(1, len(sources) + 1))
+    places = [state["answer"].index(f"[{source['marker']}]") for source in sources]
+    assert places == sorted(places)
+    for source in sources:
+        assert source["source"]
+        assert source["link"].startswith("file:///")
+        assert source["link"].endswith(f"#char={source['start']},{source['end']}")
+
+
+def _all_first_sentences(request: Request) -> str:
+    from tests.graph.replies import first_sentence
+
+    found = reversed(passages_in(request).items())
+    return " ".join(f"{first_sentence(text).rstrip('.')} [{number}]." for number, text in found)
+
+
+async def test_an_answer_of_which_no_claim_holds_is_an_abstention(river: str) -> None:
+    state, context = await _ask(river, Reply('Otto Kraus of Utopia built 77 castles [1].\n\nQUOTES:\n[1] "77 castles"'))
+    assert state["abstained"]
+    assert state["citations"] == []
+    assert state["verification"]["claims"] == 1
+    assert state["verification"]["supported"] == 0
+    assert "Otto Kraus" not in state["answer"]
+    assert "Otto Kraus" not in state["messages"][-1].text
+    assert state["messages"][-1].response_metadata["sources"] == []
+    assert (await result_of(state, context))["verification"]["coverage"] == 0
+
+
+async def test_a_claim_whose_number_differs_from_its_quote_is_marked(river: str) -> None:
+    def wrong_year(request: Request) -> Reply:
+        number = _number(request, "1899")
+        return Reply(
+            f"The Halden weir's abutment was rebuilt in 1898 [{number}]. Ida Marrow built the weir [{number}]."
+        )
+
+    state, _ = await _ask(river, wrong_year)
+    assert "in 1898. [?]" in state["answer"]
+    assert state["verification"]["coverage"] == 0.5
+
+
+async def test_the_figures_of_one_turn_are_gone_in_the_next(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "figures"}}
+    first = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
+    assert first["verification"]["coverage"] == 1
+    question = "What is the capital gains tax rate in Portugal for cryptocurrency?"
+    second = await compiled.ainvoke({"question": question}, config, context=Context(corpus=river))
+    assert second["abstained"]
+    assert second["verification"] == {}
+
+
+async def test_links_lead_to_the_page_of_a_pdf_and_the_words_of_a_page(tmp_path: Path) -> None:
+    import pymupdf
+
+    with pymupdf.open() as pdf:
+        for name, year in (("Alder", 1801), ("Birch", 1802), ("Cedar", 1803)):
+            pdf.new_page().insert_text((72, 72), f"The {name} bridge over the river was opened in {year} by the town.")
+        pdf.save(tmp_path / "old bridges.pdf")
+    (tmp_path / "tolls.html").write_text(
+        "<html><body><p>The toll of the Cedar bridge was fixed at two pence for carts in the year 1811.</p></body>"
+    )
+    ingest([tmp_path / "old bridges.pdf", tmp_path / "tolls.html"], tmp_path / "corpus")
+    context = Context(corpus=str(tmp_path / "corpus"))
+    opened = await graph.ainvoke({"question": "When was the Cedar bridge opened?"}, context=context)
+    link = next(citation["link"] for citation in opened["citations"] if "1803" in citation["quote"])
+    assert link == f"{(tmp_path / 'old bridges.pdf').as_uri()}#page=3"
+    toll = await graph.ainvoke({"question": "At how much was the toll for carts fixed?"}, context=context)
+    link = next(citation["link"] for citation in toll["citations"] if "pence" in citation["quote"])
+    assert link.startswith(f"{(tmp_path / 'tolls.html').as_uri()}#:~:text=The%20toll%20of%20the")

@@ -1,0 +1,225 @@
+"""What goes into a window, what does not, and what a question may cost, through the whole graph."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from anabranch.allowance import at_most
+from anabranch.corpus.ingest import ingest
+from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.sentences import spans
+from anabranch.corpus.store import Scope
+from anabranch.errors import SettingsError
+from anabranch.models.wordpieces import WordPieces
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, step_of
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 6}
+
+
+async def _ask(stub: OpenAIStub, corpus: str, **settings: Any) -> dict[str, Any]:
+    context = Context(corpus=corpus, model="openai:stub", base_url=stub.base_url, model_retries=0, **settings)
+    return await graph.ainvoke({"question": QUESTION}, context=context)
+
+
+def _by_step(stub: OpenAIStub) -> Counter[str]:
+    return Counter(step_of(call.request) for call in stub.calls)
+
+
+def _packed(state: dict[str, Any]) -> dict[str, Any]:
+    return next(step["counts"] for step in state["trace"] if step["node"] == "pack")
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A corpus of two documents that say nearly the same, and of one whose sections merge into parents."""
+    folder = tmp_path_factory.mktemp("long")
+    said = [f"Flood measure {n} protects the town on the Halden with gate {n} and dam {n + 70}." for n in range(60)]
+    (folder / "measures.md").write_text("# Measures\n\n" + "\n\n".join(said))
+    note = "The town keeps three hundred sandbags against floods of the Halden in the old mill by the bridge."
+    (folder / "a.md").write_text(f"# Sandbags\n\n{note}\n")
+    (folder / "b.md").write_text(f"# Sandbags\n\n{note.upper()}\n")
+    ingest([folder], folder / "corpus")
+    return str(folder / "corpus")
+
+
+@pytest.mark.parametrize("synthesis", ["stuff", "refine", "map_reduce"])
+@pytest.mark.parametrize("room", [1200, 1500])
+async def test_no_prompt_overruns_the_models_context(synthesis: str, room: int, long: str) -> None:
+    pieces = WordPieces()
+    with OpenAIStub(model()) as stub:
+        state = await _ask(
+            stub, long, strategy="none", synthesis=synthesis, context_tokens=room, answer_tokens=100, top_k=30
+        )
+        for call in stub.calls:
+            prompt = f"{call.request.system}\n{call.request.user}"
+            assert at_most(prompt, pieces.count([prompt])[0]) + 100 <= room
+        assert len(state["windows"]) == (1 if synthesis == "stuff" else len(state["windows"]))
+        assert len(stub.calls) >= len(state["windows"])
+
+
+async def test_a_parent_larger_than_a_window_is_split_where_its_children_begin(long: str) -> None:
+    with OpenAIStub(model()) as stub:
+        # The parent fits window_tokens, so it comes in; the model's own context is smaller.
+        state = await _ask(
+            stub, long, strategy="none", synthesis="map_reduce", context_tokens=1200, answer_tokens=100, top_k=30
+        )
+    corpus = await open_corpus(long)
+    ids = [passage["id"] for passage in state["passages"]]
+    known, children = await corpus.chunks(ids, Scope()), await corpus.children(ids, Scope())
+    split = Counter(excerpt["id"] for window in state["windows"] for excerpt in window)
+    (parent,) = [one for one in ids if split[one] > 1 and children.get(one)]
+    begins = {chunk.start for chunk in (await corpus.chunks(children[parent], Scope())).values()}
+    pieces = sorted((e["start"], e["end"]) for window in state["windows"] for e in window if e["id"] == parent)
+    assert pieces[0][0] == known[parent].start
+    assert pieces[-1][1] == known[parent].end
+    assert all(before[1] == after[0] for before, after in pairwise(pieces))
+    assert {start for start, _ in pieces[1:]} <= begins
+
+
+async def test_no_passage_is_cut_within_a_sentence_unless_it_is_said(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+    corpus = await open_corpus(river)
+    known = await corpus.chunks([passage["id"] for passage in state["passages"]], Scope())
+    torn = _packed(state).get("cut", [])
+    for excerpt in (excerpt for window in state["windows"] for excerpt in window):
+        chunk = known[excerpt["id"]]
+        ends = {chunk.start, *(chunk.start + end for _, end in spans(chunk.text))}
+        assert excerpt["id"] in torn or {excerpt["start"], excerpt["end"]} <= ends
+
+
+@pytest.mark.parametrize("synthesis", ["stuff", "refine", "map_reduce"])
+async def test_a_budget_smaller_than_one_passage_loses_nothing_silently(synthesis: str, river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, synthesis=synthesis, **SMALL)
+    corpus = await open_corpus(river)
+    known = await corpus.chunks([passage["id"] for passage in state["passages"]], Scope())
+    assert max(chunk.tokens for chunk in known.values()) > 64
+    out = {item["id"]: item for item in _packed(state)["dropped"]}
+    for chunk_id, chunk in known.items():
+        read = [(e["start"], e["end"]) for window in state["windows"] for e in window if e["id"] == chunk_id]
+        covered = {place for start, end in read for place in range(start, end)}
+        if chunk_id in out:
+            covered |= set(range(out[chunk_id]["start"], out[chunk_id]["end"]))
+        assert covered == set(range(chunk.start, chunk.end))
+    if synthesis == "stuff":
+        assert len(state["windows"]) == 1
+        assert any("no room for" in item["reason"] for item in state["degraded"])
+
+
+async def test_near_duplicates_are_left_out_and_named(long: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, long, strategy="none", top_k=40)
+    copies = [passage["id"] for passage in state["passages"] if passage["source"].endswith(("a.md", "b.md"))]
+    assert len(copies) == 2
+    (dropped,) = [item for item in _packed(state)["dropped"] if item["id"] in copies]
+    assert dropped["why"].startswith("duplicate_of ")
+    assert {dropped["id"], dropped["why"].split()[1]} == set(copies)
+    assert state["degraded"] == []
+
+
+async def test_a_context_that_holds_no_passage_is_refused_with_what_to_change(river: str) -> None:
+    with OpenAIStub(model()) as stub, pytest.raises(SettingsError, match="context of 900 tokens") as raised:
+        await _ask(stub, river, strategy="none", context_tokens=900)
+    assert "answer_tokens" in raised.value.hint
+
+
+LIMITS = [
+    {"max_sequential": 2},
+    {"max_sequential": 1},
+    {"max_model_calls": 6},
+    {"max_model_calls": 3},
+    {"max_model_calls": 1},
+    {"max_tokens": 6000},
+    {"max_tokens": 2500},
+    {"max_tokens": 1500},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("synthesis", ["auto", "refine", "map_reduce"])
+async def test_what_a_question_may_cost_is_kept_and_what_that_changes_is_said(
+    limits: dict[str, int], synthesis: str, river: str
+) -> None:
+    with OpenAIStub(model()) as stub:
+        free = await _ask(stub, river, synthesis=synthesis, answer_tokens=200, **SMALL)
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, synthesis=synthesis, answer_tokens=200, **limits, **SMALL)
+        used = state["usage"]
+        assert used["calls"] == len(stub.calls) <= limits.get("max_model_calls", math.inf)
+        assert used["rounds"] == stub.rounds() <= limits.get("max_sequential", math.inf)
+        assert used["prompt_tokens"] + used["output_tokens"] <= limits.get("max_tokens", math.inf)
+    assert state["citations"]
+    (limit,) = limits
+    if state["route"]["name"] != free["route"]["name"] or len(state["windows"]) < len(free["windows"]):
+        assert any(limit in reason for reason in state["route"]["reasons"])
+    if len(state["windows"]) < len(free["windows"]):
+        unread = [item for item in _packed(state)["dropped"] if item["why"] == "not_read"]
+        assert unread
+        assert any(limit in item["reason"] for item in state["degraded"] if item["step"] == "pack")
+
+
+async def test_steps_before_the_answer_leave_a_call_for_it(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, grade="llm", rerank="llm", rerank_always=True, max_model_calls=1)
+        assert _by_step(stub) == {"create": 1}
+    assert {item["step"] for item in state["degraded"]} == {"rewrite", "rerank", "grade"}
+    assert all("max_model_calls" in item["reason"] for item in state["degraded"])
+    assert state["citations"]
+
+
+async def test_steps_before_the_answer_leave_tokens_for_it(river: str) -> None:
+    settings = {"grade": "llm", "rerank": "llm", "rerank_always": True, "answer_tokens": 200, "max_tokens": 1500}
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, **settings)
+        assert _by_step(stub) == {"create": 1}
+    assert state["usage"]["prompt_tokens"] + state["usage"]["output_tokens"] <= 1500
+    assert {item["step"] for item in state["degraded"]} == {"rewrite", "rerank", "grade"}
+    assert state["citations"]
+
+
+async def test_the_llm_reranker_is_left_out_where_all_candidates_are_read_anyway(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        state = await _ask(stub, river, strategy="none", rerank="llm")
+        assert _by_step(stub) == {"create": 1}
+        plain = await _ask(stub, river, strategy="none")
+    counts = next(step["counts"] for step in state["trace"] if step["node"] == "rerank")
+    assert "one window" in counts["skipped"]
+    assert state["windows"] == plain["windows"]
+    assert state["answer"] == plain["answer"]
+    assert state["degraded"] == []
+
+
+@pytest.mark.parametrize("change", [{"top_k": 3}, {"window_tokens": 300}, {"rerank_always": True}], ids=str)
+async def test_it_is_asked_where_its_order_decides_what_is_read(change: dict[str, Any], river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        await _ask(stub, river, strategy="none", rerank="llm", **change)
+        assert _by_step(stub)["rerank"] >= 1
+
+
+async def test_a_model_that_fails_at_two_windows_is_not_asked_for_the_others(river: str) -> None:
+    with OpenAIStub(model(refine=Reply("", status=500))) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+        assert len(state["windows"]) > 4
+        assert _by_step(stub) == {"create": 1, "refine": 2}
+    assert [item["step"] for item in state["degraded"]] == ["refine:2", "refine:3"]
+    assert state["citations"]
+
+
+async def test_windows_left_unread_by_an_early_stop_are_counted(river: str) -> None:
+    with OpenAIStub(model(refine=Reply('{"action": "keep"}'))) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+    unread = [step["counts"].get("unread", 0) for step in state["trace"] if step["node"] == "refine"]
+    assert unread == [0, len(state["windows"]) - 3]

@@ -1,0 +1,47 @@
+"""Judges for the stub server: what a chat model would say about passages that carry their relevance as last word."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from anabranch.models.chat import ChatSettings, load_chat
+from anabranch.models.rerankers.llm import LLMReranker
+from prompts import RERANK, RERANK_LISTWISE
+from tests.graph.replies import passages_in
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+DELAY = 0.1
+
+
+def grades(request: Request) -> dict[int, float]:
+    """Return the relevance that each passage of a request carries."""
+    return {number: float(text.split()[-1]) for number, text in passages_in(request).items()}
+
+
+def by_lines(request: Request) -> Reply:
+    """Judge as the batches' prompt asks, worst first so that nobody relies on the order."""
+    lines = [f"Doc: {number}, Relevance: {grade:g}" for number, grade in grades(request).items() if grade]
+    return Reply("\n".join(reversed(lines)) or "None", delay=DELAY)
+
+
+def by_window(request: Request) -> Reply:
+    """Judge as the window's prompt asks."""
+    best = sorted(grades(request).items(), key=lambda item: -item[1])
+    ranking = [{"passage": number, "relevance": grade} for number, grade in best if grade]
+    return Reply(json.dumps({"ranking": ranking}), delay=DELAY)
+
+
+def either(request: Request) -> Reply:
+    """Judge in the form that the prompt asks for."""
+    return by_window(request) if '"ranking"' in request.system else by_lines(request)
+
+
+async def relevance(reply: Any, texts: list[str], **options: Any) -> tuple[list[float | None], OpenAIStub]:
+    """Rerank against a stub; return the relevances and the stub with its calls."""
+    with OpenAIStub(reply) as stub:
+        chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=3.0, retries=0))
+        reranker = LLMReranker(chat, listwise=RERANK_LISTWISE, batches=RERANK, **options)
+        return await reranker.relevance("q", texts), stub
