@@ -105,14 +105,21 @@ def find_row(quote: str, passage: str) -> Span | None:
 
 
 def wrong_column(stated: Sequence[Figure], claim: str, quote: str, passage: str) -> bool:
-    """Tell whether a claim gives a figure of a row under the name of another column.
+    """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
-    Only where the claim names columns at all ("in 2021"), and the quote is of one row with a head.
+    Only where the claim names rows or columns of the table at all ("in 2021").
     """
     place = passage.find(quote)
     shown = [row for row in rows(passage) if place >= 0 and row.start < place + len(quote) and place < row.end]
-    about = [row for row in shown if meaning(row.cells[0]).terms <= meaning(claim).terms]
+    about = [row for row in shown if _is_named(row, claim)]
+    if shown and not about and any(_is_named(row, claim) for row in rows(passage)):
+        return True
     return any(_mixes(row, stated, claim) for row in (about or shown) if row.names and len(about or shown) == 1)
+
+
+def _is_named(row: Row, claim: str) -> bool:
+    name = meaning(row.cells[0]).terms
+    return bool(name) and name <= meaning(claim).terms
 
 
 def _mixes(row: Row, stated: Sequence[Figure], claim: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from anabranch.claims import Claim, claims
 from anabranch.links import strip_links
 from anabranch.marking import Cited, mark
-from anabranch.names import known
+from anabranch.names import known_names
 from anabranch.supporting import PassageText, Span, anywhere, by_quote, is_possible, mended
 
 MAX_SEARCHED = 64
@@ -95,7 +95,7 @@ def verify(
     """
     answer = strip_links(answer)
     stated = claims(answer)
-    names = known(question).names.union(*(known(passage.text).names for passage in passages.values()))
+    names = known_names([claim.text for claim in stated], [question, *(passage.text for passage in passages.values())])
     passages = {number: replace(passage, names=names) for number, passage in passages.items()}
     found = [
         _of_claim(claim, quotes, passages, repairs=index < MAX_REPAIRED, searches=index < MAX_SEARCHED)

@@ -29,6 +29,9 @@ _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS.split())})\b", re.IGNORECASE)
 _MONTHS = "January February March April May June July August September October November December"
 _MONTH = re.compile(rf"\b({'|'.join(name[:3] + '(?:' + name[3:] + ')?' for name in _MONTHS.split())})\b")
 
+_RANKS: dict[str, int] = {word: rank for rank, word in enumerate(_ORDINALS.split(), start=1)}
+_RANKS |= {name[:3].lower(): rank for rank, name in enumerate(_MONTHS.split(), start=1)}
+
 _UNITS = {
     "%": r"%|per\s?cent\b|pct\b|percentage\b",
     "$": r"dollars?\b|USD\b",
@@ -142,10 +145,9 @@ def stated_figures(claim: str) -> tuple[Figure, ...]:
 def evidence(text: str) -> tuple[Figure, ...]:
     """Return the numbers that a text can answer with: "fourth" and "April" stand for 4 as well."""
     plain = plain_of(text)
-    months = [name[:3] for name in _MONTHS.split()]
-    counted = [(match, _ORDINALS.split().index(match[1].lower()) + 1) for match in _ORDINAL.finditer(plain)]
-    counted += [(match, months.index(match[1][:3]) + 1) for match in _MONTH.finditer(plain)]
-    ranks = [Figure(match.start(), match.end(), str(value), frozenset({str(value)})) for match, value in counted]
+    said = [(match, _RANKS[match[1].lower()]) for match in _ORDINAL.finditer(plain)]
+    said += [(match, _RANKS[match[1][:3].lower()]) for match in _MONTH.finditer(plain)]
+    ranks = [Figure(match.start(), match.end(), str(value), frozenset({str(value)})) for match, value in said]
     return (*figures(plain), *ranks)
 
 

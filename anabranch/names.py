@@ -17,6 +17,7 @@ from anabranch.corpus.analysis import analyser
 from anabranch.corpus.sentences import spans
 
 _WORD = re.compile(r"[^\W\d_](?:[\w&]|['’.\-](?=[^\W_]))*")
+_LEAD = re.compile(r"[#*_\"'“‘(>\-•–\s]*")
 BETWEEN = re.compile(r"[ \t\n]+|[ \t\n]*(?:&|\bof\b|\bof the\b|\bde\b|\bvan\b|\bvon\b)[ \t\n]+")
 _CAPITAL_ANYWAY = """
     january february march april may june july august september october november december jan feb mar apr jun jul aug
@@ -41,16 +42,19 @@ class Word:
 @lru_cache(maxsize=1 << 11)
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of a text, with what their capitals say."""
-    begins = {text[start:].find(text[start:].lstrip("#*_\"'“‘(>-•– \t\n")) + start for start, _ in spans(text)}
+    begins = {_LEAD.match(text, start).end() for start, _ in spans(text)}  # type: ignore[union-attr]  # it may be empty
     found = list(_WORD.finditer(text))
     capital = [_has_capital(match[0]) and fold(match[0]) not in _NO_NAMES for match in found]
     result = []
     for index, match in enumerate(found):
+        if not capital[index]:
+            result.append(Word(fold(match[0]), match.start(), match.end(), sure=False, maybe=False))
+            continue
         stops = not analyser().terms(match[0])
         first = match.start() in begins
-        beside = not stops and capital[index] and _beside(text, found, capital, index, begins)
-        sure = capital[index] and not stops and (not first or beside or _is_acronym(match[0]))
-        maybe = capital[index] and not stops and first
+        beside = not stops and _beside(text, found, capital, index, begins)
+        sure = not stops and (not first or beside or _is_acronym(match[0]))
+        maybe = not stops and first
         result.append(Word(fold(match[0]), match.start(), match.end(), sure, maybe))
     return tuple(result)
 
@@ -72,11 +76,27 @@ def _is_acronym(word: str) -> bool:
     return len(letters) > 1 and letters.isupper()
 
 
+def plain(text: str) -> str:
+    """Return a text without case, accents and kinds of apostrophes."""
+    if text.isascii():
+        return text.casefold()
+    split = unicodedata.normalize("NFKD", text).casefold().replace("’", "'")
+    return "".join(char for char in split if not unicodedata.combining(char))
+
+
+_plain_passage = lru_cache(maxsize=256)(plain)
+
+
+def mentions(text: str, name: str) -> bool:
+    """Tell whether a text has a name, see `has`; most names stand in it as they are, and are found at once."""
+    if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _plain_passage(text)):
+        return True
+    return has(known(text), name)
+
+
 def fold(word: str) -> str:
     """Return a word in comparable form: no case, no accents, no genitive, no stops."""
-    plain = unicodedata.normalize("NFKD", word).casefold().replace("’", "'")
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
-    return plain.removesuffix("'s").removesuffix("'").replace(".", "")
+    return plain(word).removesuffix("'s").removesuffix("'").replace(".", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +107,12 @@ class Known:
         all: Every word.
         names: Words that are names.
         capital: Those, and what may be one because it only begins a sentence.
-        common: Words that are written small somewhere.
         initials: Acronyms that its names in a row make.
     """
 
     all: frozenset[str]
     names: frozenset[str]
     capital: frozenset[str]
-    common: frozenset[str]
     initials: frozenset[str]
 
 
@@ -102,12 +120,11 @@ class Known:
 def known(text: str) -> Known:
     """Read a passage (or a label) once for all claims."""
     found = words(text)
-    plain = {part for word in found for part in parts_of(word.folded)}
+    parts = {part for word in found for part in parts_of(word.folded)}
     return Known(
-        all=frozenset(plain.union(analyser().terms(text))),
+        all=frozenset(parts.union(analyser().terms(text))),
         names=frozenset(part for word in found if word.sure for part in parts_of(word.folded)),
         capital=frozenset(part for word in found if word.sure or word.maybe for part in parts_of(word.folded)),
-        common=frozenset(word.folded for word in found if text[word.start].islower()),
         initials=frozenset(_initials(text, found)),
     )
 
@@ -135,3 +152,12 @@ def has(text: Known, name: str) -> bool:
     if stem and text.all.issuperset(stem):
         return True
     return bool(_PEOPLE.search(name)) and any(other[:4] == name[:4] for other in text.capital if len(other) > 3)
+
+
+def known_names(claims: Iterable[str], texts: Iterable[str]) -> frozenset[str]:
+    """Return which of the words that only begin a claim are names inside a sentence of one of the texts."""
+    first = {word.folded: claim[word.start : word.end] for claim in claims for word in words(claim) if word.maybe}
+    every = "\n".join(texts) if first else ""
+    return frozenset(
+        folded for folded, word in first.items() if re.search(rf"[a-z,;] {re.escape(word)}(?!\w)", every) is not None
+    )

@@ -267,6 +267,11 @@ class Context(BaseSettings):
         description="Keep the vectors of the last queries in this process, so that a query is embedded once.",
         json_schema_extra=_on("retrieve"),
     )
+    file_links: bool = Field(
+        default=True,
+        description="Whether the links of citations say where a file lies on this machine; web pages keep theirs.",
+        json_schema_extra=_on("cite"),
+    )
     review: Literal["none", "queries", "sources"] = Field(
         default="none",
         description="Pause for a person: to edit the queries before the search, or the passages before the answer.",

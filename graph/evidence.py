@@ -5,9 +5,12 @@ Same nodes, same edges between them. It runs inside a step, so it keeps no check
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Hashable
 from typing import Any, cast
 
+from langchain_core.runnables.config import set_config_context
+from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 
 from graph.bridge import both_ways
@@ -50,5 +53,9 @@ graph = build().compile(checkpointer=False, name="evidence")
 
 async def evidence(state: State, context: Context) -> State:
     """Return the state with the evidence for its queries."""
-    found: Any = await graph.ainvoke(state, context=context)
+    # Apart from the run around it: a graph without checkpoints fails where that run waits for each of them to be kept.
+    outer = get_config()
+    kept: Any = {name: value for name, value in outer.items() if name in ("callbacks", "metadata", "tags")}
+    with set_config_context(kept) as apart:
+        found: Any = await asyncio.create_task(graph.ainvoke(state, context=context), context=apart)
     return cast("State", found)

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.citations import CitationRecord, Verified, verify
 from anabranch.corpus.document import Chunk
+from anabranch.corpus.identity import is_url
 from anabranch.corpus.store import Place
 from anabranch.leaks import without_instructions
 from anabranch.links import strip_links
@@ -42,7 +43,7 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
     places = await corpus.places(spots, scope_of(context, state.get("narrowed")))
     citations = [
-        _citation(record, excerpts[record.number], found[record.chunk_id], place)
+        _citation(record, excerpts[record.number], found[record.chunk_id], place, files=context.file_links)
         for record, place in zip(checked.citations, places, strict=True)
     ]
     figures = _figures(checked)
@@ -95,8 +96,9 @@ def _figures(checked: Verified) -> Verification:
     )
 
 
-def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Place) -> Citation:
+def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Place, *, files: bool) -> Citation:
     """Place a verified quote in its document: spans count characters of the document's text."""
+    path = place.path or chunk.source
     page = chunk.page if place.page is None else place.page
     start, end = excerpt["start"] + record.start, excerpt["start"] + record.end
     return Citation(
@@ -112,5 +114,5 @@ def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Pla
         end=end,
         verified=record.verified,
         repaired=record.repaired,
-        link=link_to(place.path or chunk.source, page=page, quote=record.quote, start=start, end=end),
+        link=link_to(path, page=page, quote=record.quote, start=start, end=end) if files or is_url(path) else "",
     )

@@ -11,9 +11,10 @@ from graph.context import Context, settle
 from graph.state import Degraded, State
 from nodes.composed import composed_draft
 from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
+from nodes.live import write_live
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, new_message_id, window_text, write_live
+from nodes.writing import draft_of, new_message_id, window_text
 
 
 @traced("create")

@@ -15,7 +15,7 @@ from graph.context import Context, settle
 from graph.state import Candidate, Degraded, Query, Retrieved, State
 from nodes.resources import corpus_of, scope_of
 from nodes.traced import Update, traced
-from nodes.weighing import ARMS, complete_lists, evidence
+from nodes.weighing import ARMS, informed
 
 EQUAL = 0.5
 
@@ -89,9 +89,7 @@ def _fused(context: Context, queries: list[Query], records: list[Retrieved], fou
 async def _informed(context: Context, state: State, records: list[Retrieved]) -> tuple[list[Retrieved], list[Evidence]]:
     """Return the records with complete lists, and the evidence for each query."""
     corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
-    texts = [query["text"] for query in state["queries"]]
-    records = await complete_lists(corpus, scope, state["queries"], records)
-    return records, await evidence(corpus, scope, texts, records)
+    return await informed(corpus, scope, state["queries"], records)
 
 
 def _reasons(found: Evidence) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from anabranch.corpus.document import Chunk
+from anabranch.corpus.store import CorpusStore
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
 from anabranch.links import strip_links
@@ -77,7 +79,7 @@ async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
     leaves = await _leaves(context, state)
     surface = {term: word for word in _WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
-    seen = [frozenset(await corpus.analyse(f"{leaf.title} {leaf.heading} {leaf.text}")) for leaf in leaves]
+    seen = [await _words(corpus, leaf) for leaf in leaves]
     judgement = judge(
         passages=seen,
         cosine=state["signals"].get("dense") if corpus.embedder.name in CALIBRATED else None,
@@ -85,6 +87,12 @@ async def _by_scores(context: Context, state: State) -> Judgement:
         idf=await corpus.idf([state["standalone"]]),
     )
     return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
+
+
+async def _words(corpus: CorpusStore, leaf: Chunk) -> frozenset[str]:
+    # Words that were not met before take long to stem: between two leaves, other questions have their turn.
+    await asyncio.sleep(0)
+    return frozenset(await corpus.analyse(f"{leaf.title} {leaf.heading} {leaf.text}"))
 
 
 async def _leaves(context: Context, state: State) -> list[Chunk]:

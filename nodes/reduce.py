@@ -11,9 +11,10 @@ from graph.context import Context, settle
 from graph.state import Degraded, Draft, Partial, ReduceTask
 from nodes.gate import gate_of
 from nodes.growing import withdraw
+from nodes.live import write_live
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import MARKER, draft_of, new_message_id, quotes_of, side_by_side, survivable, write_live
+from nodes.writing import MARKER, draft_of, new_message_id, quotes_of, side_by_side, survivable
 
 
 @traced("reduce")

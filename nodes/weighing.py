@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import cast, get_args
 
@@ -25,30 +26,37 @@ async def complete_lists(
         OperationError: The corpus cannot be asked any more.
     """
     ids = list(dict.fromkeys(chunk_id for record in records for found in record["lists"] for chunk_id in found["ids"]))
-    filled = []
-    for record in records:
-        lists = record["lists"]
-        if record["arm"] in ARMS and len(records) > 1:
-            texts = searched(queries, record["arm"], [each["arm"] for each in records])
-            scores = await corpus.scores(cast("Arm", record["arm"]), texts, ids, scope)
-            lists = [completed(found, known) for found, known in zip(lists, scores, strict=True)]
-        filled.append(Retrieved(arm=record["arm"], lists=lists, error=None))
-    return filled
+    arms = [record["arm"] for record in records]
+
+    async def filled(record: Retrieved) -> Retrieved:
+        if record["arm"] not in ARMS or len(records) == 1:
+            return record
+        scores = await corpus.scores(cast("Arm", record["arm"]), searched(queries, record["arm"], arms), ids, scope)
+        lists = [completed(found, known) for found, known in zip(record["lists"], scores, strict=True)]
+        return Retrieved(arm=record["arm"], lists=lists, error=None)
+
+    return list(await asyncio.gather(*map(filled, records)))
 
 
-async def evidence(
-    corpus: CorpusStore, scope: Scope, texts: Sequence[str], records: Sequence[Retrieved]
-) -> list[Evidence]:
-    """Weigh the two retrievers of the corpus for each query; nothing where only one of them has complete lists.
+async def informed(
+    corpus: CorpusStore, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
+) -> tuple[list[Retrieved], list[Evidence]]:
+    """Return the records with complete lists, and how to weigh the two retrievers of the corpus for each query.
+
+    No weights where only one of them is among the records.
 
     Raises:
         OperationError: The corpus cannot be asked any more.
     """
-    lists = {record["arm"]: record["lists"] for record in records}
-    if not lists.keys() >= ARMS:
-        return []
-    backgrounds = await corpus.background(texts, scope)
-    return [
+    if not {record["arm"] for record in records} >= ARMS:
+        return await complete_lists(corpus, scope, queries, records), []
+    texts = [query["text"] for query in queries]
+    # Side by side: they read different files, and each waits for the disk where the corpus is large.
+    filled, backgrounds = await asyncio.gather(
+        complete_lists(corpus, scope, queries, records), corpus.background(texts, scope)
+    )
+    lists = {record["arm"]: record["lists"] for record in filled}
+    return filled, [
         weigh(bm25["scores"], dense["scores"], background)
         for bm25, dense, background in zip(lists["bm25"], lists["dense"], backgrounds, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""What the writing steps share: the text of a window for a model, and the answer's tokens for the reader."""
+"""What the writing steps share: the text of a window for a model, the draft in its reply, a piece for the reader."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.graph.message import push_message
 
 from anabranch.corpus.document import Chunk
-from anabranch.corpus.sentences import spans
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.chat import Chat
 from anabranch.models.metering import note_failure
 from anabranch.models.shapes import refused
-from anabranch.replies import AnswerStream, split_answer
+from anabranch.replies import split_answer
 from anabranch.replies.answer import JSON_BEGINNING
 from graph.context import Context
 from graph.state import Draft, Excerpt
@@ -120,33 +118,3 @@ def show(message_id: str, text: str) -> None:
     """Put a piece of the answer into the `messages` stream."""
     if text:
         push_message(AIMessageChunk(content=text, id=message_id), state_key=None)
-
-
-async def write_live(chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str) -> str:
-    """Let the model write while the reader reads; what may not be seen (quotes, links) is held back.
-
-    Where the model breaks off, the cited sentences that the reader has seen by then stay.
-
-    Raises:
-        ModelError: It broke off before it had written one.
-    """
-    stream = AnswerStream()
-    reply: list[str] = []
-    try:
-        async for piece in chat.stream(system, user, max_tokens=max_tokens):
-            reply.append(piece)
-            show(message_id, stream.feed(piece))
-    except ModelError as error:
-        kept = _whole_sentences("".join(reply))
-        if not MARKER.search(split_answer(kept).answer):
-            raise
-        note_failure(f"{error.message} What it had written by then is the answer.")
-        return kept
-    show(message_id, stream.finish())
-    return "".join(reply)
-
-
-def _whole_sentences(text: str) -> str:
-    """Return a text without its last sentence, which may have no end."""
-    found = spans(text)
-    return text[: found[-1][0]] if found else ""

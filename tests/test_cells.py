@@ -53,6 +53,8 @@ def test_a_row_is_quoted_by_its_cells(quote: str, there: bool) -> None:
         ("The net loss was $1,009 million.", False),
         ("The net loss shrank from $1,752 in 2020 to $1,009 in 2021.", False),
         ("In 2019 the net loss was $1,009 million.", False),
+        ("In 2021 revenue was $1,009 million.", True),
+        ("In 2021 it was $1,009 million.", False),
     ],
 )
 def test_a_figure_belongs_to_its_column(claim: str, wrong: bool) -> None:

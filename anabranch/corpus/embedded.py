@@ -60,6 +60,8 @@ class EmbeddedCorpus:
         self.watch = Watch(self._index)
         self._passages = Passages(folder)
         self._lock = threading.Lock()
+        self._looking_up = threading.Lock()
+        self._rows: tuple[tuple[tuple[str, ...], str, int], dict[str, int]] = (((), "", -1), {})
         self._vectors = QueryVectors(embedder)
         self._masks: OrderedDict[str, tuple[int, Masks]] = OrderedDict()
 
@@ -144,15 +146,27 @@ class EmbeddedCorpus:
 
     def _scores(self, arm: Arm, queries: list[str], ids: list[str], scope: Scope) -> list[dict[str, float]]:
         self.watch.check()
-        found = self._index.rows(self._passages.owners(ids, scope), self._mask(scope))
-        rows = np.fromiter(found.values(), np.int64, len(found))
-        by_query = (
-            self._index.bm25.scores(self._analyser.terms(query), rows)
-            if arm == "bm25"
-            else self._index.cosines(self._vectors.one(query), rows)
-            for query in queries
-        )
+        try:
+            found = self._rows_of(tuple(ids), scope)
+            rows = np.fromiter(found.values(), np.int64, len(found))
+            by_query = [
+                self._index.bm25.scores(self._analyser.terms(query), rows)
+                if arm == "bm25"
+                else self._index.cosines(self._vectors.one(query), rows)
+                for query in queries
+            ]
+        except (IndexError, ValueError, OverflowError):
+            self.watch.check_all()
+            raise
         return [dict(zip(found, scores.tolist(), strict=True)) for scores in by_query]
+
+    def _rows_of(self, ids: tuple[str, ...], scope: Scope) -> dict[str, int]:
+        """Return the rows of leaves; both arms are asked about the same ones at the same time, and one look does."""
+        with self._looking_up:
+            key = (ids, json.dumps(visible(scope)), self._passages.changes())
+            if self._rows[0] != key:
+                self._rows = key, self._index.rows(self._passages.owners(ids, scope), self._mask(scope))
+            return self._rows[1]
 
     def _background(self, queries: list[str], scope: Scope) -> list[Background]:
         self.watch.check()

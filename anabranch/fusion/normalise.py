@@ -27,6 +27,8 @@ def finite(scores: Sequence[float | None]) -> list[float]:
         As many finite python floats; all 0.0 where none of the scores is finite.
     """
     known = [float(score) for score in scores if score is not None and math.isfinite(score)]
+    if len(known) == len(scores):
+        return known
     low, high = min(known, default=0.0), max(known, default=0.0)
     return [_finite(score, low, high) for score in scores]
 

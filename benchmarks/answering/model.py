@@ -104,8 +104,7 @@ def _ranking(prompt: str) -> str:
 
 
 def _listwise(prompt: str) -> str:
-    ranking = [{"passage": number, "relevance": relevance} for relevance, number in _judged(prompt)]
-    return json.dumps({"ranking": ranking})
+    return json.dumps({"ranking": [[number, relevance] for relevance, number in _judged(prompt)]})
 
 
 def _prose(prompt: str) -> str:
@@ -170,7 +169,7 @@ def _chance(text: str, sides: int) -> int:
 FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     (r'\{"queries":', _expansions),
     (r'"documents":.*"index"', _ranking),
-    (r'"ranking":.*"passage"', _listwise),
+    (r'"ranking": \[\[', _listwise),
     (r"as well as the relevance score", _relevances),
     (r"Doc: \d+, Relevance: \d+", _relevances),
     (r'"action": "keep"', _revision),

@@ -68,12 +68,16 @@ BAD: dict[str, Script | Reply | str] = {
 UNUSABLE = {"empty", "blank", "thoughts only", "prompt", "instructions", "silent", "never stops"}
 
 
-async def _ask(river: str, stub: OpenAIStub, route: str, **settings: Any) -> dict[str, Any]:
+async def _ask(river: str, stub: OpenAIStub, route: str, *, read: bool = False, **settings: Any) -> dict[str, Any]:
     synthesis = {"create": "auto", "stuff": "stuff"}.get(route, route)
     small = {"strategy": "none"} if route == "create" else SMALL
     server = {"model": "openai:stub", "base_url": stub.base_url, "model_timeout": 1.0, "model_retries": 0}
     context = Context(corpus=river, synthesis=synthesis, **{**small, **server, **settings})
-    return await graph.ainvoke({"question": QUESTION}, context=context)
+    if not read:
+        return await graph.ainvoke({"question": QUESTION}, context=context)
+    modes: Any = ["messages", "values"]
+    streamed = graph.astream({"question": QUESTION}, context=context, stream_mode=modes)
+    return [item async for mode, item in streamed if mode == "values"][-1]
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -148,7 +152,7 @@ async def test_an_answer_that_breaks_off_keeps_the_sentences_that_were_written(r
         return Reply(written(request).text.split("\n\n")[0] + " ", endless=True, chunk_delay=0.02)
 
     with OpenAIStub(model(create=over_and_over)) as stub:
-        state = await _ask(river, stub, "create", model_timeout=1.5)
+        state = await _ask(river, stub, "create", read=True, model_timeout=1.5)
     assert not state["abstained"]
     assert state["route"]["name"] == "create"
     assert any("What it had written" in item["reason"] for item in state["degraded"])

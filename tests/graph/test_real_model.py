@@ -22,7 +22,10 @@ SHORT = {"answer_tokens": 80, "window_tokens": 120, "top_k": 3, "merge_threshold
 async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]:
     context = Context(corpus=river, model="openai:smollm2", base_url=llama_server, **{**SHORT, **settings})
     state = await graph.ainvoke({"question": QUESTION}, context=context)
-    assert {item["step"] for item in state["degraded"]} <= {"pack"}
+    # In eighty tokens it does not always come to an end, which is said.
+    cut = ("ends in the middle", "cut off at its length limit")
+    others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]
+    assert {item["step"] for item in others} <= {"pack"}
     assert state["answer"]
     assert all(citation["verified"] and citation["quote"] for citation in state["citations"])
     assert state["abstained"] or state["citations"]

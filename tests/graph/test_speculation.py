@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -53,7 +54,8 @@ def at(stub: OpenAIStub, **settings: Any) -> Context:
 
 async def ask(script: Script, river: str, **settings: Any) -> tuple[dict[str, Any], Counter[str], list[Any]]:
     """Return the state in the end, the calls by step, and the answer's pieces."""
-    pieces, state = [], {}
+    pieces: list[Any] = []
+    state: Any = {}
     with OpenAIStub(script) as stub:
         context = at(stub, corpus=river, **settings)
         async for mode, item in graph.astream(
@@ -182,6 +184,23 @@ async def test_a_draft_is_of_one_turn(river: str) -> None:
         )
     assert counts(state, "adopt") == {}
     assert state["speculation"]["draft"]["found"] is False
+
+
+async def test_it_never_blocks_the_event_loop(river: str) -> None:
+    with OpenAIStub(model(rewrite=rewritten())) as stub, blockbuster_ctx():
+        state = await build().compile().ainvoke({"question": QUESTION}, context=at(stub, corpus=river))
+    assert counts(state, "adopt")["kept"]
+
+
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+async def test_however_durable_a_thread_is(durability: Any, river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    with OpenAIStub(model(rewrite=rewritten())) as stub:
+        context = at(stub, corpus=river)
+        state = await compiled.ainvoke({"question": QUESTION}, config, context=context, durability=durability)
+    assert counts(state, "adopt") == {"kept": True, "share": 1.0}
+    assert {step.config["configurable"]["checkpoint_ns"] async for step in compiled.aget_state_history(config)} == {""}
 
 
 async def test_a_turn_that_failed_beside_a_finished_draft_does_not_write_it_again(river: str) -> None:

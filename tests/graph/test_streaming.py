@@ -41,7 +41,7 @@ async def _stream(river: str, script: Any, **settings: Any) -> tuple[list[Any], 
 
 
 async def test_only_the_answer_is_streamed_as_it_is_written(river: str) -> None:
-    script = model(create=Reply(REPLY, chunk_delay=0.005))
+    script = model(create=Reply(REPLY, chunk_delay=0.04))
     pieces, state, _ = await _stream(river, script, rerank="llm", rerank_always=True, grade="llm")
     streamed = "".join(piece.text for piece in pieces)
     assert len(pieces) > 5
@@ -52,7 +52,7 @@ async def test_only_the_answer_is_streamed_as_it_is_written(river: str) -> None:
 
 async def test_map_reduce_streams_the_last_reduction(river: str) -> None:
     settings = {"synthesis": "map_reduce", "window_tokens": 80, "merge_threshold": 1.0, "fan_in": 20}
-    pieces, state, _ = await _stream(river, model(reduce=Reply(WRITTEN, chunk_delay=0.005)), **settings)
+    pieces, state, _ = await _stream(river, model(reduce=Reply(WRITTEN, chunk_delay=0.04)), **settings)
     assert len(pieces) > 5
     assert "".join(piece.text for piece in pieces).strip() == WRITTEN
     assert state["route"]["name"] == "map_reduce"

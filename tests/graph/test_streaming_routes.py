@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.tracers import LangChainTracer
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langsmith import Client
 
 from graph.answer import graph
 from graph.context import Context
@@ -37,12 +42,12 @@ ROUTES: dict[str, dict[str, Any]] = {
 _BARE = re.compile(r"\s*\[[\d?]+\]")
 
 
-def slowly(script: Script) -> Script:
-    """Have every streamed reply come word by word."""
+def slowly(script: Script, pause: float = 0.01) -> Script:
+    """Have every streamed reply come word by word; pieces that come faster than a screen draws are joined."""
 
     def play(request: Request) -> Reply:
         reply = script(request)
-        return replace(reply, chunk_delay=0.01) if request.stream else reply
+        return replace(reply, chunk_delay=pause) if request.stream else reply
 
     return play
 
@@ -129,7 +134,7 @@ async def test_no_other_call_is_heard(route: str, river: str) -> None:
 @pytest.mark.parametrize("route", ["create", "stuff", "map_reduce", "map_reduce in one level"])
 async def test_the_first_words_come_while_the_last_call_writes(route: str, river: str) -> None:
     last = "reduce" if "reduce" in route else "create"
-    found = await seen(river, slowly(model(create=REPLY, reduce=ANSWER)), **ROUTES[route])
+    found = await seen(river, slowly(model(create=REPLY, reduce=ANSWER), 0.04), **ROUTES[route])
     first = found.first("messages")
     assert found.writing[first] == [last]
     assert found.before(first)[-1] == ("gather" if last == "reduce" else "pack")
@@ -165,6 +170,60 @@ async def test_a_draft_is_written_live_only_where_somebody_listens(modes: list[A
             pass
         (call,) = [call for call in stub.calls if step_of(call.request) == "create"]
     assert call.request.stream is streams
+
+
+class Words(AsyncCallbackHandler):
+    """A caller's own way to read a model's words."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    async def on_llm_new_token(self, token: str, **_: Any) -> None:  # type: ignore[override]
+        self.said.append(token)
+
+
+async def _whether_streamed(river: str, ask: Callable[[Any, Context], Awaitable[None]], create: Any = REPLY) -> bool:
+    with OpenAIStub(model(create=create)) as stub:
+        await ask(graph, Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0))
+        (call,) = [call for call in stub.calls if step_of(call.request) == "create"]
+    return call.request.stream
+
+
+@pytest.mark.parametrize("modes", [["values"], ["updates", "custom"], ["messages"], ["values", "messages"]])
+async def test_an_answer_is_written_live_only_where_somebody_reads(modes: list[Any], river: str) -> None:
+    async def ask(compiled: Any, context: Context) -> None:
+        async for _ in compiled.astream({"question": QUESTION}, context=context, stream_mode=modes):
+            pass
+
+    assert await _whether_streamed(river, ask) is ("messages" in modes)
+
+
+async def test_a_plain_call_asks_for_the_whole_answer(river: str) -> None:
+    async def ask(compiled: Any, context: Context) -> None:
+        state = await compiled.ainvoke({"question": QUESTION}, context=context)
+        assert state["answer"] == ANSWER
+        assert state["degraded"] == []
+
+    assert await _whether_streamed(river, ask) is False
+
+
+async def test_a_tracer_reads_no_words(river: str) -> None:
+    tracer = LangChainTracer(client=Mock(spec=Client))
+
+    async def ask(compiled: Any, context: Context) -> None:
+        await compiled.ainvoke({"question": QUESTION}, {"callbacks": [tracer]}, context=context)
+
+    assert await _whether_streamed(river, ask) is False
+
+
+async def test_a_callers_own_handler_hears_the_words(river: str) -> None:
+    words = Words()
+
+    async def ask(compiled: Any, context: Context) -> None:
+        await compiled.ainvoke({"question": QUESTION}, {"callbacks": [words]}, context=context)
+
+    assert await _whether_streamed(river, ask) is True
+    assert "".join(words.said) == REPLY
 
 
 async def test_a_draft_is_not_shown_more_often_than_one_can_read(river: str) -> None:
@@ -258,7 +317,7 @@ async def test_events_carry_the_answer_and_mark_the_models_own_words(river: str)
 
 @pytest.mark.parametrize("subgraphs", [True, False])
 async def test_a_graph_inside_another_streams_where_subgraphs_are_asked_for(subgraphs: bool, river: str) -> None:
-    with OpenAIStub(slowly(model(create=REPLY))) as stub:
+    with OpenAIStub(slowly(model(create=REPLY), 0.04)) as stub:
         settings = {"corpus": river, "model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
 
         async def answer(state: MessagesState) -> dict[str, Any]:

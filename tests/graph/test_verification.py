@@ -68,6 +68,13 @@ async def test_markers_are_consecutive_and_each_has_a_source_with_a_link(river: 
         assert source["link"].endswith(f"#char={source['start']},{source['end']}")
 
 
+async def test_where_files_lie_can_be_kept_from_the_caller(river: str) -> None:
+    state, _ = await _ask(river, lambda request: Reply(_all_first_sentences(request)), file_links=False)
+    assert state["citations"]
+    assert {citation["link"] for citation in state["citations"]} == {""}
+    assert "file://" not in repr(state)
+
+
 def _all_first_sentences(request: Request) -> str:
     from tests.graph.replies import first_sentence
 

@@ -67,7 +67,7 @@ def test_queries_that_a_conversation_brought_take_the_room_of_further_ones() -> 
 
 def branch(checkpoint: str) -> Runtime[Context]:
     info = ExecutionInfo(checkpoint_id=checkpoint, checkpoint_ns="", task_id="")
-    return Runtime(execution_info=info)
+    return Runtime(context=Context(), execution_info=info)
 
 
 async def test_branches_of_one_step_hear_of_each_other_and_no_others() -> None:
@@ -84,4 +84,4 @@ async def test_it_may_be_told_twice_or_to_nobody() -> None:
     tell(branch("3"), ASKED)
     tell(branch("3"), [])
     assert await asyncio.wait_for(heard, 5) == ASKED
-    assert not further_queries(Runtime()).done()
+    assert not further_queries(Runtime(context=Context())).done()

@@ -20,6 +20,7 @@ def _order(reply: str) -> str:
     [
         '{"ranking": [{"passage": 3, "relevance": 9}, {"passage": 1, "relevance": 6}]}',
         '{"ranking": [[3, 9], [1, 6]]}',
+        '{"ranking": [[3, 9], [1, 6], [2',
         '{"ranking": [3, 1]}',
         '{"ranking": ["3", "[1]"]}',
         '```json\n{"ranking": [3, 1, 99, 0, -2]}\n```',

@@ -115,7 +115,7 @@ async def test_the_context_is_a_typed_form(filled: Any) -> None:
     fields = schemas["context_schema"]["properties"]
     assert fields["top_k"]["maximum"] == 1000
     assert fields["top_k"]["langgraph_nodes"] == ["rerank", "merge"]
-    assert fields["fusion"]["enum"] == ["convex", "rrf", "z_score", "dbsf"]
+    assert fields["fusion"]["enum"] == ["complete", "convex", "rrf", "z_score", "dbsf"]
     assert fields["create_prompt"]["langgraph_type"] == "prompt"
     assert set(schemas["input_schema"]["properties"]) == {"question", "messages", "filters"}
 

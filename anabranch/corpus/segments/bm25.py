@@ -22,6 +22,9 @@ B = 0.75
 Mask = NDArray[np.bool_]
 """Shape (rows,): which rows of a segment a search may return."""
 
+_TERMS = 4_096
+"""Terms whose weights are kept."""
+
 # The best score among so many candidates is a bound that spares most of the others the selection.
 _SAMPLE = 4_096
 
@@ -75,6 +78,8 @@ class BM25:
         self._inverted = inverted
         self._statistics = statistics
         self._floor = statistics.floor()
+        # A question's terms are looked up by a search, by the scores of what others found, and again the next round.
+        self._known: dict[str, _Weight] = {}
         for each in inverted:
             each.norms = _norms(each.postings.lengths, statistics.mean_length)
 
@@ -116,18 +121,21 @@ class BM25:
         return max(0.0, self._statistics.idf(1, self._floor) * (K1 + 1)) if self._statistics.rows else 0.0
 
     def _weights(self, terms: Sequence[str] | set[str]) -> dict[str, _Weight]:
-        found = {}
-        for term in terms:
-            name = encoded(term)
-            numbers = tuple(each.postings.vocabulary.find(name) for each in self._inverted)
-            frequency = sum(
-                int(each.alive(np.asarray([number]))[0])
-                for each, number in zip(self._inverted, numbers, strict=True)
-                if number is not None
-            )
-            idf = self._statistics.idf(frequency, self._floor) if frequency else None
-            found[term] = _Weight(idf, numbers)
-        return found
+        known = {term: self._known.get(term) or self._weight(term) for term in terms}
+        if len(self._known) > _TERMS:
+            self._known.clear()
+        self._known.update(known)
+        return known
+
+    def _weight(self, term: str) -> _Weight:
+        name = encoded(term)
+        numbers = tuple(each.postings.vocabulary.find(name) for each in self._inverted)
+        frequency = sum(
+            int(each.alive(np.asarray([number]))[0])
+            for each, number in zip(self._inverted, numbers, strict=True)
+            if number is not None
+        )
+        return _Weight(self._statistics.idf(frequency, self._floor) if frequency else None, numbers)
 
     def _search_one(
         self, query: Sequence[str], weights: Mapping[str, _Weight], k: int, masks: Sequence[Mask | None]

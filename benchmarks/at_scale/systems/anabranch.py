@@ -18,7 +18,7 @@ from anabranch.models.embedding import Vectors
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
 from graph.state import Query, Retrieved
-from nodes.weighing import complete_lists, evidence
+from nodes.weighing import informed
 
 BATCH = 1_000
 ARMS: dict[str, Arm] = {"bm25": "bm25", "dense": "dense"}
@@ -83,8 +83,7 @@ class System:
         )
         records = [Retrieved(arm=arm, lists=lists, error=None) for arm, lists in zip(ARMS, found, strict=True)]
         queries = [Query(text=question, weight=1.0, kind="asked")]
-        records = await complete_lists(self._store, scope, queries, records)
-        (weighed,) = await evidence(self._store, scope, [question], records)
+        records, (weighed,) = await informed(self._store, scope, queries, records)
         weights = [2 * (1 - weighed.alpha), 2 * weighed.alpha]
         return fuse([[record["lists"][0] for record in records]], arm_weights=weights, method="complete")
 

@@ -30,7 +30,7 @@ def by_lines(request: Request) -> Reply:
 def by_window(request: Request) -> Reply:
     """Judge as the window's prompt asks."""
     best = sorted(grades(request).items(), key=lambda item: -item[1])
-    ranking = [{"passage": number, "relevance": grade} for number, grade in best if grade]
+    ranking = [[number, grade] for number, grade in best if grade]
     return Reply(json.dumps({"ranking": ranking}), delay=DELAY)
 
 
