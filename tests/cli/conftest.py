@@ -44,7 +44,8 @@ Run = Callable[..., Result]
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the developer has configured is none of the tests' business."""
     for name in list(os.environ):
-        if name.startswith("ANABRANCH_") or name.endswith("_API_KEY"):
+        # The width of a terminal is one's own, too; tests that run side by side are given one.
+        if name.startswith("ANABRANCH_") or name.endswith("_API_KEY") or name == "COLUMNS":
             monkeypatch.delenv(name)
 
 
