@@ -15,7 +15,7 @@ from nodes.searched import searched
 ARMS: frozenset[str] = frozenset(get_args(Arm))
 
 
-async def complete_lists(
+async def _complete(
     corpus: CorpusStore, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
 ) -> list[Retrieved]:
     """Score with each retriever of the corpus what all of them found, for any query that it searches for.
@@ -49,11 +49,11 @@ async def informed(
         OperationError: The corpus cannot be asked any more.
     """
     if not {record["arm"] for record in records} >= ARMS:
-        return await complete_lists(corpus, scope, queries, records), []
+        return await _complete(corpus, scope, queries, records), []
     texts = [query["text"] for query in queries]
     # Side by side: they read different files, and each waits for the disk where the corpus is large.
     filled, backgrounds = await asyncio.gather(
-        complete_lists(corpus, scope, queries, records), corpus.background(texts, scope)
+        _complete(corpus, scope, queries, records), corpus.background(texts, scope)
     )
     lists = {record["arm"]: record["lists"] for record in filled}
     return filled, [
