@@ -14,7 +14,7 @@ from anabranch.corpus.sentences import spans
 RUN = 7
 """Words in a row that two texts share only if one repeats the other."""
 
-_WORD = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 _CODE = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{6,}")
 
 
@@ -30,14 +30,14 @@ def without_instructions(answer: str, told: Sequence[str], given: Iterable[str])
         The answer without sentences that have seven words in a row, or a word with digits of six characters at least,
         from the instructions and not from what was given; and how many those were.
     """
-    runs = set[tuple[str, ...]]().union(*(_runs(text) for text in told))
-    codes = set[str]().union(*(_codes(text) for text in told))
+    runs = set[tuple[str, ...]]().union(*(runs_in(text) for text in told))
+    codes = set[str]().union(*(codes_in(text) for text in told))
     found = _repeated(answer, runs, codes)
     if not found:
         return answer, 0
     texts = list(given)
-    runs -= set[tuple[str, ...]]().union(*map(_runs, texts))
-    codes -= set[str]().union(*map(_codes, texts))
+    runs -= set[tuple[str, ...]]().union(*map(runs_in, texts))
+    codes -= set[str]().union(*map(codes_in, texts))
     found = _repeated(answer, runs, codes)
     kept = [
         answer[start:end]
@@ -50,7 +50,7 @@ def without_instructions(answer: str, told: Sequence[str], given: Iterable[str])
 
 def _repeated(answer: str, runs: set[tuple[str, ...]], codes: set[str]) -> list[tuple[int, int]]:
     """Return the spans of an answer that are among these; sentences are no border for a run."""
-    matches = list(_WORD.finditer(answer))
+    matches = list(WORD.finditer(answer))
     words = [match[0].casefold() for match in matches]
     found = [
         (matches[at].start(), matches[at + RUN - 1].end())
@@ -60,10 +60,12 @@ def _repeated(answer: str, runs: set[tuple[str, ...]], codes: set[str]) -> list[
     return found + [match.span() for match in _CODE.finditer(answer) if match[0].casefold() in codes]
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = [word.casefold() for word in _WORD.findall(text)]
+def runs_in(text: str) -> set[tuple[str, ...]]:
+    """Return all `RUN` words in a row of a text, in lower case."""
+    words = [word.casefold() for word in WORD.findall(text)]
     return {tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)}
 
 
-def _codes(text: str) -> set[str]:
+def codes_in(text: str) -> set[str]:
+    """Return the words of a text that look like a key or a code, in lower case."""
     return {match[0].casefold() for match in _CODE.finditer(text)}

@@ -34,7 +34,8 @@ _SPECIAL = re.compile(
     r"|(?<!\w)['\u2018-\u201b\u2032]|['\u2018-\u201b\u2032](?!\w)"  # single quotes, not apostrophes
     r"|[\"\u201c-\u201f\u00ab\u00bb\u2033\uff02])"
     rf"|(?P<range>(?<=\d)\s{{0,20}}[{_DASHES}]\s{{0,20}}(?=\d))"
-    rf"|(?P<space>(?<!\s)\s*(?:[\u2014\u2015]|--+)\s*|(?<!\s)\s+[{_DASHES}]\s+|(?<!\s)\s+)"
+    rf"|(?P<space>(?<!\s)\s*(?:[\u2014\u2015]|--+)\s*|(?<!\s)\s+[{_DASHES}]\s+"
+    rf"|(?<!\s)(?! [^\s{_DASHES}])\s+)"  # one blank stays as it is
     rf"|(?P<dash>[{_DASHES}])"
     r"|(?P<apostrophe>[\u2018-\u201b\u2032])"
 )
@@ -61,22 +62,36 @@ def fold(text: str) -> Folded:
     starts: list[int] = []
     ends: list[int] = []
     for piece, start, end in _pieces(text):
-        if piece == " " and (not chars or chars[-1] == " "):
+        if piece.startswith(" ") and (not chars or chars[-1].endswith(" ")):
+            piece, start = piece[1:], start + 1  # noqa: PLW2901  # one blank is enough
+        if not piece:
             continue
-        for char in piece:
-            chars.append(char)
-            starts.append(start)
-            ends.append(end)
+        chars.append(piece)
+        if len(piece) == end - start:
+            starts.extend(range(start, end))
+            ends.extend(range(start + 1, end + 1))
+        else:
+            starts.extend([start] * len(piece))
+            ends.extend([end] * len(piece))
     return Folded("".join(chars), tuple(starts), tuple(ends))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield folded pieces and where they are from: as many characters as there were, or one for which all stand."""
     done = 0
     for match in _SPECIAL.finditer(text):
-        yield from ((_folded_char(text[index]), index, index + 1) for index in range(done, match.start()))
+        yield from _plain(text, done, match.start())
         yield _REPLACED[match.lastgroup or "drop"], match.start(), match.end()
         done = match.end()
-    yield from ((_folded_char(text[index]), index, index + 1) for index in range(done, len(text)))
+    yield from _plain(text, done, len(text))
+
+
+def _plain(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    piece = text[start:end]
+    if piece.isascii() and piece.isprintable():
+        yield piece.lower(), start, end
+        return
+    yield from ((_folded_char(text[index]), index, index + 1) for index in range(start, end))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
-from graph.bridge import both_ways
+from graph.bridge import both_ways, route
 from graph.context import Context
 from graph.evidence import evidence
 from graph.routes import (
@@ -86,26 +86,26 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("finish", both_ways(finish))
 
     builder.add_edge(START, "begin")
-    builder.add_conditional_edges("begin", after_begin)
-    builder.add_conditional_edges("recall", after_recall)
-    builder.add_conditional_edges("condense", after_condense, ["rewrite", "speculate"])
-    builder.add_conditional_edges("rewrite", after_rewrite, ["retrieve", "review_queries"])
-    builder.add_conditional_edges("speculate", after_speculate, ["adopt"])
-    builder.add_conditional_edges("review_queries", search, ["retrieve"])
+    route(builder, "begin", after_begin)
+    route(builder, "recall", after_recall)
+    route(builder, "condense", after_condense, ["rewrite", "speculate"])
+    route(builder, "rewrite", after_rewrite, ["retrieve", "review_queries"])
+    route(builder, "speculate", after_speculate, ["adopt"])
+    route(builder, "review_queries", search, ["retrieve"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
-    builder.add_conditional_edges("grade", after_grade)
+    route(builder, "grade", after_grade)
     builder.add_edge("review_sources", "pack")
-    builder.add_conditional_edges("pack", after_pack, ["adopt", "create", "map", "abstain"])
-    builder.add_conditional_edges("adopt", after_adopt, ["cite", "create", "map"])
-    builder.add_conditional_edges("create", after_draft)
-    builder.add_conditional_edges("refine", after_draft)
+    route(builder, "pack", after_pack, ["adopt", "create", "map", "abstain"])
+    route(builder, "adopt", after_adopt, ["cite", "create", "map"])
+    route(builder, "create", after_draft)
+    route(builder, "refine", after_draft)
     builder.add_edge("map", "gather")
-    builder.add_conditional_edges("gather", after_gather, ["reduce", "cite"])
+    route(builder, "gather", after_gather, ["reduce", "cite"])
     builder.add_edge("reduce", "gather")
-    builder.add_conditional_edges("cite", after_cite)
+    route(builder, "cite", after_cite)
     builder.add_edge("abstain", "finish")
     builder.add_edge("finish", END)
     return builder

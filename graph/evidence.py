@@ -13,7 +13,7 @@ from langchain_core.runnables.config import set_config_context
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 
-from graph.bridge import both_ways
+from graph.bridge import both_ways, route
 from graph.context import Context
 from graph.routes import after_grade, search
 from graph.state import RetrieveTask, State
@@ -38,12 +38,12 @@ def build() -> StateGraph[State, Context, State, State]:
     builder.add_node("grade", both_ways(grade))
     builder.add_node("pack", both_ways(pack))
 
-    builder.add_conditional_edges(START, search, ["retrieve"])
+    route(builder, START, search, ["retrieve"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
-    builder.add_conditional_edges("grade", after_grade, ENDS)
+    route(builder, "grade", after_grade, ENDS)
     builder.add_edge("pack", END)
     return builder
 

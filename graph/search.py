@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
-from graph.bridge import both_ways
+from graph.bridge import both_ways, route
 from graph.context import Context
 from graph.routes import search
 from graph.state import InputState, RetrieveTask, State
@@ -38,7 +38,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "condense")
     builder.add_edge("condense", "rewrite")
-    builder.add_conditional_edges("rewrite", search, ["retrieve"])
+    route(builder, "rewrite", search, ["retrieve"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
     builder.add_edge("rerank", END)

@@ -31,7 +31,7 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
     await model_of(context)
     if context.rerank != "none":
         await reranker_of(context)
-    corpus = await corpus_of(context)
+    corpus = await corpus_of(context, anew=True)
     return {
         # Inputs are taken in and emptied, so that the next turn on this thread cannot find this one's.
         "question": "",

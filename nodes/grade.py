@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -19,7 +19,7 @@ from anabranch.replies import VERDICT_SCHEMA, parse_verdict
 from anabranch.sufficiency import CALIBRATED, Judgement, judge
 from graph.context import Context, settle
 from graph.state import Degraded, Evidence, State
-from nodes.resources import chunks_of, corpus_of, model_of
+from nodes.resources import chunks_of, corpus_of, model_of, scope_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
 
@@ -77,11 +77,9 @@ def _as_before(state: State) -> Update:
 
 async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
-    leaves = await _leaves(context, state)
     surface = {term: word for word in _WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
-    seen = [await _words(corpus, leaf) for leaf in leaves]
     judgement = judge(
-        passages=seen,
+        passages=await _words(context, state, corpus),
         cosine=state["signals"].get("dense") if corpus.embedder.name in CALIBRATED else None,
         terms=list(surface),
         idf=await corpus.idf([state["standalone"]]),
@@ -89,16 +87,27 @@ async def _by_scores(context: Context, state: State) -> Judgement:
     return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
 
 
-async def _words(corpus: CorpusStore, leaf: Chunk) -> frozenset[str]:
-    # Words that were not met before take long to stem: between two leaves, other questions have their turn.
-    await asyncio.sleep(0)
-    return frozenset(await corpus.analyse(f"{leaf.title} {leaf.heading} {leaf.text}"))
+async def _words(context: Context, state: State, corpus: CorpusStore) -> list[frozenset[str]]:
+    """Return which terms of the question each leaf has that was found."""
+    ids, guests = _leaf_ids(state), state.get("guests") or {}
+    own = [chunk_id for chunk_id in ids if chunk_id not in guests]
+    found = await corpus.occurring([state["standalone"]], own, scope_of(context, state.get("narrowed")))
+    brought = [frozenset(await corpus.analyse(_seen(guests[chunk_id]))) for chunk_id in ids if chunk_id in guests]
+    return [*found.values(), *brought]
+
+
+def _seen(guest: Mapping[str, Any]) -> str:
+    return f"{guest['title']} {guest['heading']} {guest['text']}"
+
+
+def _leaf_ids(state: State) -> list[str]:
+    """Return the leaves that were found, best first: a parent of many has most words of any question somewhere."""
+    kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
+    return [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
 
 
 async def _leaves(context: Context, state: State) -> list[Chunk]:
-    """Return the leaves that were found, best first: a parent of many has most words of any question somewhere."""
-    kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
-    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
+    ids = _leaf_ids(state)
     found = await chunks_of(context, state, ids)
     return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 

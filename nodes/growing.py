@@ -55,7 +55,7 @@ def is_heard(write: StreamWriter) -> bool:
 
 async def write_growing(chat: Chat, system: str, user: str, *, max_tokens: int, draft: GrowingDraft) -> str:
     """Let the model write a draft while the reader looks on; same errors as `Chat.ask`, also in the middle."""
-    stream = AnswerStream()
+    stream = AnswerStream(told=[system], given=[user])
     reply: list[str] = []
     async for piece in chat.stream(system, user, max_tokens=max_tokens):
         reply.append(piece)

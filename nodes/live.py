@@ -82,17 +82,17 @@ def is_read() -> bool:
 
 
 async def write_live(chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str) -> str:
-    """Let the model write while the reader reads; what may not be seen (quotes, links) is held back.
+    """Let the model write while the reader reads.
 
-    Where the model breaks off, the cited sentences that the reader has seen by then stay. Whatever nobody has seen
-    comes from the provider in one piece or not at all.
+    What may not be seen (quotes, links, the instructions) is held back. Where the model breaks off, the cited sentences
+    that the reader has seen by then stay. Whatever nobody has seen comes from the provider in one piece or not at all.
 
     Raises:
         ModelError: It broke off before it had written one.
     """
     if not is_read():
         return await chat.ask(system, user, max_tokens=max_tokens)
-    stream = AnswerStream()
+    stream = AnswerStream(told=[system], given=[user])
     reply: list[str] = []
     with LiveMessage(message_id) as message:
         try:

@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.choices import EARLY_STOP
 from anabranch.errors import ModelError, SettingsError
+from anabranch.leaks import without_instructions
 from anabranch.links import strip_links
 from anabranch.replies import REVISION_SCHEMA, parse_revision
 from graph.context import Context, settle
@@ -39,7 +40,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
             "counts": {"window": number + 1, "action": "failed"},
         }
     action = "keep" if revised["answer"] == draft["answer"] else "revise"
-    shown = strip_links(revised["answer"])
+    shown, _ = without_instructions(strip_links(revised["answer"]), [context.refine_prompt], [user])
     runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": shown})
     unread = len(state["windows"]) - revised["window"] if revised["keeps"] >= EARLY_STOP else 0
     counts = {"window": number + 1, "action": action, **({"unread": unread} if unread else {})}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import ref
 
 from anabranch.corpus.document import Chunk
-from anabranch.corpus.opening import open_corpus
+from anabranch.corpus.opening import HANDLES, open_corpus
 from anabranch.corpus.store import CorpusStore, Scope
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
@@ -15,10 +17,28 @@ from anabranch.models.rerankers import Reranker
 from graph.context import Context
 from prompts.rerank import RERANK, RERANK_LISTWISE
 
+LOOK = 0.02
+"""Seconds for which the steps of a turn go on with a corpus before they look again whether it has changed."""
 
-async def corpus_of(context: Context) -> CorpusStore:
-    """Open the corpus, or get the handle that is open already."""
-    return await open_corpus(context.corpus)
+_seen: dict[str, tuple[float, ref[CorpusStore]]] = {}
+
+
+async def corpus_of(context: Context, *, anew: bool = False) -> CorpusStore:
+    """Open the corpus, or get the handle that is open already.
+
+    Args:
+        context: Says where it is.
+        anew: Whether to look for changes, however lately a step has: a turn begins with the documents as they are.
+    """
+    until, seen = _seen.get(context.corpus, (0.0, lambda: None))
+    known = seen()
+    if known is not None and not anew and time.monotonic() < until:
+        return known
+    until, corpus = time.monotonic() + LOOK, await open_corpus(context.corpus)
+    if len(_seen) >= HANDLES:
+        _seen.clear()
+    _seen[context.corpus] = until, ref(corpus)
+    return corpus
 
 
 def scope_of(context: Context, narrowed: Mapping[str, Any] | None) -> Scope:

@@ -10,6 +10,7 @@ from anabranch.corpus.store import CorpusStore
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
+from anabranch.models.embedding import Embedder
 from anabranch.packing import Limit
 from graph.context import Context
 
@@ -20,6 +21,10 @@ LEAST = 64
 """Room for passages below which a window says too little to be worth a call."""
 
 LONGEST_LABEL = "x1 " * 67
+
+KNOWN = 64
+_known: dict[tuple[str, tuple[str, ...]], int] = {}
+"""Tokens of the longest instructions, by the embedder whose tokenizer counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,22 @@ class Room:
 
 def envelope(corpus: CorpusStore, label: str = LONGEST_LABEL) -> int:
     """Return the tokens that the envelope puts around one passage, for a label of this length."""
-    (size,) = _sizes(corpus, (wrap([(1000, label, "")], new_nonce()),))
+    (size,) = _sizes(corpus.embedder, (wrap([(1000, label, "")], new_nonce()),))
     return size
 
 
-def _sizes(corpus: CorpusStore, texts: Sequence[str]) -> list[int]:
-    return [at_most(text, tokens) for text, tokens in zip(texts, corpus.embedder.count(texts), strict=True)]
+def _longest(embedder: Embedder, prompts: tuple[str, ...]) -> int:
+    """Return the tokens of the longest instructions; they are the same for one question after the other."""
+    key = embedder.name, prompts
+    if key not in _known:
+        if len(_known) >= KNOWN:
+            _known.clear()
+        _known[key] = max(_sizes(embedder, prompts))
+    return _known[key]
+
+
+def _sizes(embedder: Embedder, texts: Sequence[str]) -> list[int]:
+    return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
 
 
 def room_of(context: Context, corpus: CorpusStore, chat: Chat | None, question: str, labels: Iterable[str]) -> Room:
@@ -54,8 +69,8 @@ def room_of(context: Context, corpus: CorpusStore, chat: Chat | None, question: 
         SettingsError: The instructions, the question and the reply leave no room for passages.
     """
     prompts = (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
-    asked, *instructions = _sizes(corpus, (question, *prompts))
-    frame = max(instructions) + asked + MESSAGES
+    (asked,) = _sizes(corpus.embedder, (question,))
+    frame = _longest(corpus.embedder, prompts) + asked + MESSAGES
     whole = context.context_tokens or (chat.context_tokens if chat is not None else None)
     if whole is None or chat is None:
         return Room(frame, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import cast, get_args
 
@@ -35,7 +34,8 @@ async def _complete(
         lists = [completed(found, known) for found, known in zip(record["lists"], scores, strict=True)]
         return Retrieved(arm=record["arm"], lists=lists, error=None)
 
-    return list(await asyncio.gather(*map(filled, records)))
+    # One after the other: side by side, threads that take half a millisecond each spend more on waiting for their turn.
+    return [await filled(record) for record in records]
 
 
 async def informed(
@@ -51,10 +51,7 @@ async def informed(
     if not {record["arm"] for record in records} >= ARMS:
         return await _complete(corpus, scope, queries, records), []
     texts = [query["text"] for query in queries]
-    # Side by side: they read different files, and each waits for the disk where the corpus is large.
-    filled, backgrounds = await asyncio.gather(
-        _complete(corpus, scope, queries, records), corpus.background(texts, scope)
-    )
+    filled, backgrounds = await _complete(corpus, scope, queries, records), await corpus.background(texts, scope)
     lists = {record["arm"]: record["lists"] for record in filled}
     return filled, [
         weigh(bm25["scores"], dense["scores"], background)

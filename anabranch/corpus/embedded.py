@@ -22,6 +22,7 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.outlines import Outline
 from anabranch.corpus.passages import Passages, visible
 from anabranch.corpus.query_vectors import QueryVectors
+from anabranch.corpus.segments.dense import cosines
 from anabranch.corpus.segments.generation import home_of, segment_home
 from anabranch.corpus.segments.index import Index, Masks, seen
 from anabranch.corpus.segments.integrity import Watch
@@ -34,6 +35,7 @@ T = TypeVar("T")
 # Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
 MASKS = 32
+SAMPLES = 4
 SAMPLE = 512
 """Leaves that stand for all of them where the background of a query is asked for; takes a fraction of a millisecond."""
 
@@ -64,6 +66,7 @@ class EmbeddedCorpus:
         self._rows: tuple[tuple[tuple[str, ...], str, int], dict[str, int]] = (((), "", -1), {})
         self._vectors = QueryVectors(embedder)
         self._masks: OrderedDict[str, tuple[int, Masks]] = OrderedDict()
+        self._samples: OrderedDict[int, tuple[Masks, tuple[int, Vectors]]] = OrderedDict()
 
     @property
     def embedder(self) -> Embedder:
@@ -74,6 +77,10 @@ class EmbeddedCorpus:
     def generation(self) -> int:
         """The generation that this handle searches."""
         return self.manifest.number
+
+    def is_up_to_date(self) -> bool:
+        """Tell whether this generation still is of the documents as they are, in the file that it was made from."""
+        return self._passages.is_same_file() and self._passages.changes() == self.manifest.changes
 
     async def info(self) -> CorpusInfo:
         """Count what is in it."""
@@ -121,7 +128,16 @@ class EmbeddedCorpus:
         """Return the inverse document frequency of each analysed term of `words` that the corpus knows."""
         terms = {term for word in words for term in self._analyser.terms(word)}
         known = self._index.bm25
-        return await _in_thread(lambda: {term: idf for term in terms if (idf := known.idf(term)) is not None})
+
+        def look_up() -> dict[str, float]:
+            return {term: idf for term in terms if (idf := known.idf(term)) is not None}
+
+        return look_up() if known.knows(terms) else await _in_thread(look_up)
+
+    async def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
+        """Return which analysed terms of `words` each of these leaves has."""
+        terms = list(dict.fromkeys(term for word in words for term in self._analyser.terms(word)))
+        return await _in_thread(partial(self._occurring, terms, list(dict.fromkeys(ids)), scope))
 
     async def analyse(self, text: str) -> list[str]:
         """Return the terms that BM25 sees in `text`."""
@@ -149,33 +165,64 @@ class EmbeddedCorpus:
         try:
             found = self._rows_of(tuple(ids), scope)
             rows = np.fromiter(found.values(), np.int64, len(found))
-            by_query = [
-                self._index.bm25.scores(self._analyser.terms(query), rows)
-                if arm == "bm25"
-                else self._index.cosines(self._vectors.one(query), rows)
-                for query in queries
-            ]
+            if arm == "bm25":
+                by_query = [self._index.bm25.scores(self._analyser.terms(query), rows) for query in queries]
+            else:
+                vectors = self._index.vectors(rows)
+                by_query = [cosines(vectors, self._vectors.one(query)) for query in queries]
         except (IndexError, ValueError, OverflowError):
             self.watch.check_all()
             raise
         return [dict(zip(found, scores.tolist(), strict=True)) for scores in by_query]
 
+    def _occurring(self, terms: list[str], ids: list[str], scope: Scope) -> dict[str, frozenset[str]]:
+        self.watch.check()
+        try:
+            rows = self._rows_of(tuple(ids), scope)
+            found = self._index.bm25.holding(terms, np.fromiter(rows.values(), np.int64, len(rows)))
+        except (IndexError, ValueError, OverflowError):
+            self.watch.check_all()
+            raise
+        return {
+            chunk_id: frozenset(term for term, there in zip(terms, column, strict=True) if there)
+            for chunk_id, column in zip(rows, found.T.tolist(), strict=True)
+        }
+
     def _rows_of(self, ids: tuple[str, ...], scope: Scope) -> dict[str, int]:
         """Return the rows of leaves; both arms are asked about the same ones at the same time, and one look does."""
         with self._looking_up:
-            key = (ids, json.dumps(visible(scope)), self._passages.changes())
+            changes = self._passages.changes()
+            key = (ids, json.dumps(visible(scope)), changes)
             if self._rows[0] != key:
-                self._rows = key, self._index.rows(self._passages.owners(ids, scope), self._mask(scope))
+                masks = self._mask(scope)
+                # As long as nothing has changed, the masks know as much as the documents do.
+                named = self._index.named(ids, masks) if changes == self.manifest.changes else None
+                rows = self._index.rows(self._passages.owners(ids, scope), masks) if named is None else named
+                self._rows = key, rows
             return self._rows[1]
 
     def _background(self, queries: list[str], scope: Scope) -> list[Background]:
         self.watch.check()
-        passages, rows = self._index.sample(self._mask(scope), SAMPLE)
+        passages, vectors = self._sample(self._mask(scope))
         if not passages:
             return [Background(0, 0.0, 0.0, 0.0) for _ in queries]
-        sampled = [self._index.cosines(self._vectors.one(query), rows) for query in queries]
+        sampled = [cosines(vectors, self._vectors.one(query)) for query in queries]
         rare = self._index.bm25.rare()
-        return [Background(passages, float(cosines.mean()), float(cosines.std()), rare) for cosines in sampled]
+        return [Background(passages, float(found.mean()), float(found.std()), rare) for found in sampled]
+
+    def _sample(self, masks: Masks) -> tuple[int, Vectors]:
+        """Return how many leaves may be seen, and the vectors of a few; those of the last masks are kept."""
+        with self._lock:
+            known = self._samples.get(id(masks))
+        if known is not None and known[0] is masks:
+            return known[1]
+        passages, rows = self._index.sample(masks, SAMPLE)
+        sample = passages, self._index.vectors(rows)
+        with self._lock:
+            self._samples[id(masks)] = masks, sample
+            while len(self._samples) > SAMPLES:
+                self._samples.popitem(last=False)
+        return sample
 
     def _ranked(self, queries: list[str], vectors: Vectors | None, k: int, masks: Masks) -> list[RankedList]:
         if vectors is None:

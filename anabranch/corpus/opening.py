@@ -73,6 +73,8 @@ def open_now(path: str | Path, embedder: str | None = None, base_url: str | None
         raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
     # One opening at a time: N branches that arrive together must share the handle, not make N of them.
     with _lock:
+        if (known := _known(folder, embedder, base_url)) is not None:
+            return known
         for _ in range(ATTEMPTS):
             changes, name = _changes(folder), None
             try:
@@ -84,6 +86,20 @@ def open_now(path: str | Path, embedder: str | None = None, base_url: str | None
                 if _is_current(folder, name):
                     _mend(folder, error)
         return _handle(folder, _caught_up(folder, current(folder), _changes(folder)), embedder, base_url)
+
+
+def _known(folder: Path, embedder: str | None, base_url: str | None) -> EmbeddedCorpus | None:
+    """Return the handle that is open if nothing has changed since; every step of a question asks.
+
+    It looks by the connections that the handle has, which a new one would cost ten times as much as.
+    """
+    try:
+        handle = _open.get((str(folder), current(folder) or "", embedder, base_url))
+        if handle is None or not handle.is_up_to_date():
+            return None
+        return _handle(folder, handle.manifest.name, embedder, base_url)
+    except (IndexDamagedError, OperationError, SettingsError):
+        return None  # what is wrong is found out and said by opening it
 
 
 def _is_current(folder: Path, name: str | None) -> bool:

@@ -33,6 +33,7 @@ class Passages:
     def __init__(self, folder: Path) -> None:
         """Take the folder of the corpus; connections are opened as they are needed, and kept."""
         self._database = folder / DATABASE
+        self._file = _identity(self._database)
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         weakref.finalize(self, _close_all, self._idle)
@@ -44,6 +45,10 @@ class Passages:
             return self._database.stat().st_size
         except FileNotFoundError as error:
             raise self._gone() from error
+
+    def is_same_file(self) -> bool:
+        """Tell whether the database still is the file that it was at first: a folder may be put in another's place."""
+        return self._file is not None and _identity(self._database) == self._file
 
     def changes(self) -> int:
         """Return how often the documents have changed."""
@@ -164,6 +169,14 @@ class Passages:
             return
         with self._lock:
             self._idle.append(connection)
+
+
+def _identity(database: Path) -> tuple[int, int] | None:
+    try:
+        found = database.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class _Unguarded(sqlite3.Connection):

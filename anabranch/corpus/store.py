@@ -140,6 +140,10 @@ class CorpusStore(Protocol):
         """Return the BM25 inverse document frequency of each analysed term of `words` (absent: not in the corpus)."""
         ...
 
+    async def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
+        """Return which analysed terms of `words` BM25 finds each of these leaves by (absent: gone or hidden)."""
+        ...
+
     async def analyse(self, text: str) -> list[str]:
         """Return the terms that BM25 sees in `text`: folded, stemmed, stop words removed, duplicates kept."""
         ...

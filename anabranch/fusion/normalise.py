@@ -16,6 +16,9 @@ Normaliser = Callable[[Sequence[float | None]], list[float]]
 
 _SIGMAS = 3.0
 
+LARGE = 1e100
+"""Below, neither a difference of two scores nor the square of one can overflow."""
+
 
 def finite(scores: Sequence[float | None]) -> list[float]:
     """Replace what is no number: +inf by the largest finite score, None, NaN and -inf by the smallest.
@@ -26,9 +29,9 @@ def finite(scores: Sequence[float | None]) -> list[float]:
     Returns:
         As many finite python floats; all 0.0 where none of the scores is finite.
     """
+    if None not in scores and all(map(math.isfinite, scores)):  # type: ignore[arg-type]  # none of them is None
+        return list(map(float, scores))  # type: ignore[arg-type]
     known = [float(score) for score in scores if score is not None and math.isfinite(score)]
-    if len(known) == len(scores):
-        return known
     low, high = min(known, default=0.0), max(known, default=0.0)
     return [_finite(score, low, high) for score in scores]
 
@@ -40,8 +43,10 @@ def _finite(score: float | None, low: float, high: float) -> float:
 
 
 def _scaled(scores: Sequence[float | None]) -> list[float]:
-    """Return finite scores in (-1, 1): a power of two is exact, and keeps 1e308 from overflowing a difference."""
+    """Return finite scores whose differences are finite: a power of two is exact, and keeps 1e308 from overflowing."""
     values = finite(scores)
+    if max(values, default=0.0) < LARGE and min(values, default=0.0) > -LARGE:
+        return values
     exponent = max((math.frexp(value)[1] for value in values), default=0)
     return [math.ldexp(value, -exponent) for value in values]
 

@@ -8,8 +8,10 @@ broke, which a step may survive by doing without.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +21,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
+from anabranch.models.joining import in_bursts
 from anabranch.models.metering import count_call, note_failure
 from anabranch.models.shapes import (
     Means,
@@ -45,6 +48,9 @@ MAX_REPLY_CHARS = 200_000
 CHARS_PER_TOKEN = 12
 """No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`."""
 
+SHAPES = 32
+"""Shapes of replies that a model is kept for."""
+
 _CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
 _REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
 
@@ -63,7 +69,7 @@ class ChatSettings:
 
 # One client per event loop: an HTTP connection pool belongs to the loop that opened it, and a program may run several
 # loops one after the other (two asyncio.run calls, or a notebook beside a server).
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ChatSettings, BaseChatModel]] = WeakKeyDictionary()
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ChatSettings, Chat]] = WeakKeyDictionary()
 
 
 def _new_client(settings: ChatSettings) -> BaseChatModel:
@@ -82,11 +88,26 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
             options["model_provider"] = provider = "openai"
     if provider == "openai":
         # langchain-openai's default is one pool for the whole process, whichever loop opened it.
-        options["http_async_client"] = openai.DefaultAsyncHttpxClient(timeout=settings.timeout)
+        options["http_async_client"] = _bursting(openai.DefaultAsyncHttpxClient)(timeout=settings.timeout)
         # The deadline of the whole call is the bound; its own, of 120 s, would cut off a slow machine's first token.
         options["stream_chunk_timeout"] = None
     client: BaseChatModel = init_chat_model(settings.model, **options)
     return client
+
+
+@cache
+def _bursting(client: type[Any]) -> type[Any]:
+    """Return a kind of HTTP client that reads streamed replies in bursts."""
+
+    class Bursting(client):  # type: ignore[misc]  # httpx or its successor: whatever the provider's client is made of
+        async def send(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            response = await super().send(*args, **options)
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                read = response.aiter_bytes
+                response.aiter_bytes = lambda *size: in_bursts(read(*size))
+            return response
+
+    return Bursting
 
 
 def _key_for_own_server() -> str:
@@ -106,7 +127,10 @@ class Chat:
     def __init__(self, client: BaseChatModel, settings: ChatSettings) -> None:
         """Keep the client and the settings that its errors will name."""
         self._client = client
+        # LangChain streams every call while somebody listens to the graph's messages, which is most of its cost.
+        self._quiet = client.model_copy(update={"disable_streaming": True})
         self.settings = settings
+        self._told: dict[tuple[Means, str], Model | None] = {}
 
     @property
     def context_tokens(self) -> int | None:
@@ -129,16 +153,14 @@ class Chat:
             ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
         """
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
-        # LangChain streams every call while somebody listens to the graph's messages, which is most of its cost.
-        quiet = self._client.model_copy(update={"disable_streaming": True})
         if schema is None:
-            return await self._whole(quiet, messages, max_tokens)
+            return await self._whole(self._quiet, messages, max_tokens)
         who = (self.settings.model, self.settings.base_url)
         known = means_of(self._client, who, self.settings.structured)
         models: list[tuple[Means, Model]] = [
-            (means, model) for means in known if (model := shaped(quiet, schema, means)) is not None
+            (means, model) for means in known if (model := self._shaped(schema, means)) is not None
         ]
-        *stronger, (weakest, plain) = models or [("text", quiet)]
+        *stronger, (weakest, plain) = models or [("text", self._quiet)]
         for means, model in stronger:
             try:
                 reply = await self._whole(model, messages, max_tokens, last=False)
@@ -152,6 +174,15 @@ class Chat:
         if self.settings.structured == "auto":
             remember(who, weakest)
         return reply
+
+    def _shaped(self, schema: Schema, means: Means) -> Model | None:
+        """Return the model told to reply in a shape; LangChain takes a millisecond to tell it."""
+        key = means, json.dumps(schema)
+        if key not in self._told:
+            if len(self._told) >= SHAPES:
+                self._told.clear()
+            self._told[key] = shaped(self._quiet, schema, means)
+        return self._told[key]
 
     async def _whole(self, model: Model, messages: list[BaseMessage], max_tokens: int, *, last: bool = True) -> str:
         """Return the reply in one piece; what is refused while there is another means is not counted."""
@@ -268,8 +299,8 @@ async def load_chat(settings: ChatSettings) -> Chat:
     clients = _clients.setdefault(asyncio.get_running_loop(), {})
     try:
         if settings not in clients:
-            clients[settings] = await asyncio.to_thread(_new_client, settings)
-        return Chat(clients[settings], settings)
+            clients[settings] = Chat(await asyncio.to_thread(_new_client, settings), settings)
+        return clients[settings]
     except ImportError as error:
         msg = f"The provider of {settings.model!r} is not installed: {error}"
         raise SettingsError(msg, hint="Install the package that the message names.") from error

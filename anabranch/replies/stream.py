@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from anabranch.leaks import without_instructions
 from anabranch.links import LinkFilter, strip_links
 from anabranch.replies.answer import JSON_BEGINNING, PREAMBLE, split_answer
+from anabranch.replies.instructions import InstructionFilter
 from anabranch.replies.sections import Sections
 from anabranch.replies.structured import MAX_REPLY
 from anabranch.replies.thinking import ThinkingFilter
@@ -21,13 +23,15 @@ class AnswerStream:
 
     Whatever the pieces, together they are `strip_links(split_answer(reply).answer)`, trailing white space aside (save
     for a thought that is closed and was never opened: it cannot be told from an answer before it ends). Quotes, NOT
-    FOUND, thoughts and unfinished links are never shown. What is held back is short: the first words of a line, or
-    an unfinished link. A reply in JSON is shown at its end.
+    FOUND, thoughts and unfinished links are never shown. What is held back is short: the first words of a line, an
+    unfinished link, or what may become a repetition of the instructions. A reply in JSON is shown at its end.
     """
 
-    def __init__(self, allowed: Collection[str] = ()) -> None:
-        """Allow links to these addresses, see `strip_links`."""
+    def __init__(self, allowed: Collection[str] = (), *, told: Sequence[str] = (), given: Sequence[str] = ()) -> None:
+        """Allow links to these addresses, see `strip_links`; hide what is told, see `InstructionFilter`."""
         self._allowed = allowed
+        self._told, self._given = told, given
+        self._instructions = InstructionFilter(told, given)
         self._thinking = ThinkingFilter()
         self._sections = Sections()
         self._links = LinkFilter(allowed)
@@ -43,15 +47,18 @@ class AnswerStream:
         piece = delta[: self._room]
         self._room -= len(piece)
         self._reply.append(piece)
-        return self._advance(self._thinking.feed(piece))
+        return self._instructions.feed(self._advance(self._thinking.feed(piece)))
 
     def finish(self) -> str:
         """Return what was held back."""
         shown = self._advance(self._thinking.finish())
         if self._mode == "text":
             shown += self._links.feed(self._trimmed(self._sections.finish())) + self._links.finish()
-        # Nothing shown: it was JSON, or the answer stood where none was expected.
-        return shown if self._shown else strip_links(split_answer("".join(self._reply)).answer, self._allowed)
+        if self._shown:
+            return self._instructions.feed(shown) + self._instructions.finish()
+        # It was JSON, or the answer stood where none was expected.
+        whole = strip_links(split_answer("".join(self._reply)).answer, self._allowed)
+        return without_instructions(whole, self._told, self._given)[0]
 
     def _advance(self, text: str) -> str:
         if self._mode != "text":

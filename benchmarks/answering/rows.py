@@ -94,6 +94,7 @@ ROWS = (
     Row(OURS, "C", "default window", {**_TEN, "synthesis": "refine"}),
     Row(OURS, "C", "windows of 512", {**_TEN, **_SMALL}),
     Row(OURS, "D", settings=_FORTY),
+    Row(OURS, "F", "rerank in batches of 5, default window", {**_TEN, **_BATCHES, "synthesis": "refine"}),
     Row(OURS, "F", "windows of 512", {**_TEN, **_RERANK, **_SMALL}),
 )
 

@@ -296,6 +296,25 @@ async def test_idf_is_of_analysed_terms(store: CorpusStore) -> None:
     assert all(type(value) is float for value in found.values())
 
 
+async def test_which_words_occur_is_what_bm25_finds_them_by(store: CorpusStore) -> None:
+    leaves = [chunk_id for chunk_id, chunk in (await everything(store)).items() if chunk.level == 2]
+    words = ["clover", "waters", "gauge", "zeppelin", "the"]
+    found = await store.occurring([*words, "clover waters"], [*leaves, "0" * 16], EVERYTHING)
+    assert set(found) == set(leaves)
+    for word in words:
+        (by_search,) = await store.search("bm25", [word], len(leaves), EVERYTHING)
+        assert {key for key, terms in found.items() if terms & set(await store.analyse(word))} == set(by_search["ids"])
+    assert any(len(terms) > 1 for terms in found.values())
+
+
+async def test_words_of_hidden_leaves_are_not_told(store: CorpusStore) -> None:
+    everywhere = await everything(store)
+    leaves = [chunk_id for chunk_id, chunk in everywhere.items() if chunk.level == 2]
+    scope = Scope(filters={"source": "gauge.md"})
+    found = await store.occurring(["clover", "water"], leaves, scope)
+    assert set(found) == {key for key in leaves if everywhere[key].source == "gauge.md"} != set(leaves)
+
+
 async def test_analyse_keeps_duplicates(store: CorpusStore) -> None:
     assert len(await store.analyse("rivers river the River")) == 3
 

@@ -5,7 +5,7 @@ Only the postings of the query's own terms are touched, and the best rows are pi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,6 +116,22 @@ class BM25:
                     scores[inside] += _contribution_to(each, number, weight.idf, own)
         return scores
 
+    def holding(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of these rows hold which terms, shape (terms, rows)."""
+        weights = self._weights(set(terms))
+        found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
+        for place, each in enumerate(self._inverted):
+            inside = np.flatnonzero((rows >= each.first) & (rows < each.first + len(each.norms)))
+            for line, term in enumerate(terms):
+                number = weights[term].numbers[place]
+                if number is not None and len(inside):
+                    found[line, inside] = _counts_of(each, number, rows[inside] - each.first) > 0
+        return found
+
+    def knows(self, terms: Iterable[str]) -> bool:
+        """Tell whether all these terms were looked up lately, so that their idf takes no look at a file."""
+        return all(term in self._known for term in terms)
+
     def rare(self) -> float:
         """Return what a term that one row holds adds to that row's score at most; 0 in an index of a row or two."""
         return max(0.0, self._statistics.idf(1, self._floor) * (K1 + 1)) if self._statistics.rows else 0.0
@@ -186,12 +202,17 @@ def _contribution(segment: Inverted, number: int, idf: float) -> tuple[NDArray[n
 
 
 def _contribution_to(segment: Inverted, number: int, idf: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what a term adds to these rows alone, found in its postings by bisection."""
+    """Return what a term adds to these rows alone."""
+    counts = _counts_of(segment, number, wanted).astype(float)
+    return np.asarray(idf * (counts * (K1 + 1) / (counts + segment.norms[wanted])), dtype=np.float64)
+
+
+def _counts_of(segment: Inverted, number: int, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often each of these rows has a term, found in its postings by bisection."""
     postings = segment.postings
     first, end = int(postings.starts[number]), int(postings.starts[number + 1])
     places = np.minimum(np.searchsorted(postings.rows[first:end], wanted), end - first - 1)
-    counts = np.where(postings.rows[first:end][places] == wanted, postings.counts[first:end][places], 0).astype(float)
-    return np.asarray(idf * (counts * (K1 + 1) / (counts + segment.norms[wanted])), dtype=np.float64)
+    return np.where(postings.rows[first:end][places] == wanted, postings.counts[first:end][places], 0)
 
 
 def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Ranked:

@@ -84,12 +84,6 @@ class Shard:
             found = self._by_codes(queries, k, mask, allowed)
         return [self._scored(query, rows, k) for query, rows in zip(queries, found, strict=True)]
 
-    def cosines(self, query: Vectors, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the cosine between a query and these rows of the shard, the same that `search` gives."""
-        # One row at a time in its own order of summing: a score depends on nothing but the two vectors.
-        found: NDArray[np.float64] = np.einsum("ij,j->i", self.vectors[rows], query, dtype=np.float64)
-        return found
-
     def _exact(self, queries: Vectors, k: int, mask: Mask | None) -> list[NDArray[np.int64]]:
         found: list[NDArray[np.int64]] = []
         for start in range(0, len(queries), _TOGETHER):
@@ -116,8 +110,15 @@ class Shard:
 
     def _scored(self, query: Vectors, rows: NDArray[np.int64], k: int) -> Ranked:
         rows = np.sort(rows)
-        ranked = best(rows, self.cosines(query, rows), k)
+        ranked = best(rows, cosines(self.vectors[rows], query), k)
         return Ranked(ranked.rows + self.first, ranked.scores)
+
+
+def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:
+    """Return the cosine between a query and each row of unit vectors, everywhere the same to the last bit."""
+    # One row at a time in its own order of summing: a score depends on nothing but the two vectors.
+    found: NDArray[np.float64] = np.einsum("ij,j->i", vectors, query, dtype=np.float64)
+    return found
 
 
 def open_shards(folder: Path) -> list[Shard]:

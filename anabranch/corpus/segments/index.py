@@ -22,6 +22,9 @@ from anabranch.models.embedding import Vectors
 Masks = tuple[Mask | None, ...]
 """Which rows of each segment may be seen; None for all of them."""
 
+NAMED = 65_536
+"""Rows that were named lately and are remembered by their ids."""
+
 # Scans are bound by memory and cores: more of them at once than cores would only wait for each other.
 _SCANS = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="anabranch-scan")
 
@@ -44,6 +47,8 @@ class Index:
             for segment, first in zip(self.segments, self._firsts, strict=False)
         ]
         self.bm25 = BM25(inverted, read_statistics(folder, self.manifest))
+        # What a search names is soon asked about by name: its scores, the passages themselves.
+        self._named: dict[str, int] = {}
 
     def masks(self, allowed: NDArray[np.int64] | None) -> Masks:
         """Return which rows may be seen.
@@ -100,16 +105,15 @@ class Index:
         found = [scan(each) for each in todo] if len(todo) == 1 else list(_SCANS.map(scan, todo))
         return [pooled(parts, k) for parts in zip(*found, strict=True)]
 
-    def cosines(self, vector: Vectors, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the cosine between a unit vector and each of these rows."""
-        query = np.ascontiguousarray(vector, dtype=np.float32)
-        found = np.zeros(len(rows), dtype=np.float64)
+    def vectors(self, rows: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of these rows, shape (rows, dimension)."""
+        found = np.zeros((len(rows), self.manifest.dimension), dtype=np.float32)
         for segment, first in zip(self.segments, self._firsts, strict=False):
             for shard in segment.shards:
                 start = first + shard.first
                 inside = np.flatnonzero((rows >= start) & (rows < start + shard.rows))
                 if len(inside):
-                    found[inside] = shard.cosines(query, rows[inside] - start)
+                    found[inside] = shard.vectors[rows[inside] - start]
         return found
 
     def sample(self, masks: Masks, most: int) -> tuple[int, NDArray[np.int64]]:
@@ -124,6 +128,19 @@ class Index:
         )
         return len(allowed), allowed[spread(len(allowed), most)]
 
+    def named(self, ids: Sequence[str], masks: Masks) -> dict[str, int] | None:
+        """Return the row of each chunk that may be seen, as `rows` does; None unless all were named lately."""
+        found = [self._named.get(chunk_id, -1) for chunk_id in ids]
+        if -1 in found:
+            return None
+        rows = np.asarray(found, dtype=np.int64)
+        may = np.ones(len(rows), dtype=np.bool_)
+        for segment, first, mask in zip(self.segments, self._firsts, masks, strict=False):
+            if mask is not None:
+                inside = (rows >= first) & (rows < first + segment.rows)
+                may[inside] = mask[rows[inside] - first]
+        return {chunk_id: row for chunk_id, row, allowed in zip(ids, found, may.tolist(), strict=True) if allowed}
+
     def rows(self, owners: Mapping[str, int], masks: Masks) -> dict[str, int]:
         """Return the row of each chunk that may be seen, given the number of its document."""
         numbers = np.fromiter(set(owners.values()), np.int64)
@@ -136,12 +153,16 @@ class Index:
         return found
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
-        """Return the chunk ids of rows."""
-        places = np.searchsorted(self._firsts, rows, side="right") - 1
-        return [
-            bytes(self.segments[place].ids[row - self._firsts[place]]).decode("ascii")
-            for place, row in zip(places.tolist(), rows.tolist(), strict=True)
-        ]
+        """Return the chunk ids of rows that are alive."""
+        names = np.empty(len(rows), dtype="S16")
+        for segment, first in zip(self.segments, self._firsts, strict=False):
+            inside = (rows >= first) & (rows < first + segment.rows)
+            names[inside] = segment.ids[rows[inside] - first]
+        ids: list[str] = names.astype("U16").tolist()
+        if len(self._named) > NAMED:
+            self._named.clear()
+        self._named.update(zip(ids, rows.tolist(), strict=True))
+        return ids
 
     def damage(self) -> list[str]:
         """Return what is wrong with the files of its segments, by checksum; reads all of them."""

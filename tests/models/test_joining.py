@@ -1,0 +1,123 @@
+"""Tokens that arrive close together are read as one, and nothing else changes, is lost or waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.models import joining
+from anabranch.models.joining import PAUSE, in_bursts, joined
+
+
+def delta(text: str | None, **more: Any) -> bytes:
+    choice = {"index": 0, "delta": {} if text is None else {"content": text}, "finish_reason": None, **more}
+    return b"data: " + json.dumps({"id": "c-1", "model": "stub", "choices": [choice]}).encode()
+
+
+DONE = b"data: [DONE]"
+USAGE = b"data: " + json.dumps({"id": "c-1", "choices": [], "usage": {"total_tokens": 7}}).encode()
+
+
+def texts(sent: bytes) -> list[Any]:
+    frames = [json.loads(event[6:]) for event in sent.split(b"\n\n") if event.startswith(b"data: {")]
+    return [choice["delta"].get("content") for frame in frames for choice in frame["choices"]]
+
+
+async def arriving(pieces: list[bytes], seconds: float = 0.0) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        await asyncio.sleep(seconds)
+        yield piece
+
+
+async def test_tokens_are_read_together() -> None:
+    events = [delta(None, delta={"role": "assistant", "content": ""}), *(delta(f"w{n} ") for n in range(40))]
+    pieces = [event + b"\n\n" for event in [*events, delta(None, finish_reason="stop"), USAGE, DONE]]
+    read = [burst async for burst in in_bursts(arriving(pieces, 0.001))]
+    assert len(read) < len(pieces) / 2
+    found = texts(b"".join(read))
+    assert "".join(filter(None, found)) == "".join(f"w{n} " for n in range(40))
+    assert b"".join(read).endswith(b'"finish_reason": "stop"}]}\n\n' + USAGE + b"\n\n" + DONE + b"\n\n")
+
+
+def test_only_what_adds_text_is_joined() -> None:
+    events = [delta("a"), delta("b"), delta("c", index=1), delta("d", finish_reason="length"), delta("e"), DONE]
+    assert texts(joined(events)) == ["ab", "c", "d", "e"]
+    tool = delta(None, delta={"content": "x", "tool_calls": [{"index": 0}]})
+    chances = delta("y", logprobs={"content": []})
+    assert joined([tool, tool, chances, chances]).split(b"\n\n")[:-1] == [tool, tool, chances, chances]
+    assert joined([b": ping", delta("a"), b"event: x\ndata: {}", delta("b")]).count(b"\n\n") == 4
+
+
+@pytest.mark.parametrize(
+    "strange", [b"data: {", b"data: []", b'data: {"choices": 3}', b"\xff", b"", b'data: {"choices":[3]}']
+)
+def test_what_is_no_chat_completion_stays_as_it_is(strange: bytes) -> None:
+    assert joined([strange, strange]) == (strange + b"\n\n") * 2
+
+
+@given(st.lists(st.text(max_size=5), max_size=20), st.lists(st.integers(1, 60), min_size=1, max_size=30))
+def test_wherever_it_is_cut_it_says_the_same(words: list[str], cuts: list[int]) -> None:
+    sent = b"".join(event + b"\n\n" for event in [*map(delta, words), DONE]) + b"data: cut off"
+    pieces, at = [], 0
+    for size in cuts * 200:
+        pieces.append(sent[at : at + size])
+        at += size
+    pieces.append(sent[at:])
+
+    async def read() -> bytes:
+        return b"".join([burst async for burst in in_bursts(arriving([piece for piece in pieces if piece]))])
+
+    said = asyncio.run(read())
+    assert "".join(texts(said)) == "".join(words)
+    assert said.endswith(DONE + b"\n\ndata: cut off")
+
+
+async def test_what_came_before_a_failure_is_read_first() -> None:
+    async def breaking() -> AsyncIterator[bytes]:
+        for n in range(30):
+            yield delta(f"{n},") + b"\n\n"
+        raise ConnectionError("gone")
+
+    read = []
+    with pytest.raises(ConnectionError, match="gone"):
+        async for burst in in_bursts(breaking()):
+            read.append(burst)  # the loop raises
+    assert "".join(texts(b"".join(read))) == "".join(f"{n}," for n in range(30))
+
+
+async def test_the_first_words_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "PAUSE", 60.0)
+    stream = in_bursts(arriving([delta("a") + b"\n\n", delta("b") + b"\n\n", *[delta("c") + b"\n\n"] * 9], 0.01))
+    async with asyncio.timeout(20):
+        assert texts(await anext(stream)) == ["a"]
+        assert texts(await anext(stream)) == ["b"]
+        assert texts(await anext(stream)) == ["c"]
+        # From here on whatever comes within the pause belongs together.
+        assert texts(await anext(stream)) == ["c" * 8]
+    assert PAUSE < 0.05
+
+
+async def test_a_reader_that_goes_leaves_nothing_running() -> None:
+    closed = asyncio.Event()
+
+    async def endless() -> AsyncIterator[bytes]:
+        try:
+            while True:
+                await asyncio.sleep(0.001)
+                yield delta("x") + b"\n\n"
+        finally:
+            closed.set()
+
+    source = endless()
+    stream = in_bursts(source)
+    await anext(stream)
+    await stream.aclose()  # type: ignore[attr-defined]  # an async generator
+    await source.aclose()  # type: ignore[attr-defined]
+    assert closed.is_set()
+    assert len(asyncio.all_tasks()) == 1
