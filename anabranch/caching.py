@@ -36,6 +36,7 @@ class Asked:
         edition: Names the corpus and the state that it is in.
         settings: Every setting, defaults included.
         program: The program's version and a digest of its prompts.
+        around: What else settings point at, such as the server that the environment names.
     """
 
     turn: Mapping[str, Any]
@@ -44,12 +45,13 @@ class Asked:
     edition: str
     settings: Mapping[str, Any]
     program: tuple[str, str]
+    around: Sequence[Any] = ()
 
     @property
     def key(self) -> str:
         """The name under which its answer is kept: 64 hexadecimal digits."""
         access = sorted(set(self.access))
-        return digest([self.turn, self.before, access, self.edition, self.settings, self.program])
+        return digest([self.turn, self.before, access, self.edition, self.settings, self.program, self.around])
 
 
 def digest(value: Any) -> str:  # noqa: ANN401  # any JSON value

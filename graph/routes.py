@@ -15,7 +15,9 @@ from anabranch.choices import EARLY_STOP
 from graph.context import Context, settle
 from graph.state import MapTask, Partial, ReduceTask, RetrieveTask, State
 from nodes.ahead import may_draft
+from nodes.retrieve import READER
 from nodes.searched import searched
+from nodes.spending import as_left, left_of
 
 
 def after_begin(state: State) -> Literal["recall", "condense"]:
@@ -42,18 +44,19 @@ def after_speculate(_state: State) -> list[Literal["adopt"]]:
 def search(state: State) -> list[Send]:
     """Fan out: one branch per retriever, every query in each that it can serve."""
     context = settle(state.get("settings"), get_runtime(Context))
-    return [
-        Send(
-            "retrieve",
-            RetrieveTask(
-                arm=arm,
-                texts=searched(state["queries"], arm, context.retrievers),
-                settings=state["settings"],
-                narrowed=state.get("narrowed"),
-            ),
-        )
-        for arm in context.retrievers
-    ]
+    return [Send("retrieve", _task(context, state, arm)) for arm in context.retrievers]
+
+
+def _task(context: Context, state: State, arm: str) -> RetrieveTask:
+    task = RetrieveTask(
+        arm=arm,
+        texts=searched(state["queries"], arm, context.retrievers),
+        settings=state["settings"],
+        narrowed=state.get("narrowed"),
+    )
+    if arm == READER:
+        task["left"] = as_left(left_of(context, state.get("trace") or []))
+    return task
 
 
 def after_rewrite(state: State) -> list[Send] | Literal["review_queries"]:

@@ -7,7 +7,7 @@ write, or that grow within a turn, have a reducer and are reset by `begin`; the 
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -259,13 +259,22 @@ class State(InputState):
     usage: dict[str, Any]
 
 
+class Left(TypedDict):
+    """What a turn may still spend, None where nothing bounds it."""
+
+    calls: int | None
+    sequential: int | None
+    tokens: int | None
+
+
 class RetrieveTask(TypedDict):
-    """What one retrieval branch is sent."""
+    """What one retrieval branch is sent; `left` where its retriever asks the chat model."""
 
     arm: str
     texts: list[str]
     settings: dict[str, Any]
     narrowed: dict[str, Any] | None
+    left: NotRequired[Left]
 
 
 class MapTask(TypedDict):

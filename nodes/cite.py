@@ -18,7 +18,7 @@ from graph.context import Context, settle
 from graph.state import Citation, Degraded, Draft, Excerpt, State, Verification
 from nodes.resources import chunks_of, corpus_of, scope_of
 from nodes.traced import Update, traced
-from nodes.writing import piece_of
+from nodes.writing import instructions, piece_of
 
 
 @traced("cite")
@@ -28,7 +28,7 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
     draft = state["draft"]
     if not draft["found"]:
         # What the model says is missing will be read as well.
-        missing, _ = without_instructions(strip_links(draft["missing"]), _told(context), [state["asked"]])
+        missing, _ = without_instructions(strip_links(draft["missing"]), instructions(context), [state["asked"]])
         return {"answer": "", "draft": {**draft, "missing": missing}, "counts": {"found": False}}
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts.values()])
@@ -76,13 +76,9 @@ def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
 def _checked(context: Context, state: State, draft: Draft, passages: dict[int, PassageText]) -> tuple[Verified, int]:
     """Verify a draft without what it repeats of the instructions; return how many sentences that were."""
     given = (state["asked"], state["standalone"], *(passage.text for passage in passages.values()))
-    answer, removed = without_instructions(draft["answer"], _told(context), given)
+    answer, removed = without_instructions(draft["answer"], instructions(context), given)
     quotes = {int(number): words for number, words in draft["quotes"].items() if number.isdigit()}
     return verify(answer, quotes, passages, f"{state['asked']}\n{state['standalone']}"), removed
-
-
-def _told(context: Context) -> tuple[str, ...]:
-    return (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
 
 
 def _figures(checked: Verified) -> Verification:

@@ -7,6 +7,7 @@ from langgraph.types import StreamWriter
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
+from anabranch.replies import AnswerStream
 from graph.context import Context, settle
 from graph.state import Degraded, State
 from nodes.composed import composed_draft
@@ -14,7 +15,7 @@ from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
 from nodes.live import write_live
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, new_message_id, window_text
+from nodes.writing import draft_of, instructions, new_message_id, window_text
 
 
 @traced("create")
@@ -49,9 +50,11 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
 
 async def _reply(context: Context, chat: Chat, user: str, message_id: str | None, write: StreamWriter) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
-    told, most = context.create_prompt, context.answer_tokens
+    system, most = context.create_prompt, context.answer_tokens
+    stream = AnswerStream(told=instructions(context), given=[user])
     if message_id is not None:
-        return await write_live(chat, told, user, max_tokens=most, message_id=message_id)
+        return await write_live(chat, system, user, max_tokens=most, message_id=message_id, stream=stream)
     if is_heard(write):
-        return await write_growing(chat, told, user, max_tokens=most, draft=GrowingDraft("create", write))
-    return await chat.ask(told, user, max_tokens=most)
+        draft = GrowingDraft("create", write)
+        return await write_growing(chat, system, user, max_tokens=most, draft=draft, stream=stream)
+    return await chat.ask(system, user, max_tokens=most)

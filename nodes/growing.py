@@ -53,9 +53,10 @@ def is_heard(write: StreamWriter) -> bool:
     return getattr(write, "__closure__", ()) is not None
 
 
-async def write_growing(chat: Chat, system: str, user: str, *, max_tokens: int, draft: GrowingDraft) -> str:
+async def write_growing(
+    chat: Chat, system: str, user: str, *, max_tokens: int, draft: GrowingDraft, stream: AnswerStream
+) -> str:
     """Let the model write a draft while the reader looks on; same errors as `Chat.ask`, also in the middle."""
-    stream = AnswerStream(told=[system], given=[user])
     reply: list[str] = []
     async for piece in chat.stream(system, user, max_tokens=max_tokens):
         reply.append(piece)

@@ -81,8 +81,10 @@ def is_read() -> bool:
     )
 
 
-async def write_live(chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str) -> str:
-    """Let the model write while the reader reads.
+async def write_live(
+    chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str, stream: AnswerStream
+) -> str:
+    """Let the model write while the reader reads what the stream gives out.
 
     What may not be seen (quotes, links, the instructions) is held back. Where the model breaks off, the cited sentences
     that the reader has seen by then stay. Whatever nobody has seen comes from the provider in one piece or not at all.
@@ -92,7 +94,6 @@ async def write_live(chat: Chat, system: str, user: str, *, max_tokens: int, mes
     """
     if not is_read():
         return await chat.ask(system, user, max_tokens=max_tokens)
-    stream = AnswerStream(told=[system], given=[user])
     reply: list[str] = []
     with LiveMessage(message_id) as message:
         try:

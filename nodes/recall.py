@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Collection, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AnyMessage
@@ -19,6 +22,9 @@ from nodes.keeping import begun, find
 from nodes.resources import corpus_of
 from nodes.traced import Update, traced
 from nodes.writing import new_message_id, show
+
+SERVERS = ("OPENAI_BASE_URL", "OPENAI_API_BASE", "AZURE_OPENAI_ENDPOINT", "OLLAMA_HOST", "ANTHROPIC_BASE_URL")
+"""Variables by which providers' clients are sent to another server."""
 
 _APART = frozenset({"messages", "settings", "trace", "lookup"})
 """Channels that are named otherwise (the conversation, the settings in force), or are of one run alone."""
@@ -67,8 +73,17 @@ async def _key(context: Context, state: State) -> str:
         edition=await corpus.edition(),
         settings=context.model_dump(mode="json", exclude={"access"}),
         program=(__version__, _words()),
+        around=await asyncio.to_thread(_around, context),
     )
     return asked.key
+
+
+def _around(context: Context) -> list[Any]:
+    """Name what settings only point at: the server that the environment names, the files of a reranker's folder."""
+    folder = Path(context.rerank_model or "") if context.rerank == "cross_encoder" and context.rerank_model else None
+    files = sorted(folder.rglob("*")) if folder is not None and folder.is_dir() else []
+    facts = [(file.name, found.st_size, found.st_mtime_ns) for file in files if (found := file.stat())]
+    return [{name: os.environ.get(name) for name in SERVERS}, facts]
 
 
 def _said(message: AnyMessage) -> tuple[str, Any]:

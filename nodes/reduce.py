@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.chat import Chat
+from anabranch.replies import AnswerStream
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, Partial, ReduceTask
 from nodes.gate import gate_of
@@ -14,7 +15,7 @@ from nodes.growing import withdraw
 from nodes.live import write_live
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import MARKER, draft_of, new_message_id, quotes_of, side_by_side, survivable
+from nodes.writing import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side, survivable
 
 
 @traced("reduce")
@@ -51,8 +52,12 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     user = f"{wrap(answers, new_nonce())}\n\nQuestion: {question}"
     most = context.answer_tokens
     if state["last"]:
+        # The parts are a model's words, too: an instruction in one of them is no reason to repeat it.
+        stream = AnswerStream(told=instructions(context), given=[question])
         message_id = state["message_id"]
-        reply = await write_live(chat, context.reduce_prompt, user, max_tokens=most, message_id=message_id)
+        reply = await write_live(
+            chat, context.reduce_prompt, user, max_tokens=most, message_id=message_id, stream=stream
+        )
     else:
         reply = await chat.ask(context.reduce_prompt, user, max_tokens=most)
     joined = draft_of(reply, window=drafts[0]["window"], told=(context.reduce_prompt, question))

@@ -13,7 +13,7 @@ from graph.context import Context, settle
 from graph.state import Degraded, Draft, State
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, survivable, window_text
+from nodes.writing import draft_of, instructions, survivable, window_text
 
 
 @traced("refine")
@@ -40,7 +40,9 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
             "counts": {"window": number + 1, "action": "failed"},
         }
     action = "keep" if revised["answer"] == draft["answer"] else "revise"
-    shown, _ = without_instructions(strip_links(revised["answer"]), [context.refine_prompt], [user])
+    shown, _ = without_instructions(
+        strip_links(revised["answer"]), instructions(context), [passages, state["standalone"]]
+    )
     runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": shown})
     unread = len(state["windows"]) - revised["window"] if revised["keeps"] >= EARLY_STOP else 0
     counts = {"window": number + 1, "action": action, **({"unread": unread} if unread else {})}

@@ -19,10 +19,13 @@ from anabranch.relevance import Judgements, read_judgements
 from graph.context import Context, settle
 from graph.state import Retrieved, RetrieveTask
 from nodes.resources import corpus_of, model_of, scope_of
+from nodes.spending import as_spending, spent_on
 from nodes.traced import Update, traced
 
 ARMS = ("bm25", "dense")
 READER = "llm"
+REPLY = 8
+"""Tokens in which a model says of one passage how much it helps."""
 
 
 @traced("retrieve")
@@ -67,12 +70,18 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
         msg = f"The retriever {READER!r} needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or leave it out of `retrievers`.")
     question, gate = state["texts"][0], asyncio.Semaphore(context.max_concurrency)
+    corpus = await corpus_of(context)
+    left = as_spending(state.get("left"))
 
     async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
+        nonlocal left
+        read = await asyncio.to_thread(corpus.embedder.count, [text for batch in batches for text in batch])
+        replies = [REPLY * len(batch) for batch in batches]
+        left = spent_on(context, left, calls=len(batches), tokens=sum(read) + sum(replies))
         return await judge_all(chat, context.retrieve_prompt, question, batches, read_judgements, gate)
 
     reach = Reach(batch=context.retrieve_batch, calls=context.retrieve_calls, depth=context.depth)
-    ranked = await read_all(await corpus_of(context), scope_of(context, state["narrowed"]), ask, reach)
+    ranked = await read_all(corpus, scope_of(context, state["narrowed"]), ask, reach)
     return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["texts"]]
 
 

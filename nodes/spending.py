@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from anabranch.errors import OperationError
 from anabranch.models.metering import note_failure
 from anabranch.spending import Spending
 from graph.context import Context
-from graph.state import Step
+from graph.state import Left, Step
 from nodes.finish import usage_of
 
 
@@ -19,13 +20,47 @@ def left_of(context: Context, trace: Sequence[Step]) -> Spending:
     return most.less(Spending(used["calls"], used["rounds"], used["prompt_tokens"] + used["output_tokens"]))
 
 
+def as_left(spending: Spending) -> Left:
+    """Return a budget as it is sent to a branch."""
+    bounds = (
+        None if math.isinf(each) else int(each) for each in (spending.calls, spending.sequential, spending.tokens)
+    )
+    calls, sequential, tokens = bounds
+    return Left(calls=calls, sequential=sequential, tokens=tokens)
+
+
+def as_spending(left: Left | None) -> Spending:
+    """Return what a branch was sent as a budget; none where it was sent nothing."""
+    if left is None:
+        return Spending()
+    bounds = (left["calls"], left["sequential"], left["tokens"])
+    return Spending(*(math.inf if most is None else most for most in bounds))
+
+
 def spares(context: Context, trace: Sequence[Step], *, calls: int = 1, tokens: int = 0) -> bool:
     """Tell whether a step before the answer can have calls, all at the same time, and leave one for the answer.
 
     That one may read a full window. Where it cannot, the step counts as degraded.
     """
-    left = left_of(context, trace)
-    wanted = Spending(calls + 1, 2, tokens + context.window_tokens + context.answer_tokens)
-    if lacking := left.lacks(wanted):
-        note_failure(f"the model was not asked: this step and the answer would take {lacking}")
+    lacking = left_of(context, trace).lacks(_and_answer(context, calls, tokens))
+    if lacking:
+        note_failure(UNASKED.format(lacking))
     return not lacking
+
+
+def spent_on(context: Context, left: Spending, *, calls: int, tokens: int) -> Spending:
+    """Return what is left after calls at the same time before the answer.
+
+    Raises:
+        OperationError: Nothing would be left for the answer.
+    """
+    if lacking := left.lacks(_and_answer(context, calls, tokens)):
+        raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
+    return left.less(Spending(calls, 1, tokens))
+
+
+UNASKED = "the model was not asked: this step and the answer would take {}"
+
+
+def _and_answer(context: Context, calls: int, tokens: int) -> Spending:
+    return Spending(calls + 1, 2, tokens + context.window_tokens + context.answer_tokens)

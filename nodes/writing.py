@@ -26,6 +26,11 @@ _TOLD = 80
 """Characters of the instructions that no answer begins with."""
 
 
+def instructions(context: Context) -> tuple[str, ...]:
+    """Return the instructions to a model that writes: none of them belongs into an answer."""
+    return (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
+
+
 def label(chunk: Chunk) -> str:
     """Return how a passage is introduced to the model: title, heading and page."""
     page = f"p. {chunk.page}" if chunk.page is not None else ""

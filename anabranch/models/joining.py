@@ -21,6 +21,8 @@ AT_ONCE = 3
 
 _END = b"\n\n"
 _FIELD = b"data: "
+_LAST = b"data: [DONE]"
+_TAIL = 64
 
 
 async def in_bursts(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -44,28 +46,32 @@ async def in_bursts(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 async def _bursts(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
-    number, due = 0, 0.0
-    following = asyncio.ensure_future(_next(pieces))
+    number, due, tail = 0, 0.0, b""
+    following: asyncio.Future[bytes | None] | None = None
     try:
-        while (piece := await following) is not None:
-            burst = [piece]
-            following = asyncio.ensure_future(_next(pieces))
+        while (piece := await (following or _next(pieces))) is not None:
+            burst = b""
             while True:
+                burst += piece
+                tail = (tail + piece)[-_TAIL:]
+                # After the last event the client reads to the end itself, and two must not read at once.
+                following = None if _LAST in tail else asyncio.ensure_future(_next(pieces))
+                if following is None:
+                    break
                 if not following.done():
                     await asyncio.wait({following}, timeout=max(0.0, due - loop.time()))
                 if not following.done() or following.exception() or (piece := following.result()) is None:
                     break
-                burst.append(piece)
-                following = asyncio.ensure_future(_next(pieces))
-            yield b"".join(burst)
+            yield burst
             number += 1
             due = loop.time() + PAUSE if number >= AT_ONCE else 0.0
     finally:
-        # Whoever gives up reading closes the connection next, which nobody may be reading then.
-        following.cancel()
-        await asyncio.wait({following})
-        if not following.cancelled():
-            following.exception()  # it has been raised, or nobody waits for it any longer
+        if following is not None:
+            # Whoever gives up reading closes the connection next, which nobody may be reading then.
+            following.cancel()
+            await asyncio.wait({following})
+            if not following.cancelled():
+                following.exception()  # it has been raised, or nobody waits for it any longer
 
 
 async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from anabranch.leaks import RUN, WORD, codes_in, runs_in
 
@@ -20,8 +20,7 @@ class InstructionFilter:
 
     def __init__(self, told: Sequence[str], given: Iterable[str]) -> None:
         """Begin; the arguments are those of `without_instructions`."""
-        self._told = "\n".join(_spelt(word.casefold() for word in WORD.findall(text)) for text in told)
-        self._codes = {_spelt(WORD.findall(code)): code for text in told for code in codes_in(text)}
+        self._told, self._codes = _words_of(tuple(told))
         self._given = given
         self._held = ""
         self._read = 0
@@ -105,6 +104,13 @@ class InstructionFilter:
         self._read = max(self._read - end, 0)
         self._run = [(word, begin - end) for word, begin in self._run]
         return cut
+
+
+@lru_cache(maxsize=32)
+def _words_of(told: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """Return the words of instructions, and their codes by how they are spelt there."""
+    words = "\n".join(_spelt(word.casefold() for word in WORD.findall(text)) for text in told)
+    return words, {_spelt(WORD.findall(code)): code for text in told for code in codes_in(text)}
 
 
 def _spelt(words: Iterable[str]) -> str:

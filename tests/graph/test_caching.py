@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
@@ -150,6 +151,20 @@ async def test_a_changed_prompt_of_the_program_or_another_version_is_another_nam
         patched.setattr(recall, "__version__", "0.0.0")
         assert looked(await ask(settings(river))) == {"hit": False}
     assert looked(await ask(settings(river)))["hit"] is True
+
+
+async def test_what_settings_only_point_at_is_in_the_name(
+    river: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reranker = {"rerank": "cross_encoder", "rerank_model": str(tmp_path)}
+    (tmp_path / "model.onnx").write_bytes(b"weights")
+    before = await asyncio.to_thread(recall._around, Context(corpus=river, **reranker))
+    assert await asyncio.to_thread(recall._around, Context(corpus=river, **reranker)) == before
+    (tmp_path / "model.onnx").write_bytes(b"other weights")
+    assert await asyncio.to_thread(recall._around, Context(corpus=river, **reranker)) != before
+    await ask(settings(river))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert looked(await ask(settings(river))) == {"hit": False}
 
 
 async def test_no_one_gets_what_was_answered_to_others(river: str) -> None:

@@ -102,6 +102,7 @@ async def _turn(corpus: str, stub: OpenAIStub | None, **settings: Any) -> tuple[
             state = item
         elif mode == "custom":
             assert "evil.example" not in json.dumps(item)
+            assert CANARY not in json.dumps(item)
         elif isinstance(item[0], AIMessageChunk):
             streamed.append(item[0].text)
     return state, "".join(streamed)
@@ -119,8 +120,7 @@ async def test_a_model_that_obeys_a_passage(route: str, poisoned: str) -> None:
     assert state["route"]["name"] == {"stuff": "create"}.get(route, route)
     for text in (state["answer"], state["messages"][-1].text, *state["unsupported"]):
         check(text, secrets)
-    assert "evil.example" not in streamed
-    assert not any(nonce in streamed for nonce in secrets)
+    check(streamed, secrets)
     check(state["draft"]["answer"], secrets)
 
     # What is cited holds, and what is not is marked.
@@ -150,11 +150,12 @@ async def test_a_model_that_writes_nothing_but_what_it_was_ordered(route: str, p
         )
 
     with OpenAIStub(model(create=only, refine=only, map=only, reduce=only)) as stub:
-        state, _ = await _turn(poisoned, stub, **ROUTES[route])
+        state, streamed = await _turn(poisoned, stub, **ROUTES[route])
         secrets = nonces(stub)
     assert state["abstained"]
     assert state["citations"] == []
     check(state["answer"], secrets)
+    check(streamed, secrets)
     if route in ("create", "stuff"):
         assert state["verification"]["coverage"] == 0
         assert state["verification"]["claims"] >= 1

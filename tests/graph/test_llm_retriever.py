@@ -88,6 +88,26 @@ async def test_without_a_model_and_over_its_bounds_it_says_so(river: str) -> Non
         assert stub.calls == []
 
 
+@pytest.mark.parametrize("limit", [{"max_model_calls": 3}, {"max_tokens": 4_000}, {"max_sequential": 1}], ids=str)
+async def test_it_leaves_the_answer_what_it_takes(limit: dict[str, int], river: str) -> None:
+    with OpenAIStub(model(retrieve=marrow)) as stub:
+        state = await _ask(stub, river, retrievers=("bm25", "llm"), retrieve_batch=2, strategy="none", **limit)
+        asked = [call for call in stub.calls if "numbered texts" in call.request.system]
+    (lost,) = [item for item in state["degraded"] if item["step"] == "retrieve:llm"]
+    assert "the model was not asked" in lost["reason"]
+    assert next(iter(limit)) in lost["reason"]
+    assert asked == []
+    assert "Ida Marrow" in state["answer"]
+
+
+async def test_it_reads_where_the_budget_is_enough(river: str) -> None:
+    with OpenAIStub(model(retrieve=marrow)) as stub:
+        limits = {"max_model_calls": 60, "max_tokens": 60_000, "max_sequential": 2}
+        state = await _ask(stub, river, retrievers=("llm",), retrieve_batch=4, strategy="none", **limits)
+    assert not state["degraded"]
+    assert _branch(state, "llm")["calls"] > 1
+
+
 async def test_a_retriever_of_ones_own_with_that_name_is_used(river: str) -> None:
     compiled = build(retrievers={"llm": Fixed()}).compile()
     state = await compiled.ainvoke({"question": QUESTION}, context=Context(corpus=river, retrievers=("llm", "bm25")))

@@ -103,6 +103,29 @@ async def test_the_first_words_are_not_waited_for(monkeypatch: pytest.MonkeyPatc
     assert PAUSE < 0.05
 
 
+@pytest.mark.parametrize("cut", [0, 5, 11, 14])
+async def test_after_the_last_event_nobody_reads_ahead(cut: int) -> None:
+    asked = 0
+
+    async def open_for_long() -> AsyncIterator[bytes]:
+        nonlocal asked
+        last = DONE + b"\n\n"
+        for piece in [delta("a") + b"\n\n", last[:cut], last[cut:]]:
+            asked += 1
+            await asyncio.sleep(0.01)
+            yield piece
+        asked += 1
+        await asyncio.sleep(60)
+
+    stream = in_bursts(open_for_long())
+    read = b""
+    while DONE not in read:
+        read += await anext(stream)
+    await asyncio.sleep(0)
+    assert asked <= 3
+    await stream.aclose()  # type: ignore[attr-defined]  # an async generator
+
+
 async def test_a_reader_that_goes_leaves_nothing_running() -> None:
     closed = asyncio.Event()
 
