@@ -315,6 +315,22 @@ async def test_words_of_hidden_leaves_are_not_told(store: CorpusStore) -> None:
     assert set(found) == {key for key in leaves if everywhere[key].source == "gauge.md"} != set(leaves)
 
 
+async def test_what_somebody_else_has_just_found_stays_hidden(store: CorpusStore) -> None:
+    hidden = [key for key, chunk in (await everything(store)).items() if chunk.doc_key in {"pay", "keys"}]
+    for arm in ARMS:
+        (found,) = await store.search(arm, ["the miller earns 4711 a year, the key of the weir"], 50, EVERYTHING)
+        leaves = [key for key in found["ids"] if key in hidden]
+        assert leaves
+        for scope, seen in (
+            (EVERYTHING, set(leaves)),
+            (Scope(), set()),
+            (Scope(filters={"source": "gauge.md"}), set()),
+        ):
+            (scores,) = await store.scores(arm, ["miller"], leaves, scope)
+            assert set(scores) == seen
+            assert set(await store.occurring(["miller"], leaves, scope)) == seen
+
+
 async def test_analyse_keeps_duplicates(store: CorpusStore) -> None:
     assert len(await store.analyse("rivers river the River")) == 3
 
