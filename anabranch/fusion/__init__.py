@@ -15,7 +15,7 @@ from typing import Literal
 from anabranch.corpus.store import RankedList
 from anabranch.errors import SettingsError
 from anabranch.fusion.convex import convex
-from anabranch.fusion.normalise import finite
+from anabranch.fusion.normalise import by_score, finite
 from anabranch.fusion.rrf import reciprocal_rank
 from anabranch.fusion.weights import checked_weights
 
@@ -44,7 +44,7 @@ def ranked(scores: Mapping[str, float]) -> RankedList:
         One ranked list with finite scores.
     """
     safe = dict(zip(scores, finite(list(scores.values())), strict=True))
-    ids = sorted(safe, key=lambda chunk_id: (-safe[chunk_id], chunk_id))
+    ids = by_score(safe)
     return RankedList(ids=ids, scores=[safe[chunk_id] for chunk_id in ids])
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 
 from anabranch.corpus.store import RankedList
-from anabranch.fusion.normalise import finite
+from anabranch.fusion.normalise import by_score, finite
 
 
 def completed(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
@@ -27,7 +27,7 @@ def completed(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
     own = dict(zip(reversed(ranking["ids"]), reversed(_as_long(ranking)), strict=True))
     merged: dict[str, float | None] = {**dict.fromkeys(own), **_numbers(scores), **_numbers(own)}
     best = dict(zip(merged, finite(list(merged.values())), strict=True))
-    ids = sorted(best, key=lambda chunk_id: (-best[chunk_id], chunk_id))
+    ids = by_score(best)
     return RankedList(ids=ids, scores=[best[chunk_id] for chunk_id in ids])
 
 
@@ -36,5 +36,7 @@ def _as_long(ranking: RankedList) -> list[float | None]:
     return known + [None] * (len(ranking["ids"]) - len(known))
 
 
-def _numbers(scores: Mapping[str, float | None]) -> dict[str, float]:
+def _numbers(scores: Mapping[str, float | None]) -> Mapping[str, float]:
+    if None not in scores.values() and all(map(math.isfinite, scores.values())):  # type: ignore[arg-type]
+        return scores  # type: ignore[return-value]  # none of them is None
     return {chunk_id: score for chunk_id, score in scores.items() if score is not None and math.isfinite(score)}

@@ -55,7 +55,14 @@ def _normalised(ranking: RankedList, normalise: Normaliser) -> dict[str, float]:
     """Return the normalised score of each distinct id; a repeated id counts once, with its best score."""
     known: list[float | None] = list(ranking["scores"][: len(ranking["ids"])])
     scores = finite(known + [None] * (len(ranking["ids"]) - len(known)))
-    best: dict[str, float] = {}
-    for chunk_id, score in zip(ranking["ids"], scores, strict=True):
-        best[chunk_id] = max(score, best.get(chunk_id, score))
+    best = dict(zip(ranking["ids"], scores, strict=True))
+    if len(best) < len(scores):
+        best = _best(ranking["ids"], scores)
     return dict(zip(best, normalise(list(best.values())), strict=True))
+
+
+def _best(ids: Sequence[str], scores: Sequence[float]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for chunk_id, score in zip(ids, scores, strict=True):
+        best[chunk_id] = max(score, best.get(chunk_id, score))
+    return best

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 Normaliser = Callable[[Sequence[float | None]], list[float]]
 """Raw scores of one ranked list, in any unit, to as many scores >= 0."""
@@ -34,6 +34,12 @@ def finite(scores: Sequence[float | None]) -> list[float]:
     known = [float(score) for score in scores if score is not None and math.isfinite(score)]
     low, high = min(known, default=0.0), max(known, default=0.0)
     return [_finite(score, low, high) for score in scores]
+
+
+def by_score(scores: Mapping[str, float]) -> list[str]:
+    """Return ids by finite scores, best first, equal scores by id."""
+    # A sort is stable, also in reverse: two of them by plain values are quicker than one by pairs.
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
 
 
 def _finite(score: float | None, low: float, high: float) -> float:
