@@ -86,8 +86,8 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("finish", both_ways(finish))
 
     builder.add_edge(START, "begin")
-    route(builder, "begin", after_begin)
-    route(builder, "recall", after_recall)
+    route(builder, "begin", after_begin, ["recall", "condense", "rewrite", "speculate"])
+    route(builder, "recall", after_recall, ["finish", "condense", "rewrite", "speculate"])
     route(builder, "condense", after_condense, ["rewrite", "speculate"])
     route(builder, "rewrite", after_rewrite, ["retrieve", "review_queries"])
     route(builder, "speculate", after_speculate, ["adopt"])

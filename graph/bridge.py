@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import cache
+from inspect import signature
 from typing import Any, get_args, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -91,7 +92,13 @@ class _Edge(Runnable[Any, Any]):
 
     def __init__(self, choose: Choice) -> None:
         self.name = getattr(choose, "__name__", "edge")
+        # LangGraph reads off the first parameter what of the state is wanted; else it would be what the step was given.
+        self.__annotations__ = get_type_hints(choose)
+        self.__signature__ = signature(choose)
         self._choose = choose
+
+    def __call__(self, state: Any) -> Any:  # noqa: ANN401
+        return self._choose(state)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
         with set_config_context(ensure_config(config)) as context:

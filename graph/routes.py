@@ -20,14 +20,20 @@ from nodes.searched import searched
 from nodes.spending import as_left, left_of
 
 
-def after_begin(state: State) -> Literal["recall", "condense"]:
+def after_begin(state: State) -> list[Literal["recall", "condense", "rewrite", "speculate"]]:
     """Look among kept answers first, where answers are kept."""
-    return "condense" if settle(state.get("settings"), get_runtime(Context)).cache == "off" else "recall"
+    keeps = settle(state.get("settings"), get_runtime(Context)).cache != "off"
+    return ["recall"] if keeps else _understand(state)
 
 
-def after_recall(state: State) -> Literal["finish", "condense"]:
+def after_recall(state: State) -> list[Literal["finish", "condense", "rewrite", "speculate"]]:
     """End the turn where the answer is there."""
-    return "finish" if state["lookup"]["of"] else "condense"
+    return ["finish"] if state["lookup"]["of"] else _understand(state)
+
+
+def _understand(state: State) -> list[Literal["condense", "rewrite", "speculate"]]:
+    """Make a follow-up stand alone; the first question of a conversation does."""
+    return ["condense"] if len(state.get("messages") or []) > 1 else after_condense(state)
 
 
 def after_condense(state: State) -> list[Literal["rewrite", "speculate"]]:

@@ -12,7 +12,7 @@ from anabranch.corpus.filters import compile_filters
 from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import QuestionError
 from graph.context import Context, settle
-from graph.state import Draft, Evidence, InputState, Lookup, Route
+from graph.state import Draft, Evidence, InputState, Lookup, Query, Route
 from nodes.ahead import no_draft
 from nodes.resources import corpus_of, model_of, reranker_of
 from nodes.traced import Update, traced
@@ -44,7 +44,7 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
         "narrowed": narrowed,
         "standalone": asked,
         "round": 0,
-        "queries": [],
+        "queries": [Query(text=asked, weight=1.0, kind="asked")],
         "speculation": no_draft(""),
         "retrieved": Overwrite([]),
         "guests": Overwrite({}),

@@ -65,8 +65,8 @@ async def test_the_trace_names_every_step_once_and_in_order(river: str) -> None:
     state = await _ask("Who built the Halden weir?", river)
     nodes = [step["node"] for step in state["trace"]]
     assert nodes == [
-        "begin", "condense", "rewrite", "retrieve", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create",
-        "cite", "finish",
+        "begin", "rewrite", "retrieve", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite",
+        "finish",
     ]  # fmt: skip
     assert set(state["usage"]["ms"]) == set(nodes) - {"finish"}
 
@@ -106,7 +106,11 @@ async def test_two_turns_never_mix_their_lists(river: str) -> None:
     first = await compiled.ainvoke({"question": "Who built the Halden weir?"}, config, context=context)
     second = await compiled.ainvoke({"question": "What is the diameter of the water wheel?"}, config, context=context)
     fresh = await graph.ainvoke({"question": "What is the diameter of the water wheel?"}, context=context)
-    assert len(second["trace"]) == len(first["trace"])
+    # Only what follows something has to be made to stand alone.
+    assert [step["node"] for step in second["trace"] if step["node"] != "condense"] == [
+        s["node"] for s in first["trace"]
+    ]
+    assert len(second["trace"]) == len(first["trace"]) + 1
     assert [c["id"] for c in second["candidates"]] == [c["id"] for c in fresh["candidates"]]
     assert "5.5" in second["answer"]
     assert [message.type for message in second["messages"]] == ["human", "ai", "human", "ai"]
@@ -142,15 +146,19 @@ async def test_checkpoints_stay_small(river: str, tmp_path: Any) -> None:
         compiled = build().compile(checkpointer=saver)
         config: Any = {"configurable": {"thread_id": "size"}}
         sizes = []
-        for question in ("What measures protect the town from floods?", "Who built the Halden weir?"):
+        for question in ("What measures protect the town from floods?", "Who built the Halden weir?", "Who was fined?"):
             await compiled.ainvoke({"question": question}, config, context=Context(corpus=river))
-            sql = "SELECT max(length(checkpoint)), sum(length(checkpoint)) FROM checkpoints"
+            sql = "SELECT max(length(checkpoint)), sum(length(checkpoint)), count(*) FROM checkpoints"
             sizes.append(next(iter(await saver.conn.execute_fetchall(sql))))
-    # SQLite keeps the whole state at every step. A second turn costs what the first did, or lists would pile up.
-    (largest, first), (_, both) = sizes
+    # SQLite keeps the whole state at every step. A step of a later turn has what was said before in it as well; but for
+    # that it costs no more from turn to turn, or lists would pile up.
+    (_, first, steps), (_, two, more_steps), (largest, three, most_steps) = sizes
     assert largest < 16_000, sizes
-    assert first < 100_000, sizes
-    assert both - first < 1.6 * first, sizes
+    assert first < 80_000, sizes
+    assert two - first < 128_000, sizes  # 1.6 times what a first turn was when it had as many steps
+    per_step = [first / steps, (two - first) / (more_steps - steps), (three - two) / (most_steps - more_steps)]
+    assert per_step[1] < 1.6 * per_step[0], per_step
+    assert per_step[2] < 1.1 * per_step[1], per_step
 
 
 async def test_filters_narrow_and_do_not_stay_for_the_next_turn(river: str) -> None:

@@ -101,7 +101,11 @@ async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
     assert state["citations"][0]["verified"]
     history = await filled.threads.get_history(thread["thread_id"], limit=50)
     steps = {step for snapshot in history for step in snapshot["next"]}
-    assert {"condense", "rewrite", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite"} <= steps
+    assert {"rewrite", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite"} <= steps
+    assert "condense" not in steps  # there is nothing before the first question that it could follow
+    await filled.runs.wait(thread["thread_id"], "answer", input={"question": "When did she rebuild the abutment?"})
+    history = await filled.threads.get_history(thread["thread_id"], limit=50)
+    assert "condense" in {step for snapshot in history for step in snapshot["next"]}
 
 
 async def test_ingest_stays_inside_its_root(filled: Any) -> None:
