@@ -6,6 +6,7 @@ runtime is asked for rather than taken as a parameter: `update_state(..., as_nod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from langgraph.runtime import get_runtime
@@ -20,18 +21,18 @@ from nodes.searched import searched
 from nodes.spending import as_left, left_of
 
 
-def after_begin(state: State) -> list[Literal["recall", "condense", "rewrite", "speculate"]]:
+def after_begin(state: State) -> Sequence[Literal["recall", "condense", "rewrite", "speculate"]]:
     """Look among kept answers first, where answers are kept."""
     keeps = settle(state.get("settings"), get_runtime(Context)).cache != "off"
     return ["recall"] if keeps else _understand(state)
 
 
-def after_recall(state: State) -> list[Literal["finish", "condense", "rewrite", "speculate"]]:
+def after_recall(state: State) -> Sequence[Literal["finish", "condense", "rewrite", "speculate"]]:
     """End the turn where the answer is there."""
     return ["finish"] if state["lookup"]["of"] else _understand(state)
 
 
-def _understand(state: State) -> list[Literal["condense", "rewrite", "speculate"]]:
+def _understand(state: State) -> Sequence[Literal["condense", "rewrite", "speculate"]]:
     """Make a follow-up stand alone; the first question of a conversation does."""
     return ["condense"] if len(state.get("messages") or []) > 1 else after_condense(state)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -91,13 +92,16 @@ async def _words(context: Context, state: State, corpus: CorpusStore) -> list[fr
     """Return which terms of the question each leaf has that was found."""
     ids, guests = _leaf_ids(state), state.get("guests") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
-    found = await corpus.occurring([state["standalone"]], own, scope_of(context, state.get("narrowed")))
-    brought = [frozenset(await corpus.analyse(_seen(guests[chunk_id]))) for chunk_id in ids if chunk_id in guests]
+    words = _WORD.findall(state["standalone"])
+    found = await corpus.occurring(words, own, scope_of(context, state.get("narrowed")))
+    brought = [await _terms(corpus, guests[chunk_id]) for chunk_id in ids if chunk_id in guests]
     return [*found.values(), *brought]
 
 
-def _seen(guest: Mapping[str, Any]) -> str:
-    return f"{guest['title']} {guest['heading']} {guest['text']}"
+async def _terms(corpus: CorpusStore, guest: Mapping[str, Any]) -> frozenset[str]:
+    # Words that were not met before take long to stem: between two passages, other questions have their turn.
+    await asyncio.sleep(0)
+    return frozenset(await corpus.analyse(f"{guest['title']} {guest['heading']} {guest['text']}"))
 
 
 def _leaf_ids(state: State) -> list[str]:

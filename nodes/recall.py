@@ -23,7 +23,10 @@ from nodes.resources import corpus_of
 from nodes.traced import Update, traced
 from nodes.writing import new_message_id, show
 
-SERVERS = ("OPENAI_BASE_URL", "OPENAI_API_BASE", "AZURE_OPENAI_ENDPOINT", "OLLAMA_HOST", "ANTHROPIC_BASE_URL")
+SERVERS = (
+    "OPENAI_BASE_URL", "OPENAI_API_BASE", "AZURE_OPENAI_ENDPOINT", "OLLAMA_HOST", "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_API_URL", "GROQ_BASE_URL", "GROQ_API_BASE", "DEEPSEEK_API_BASE", "MISTRAL_BASE_URL",
+)  # fmt: skip
 """Variables by which providers' clients are sent to another server."""
 
 _APART = frozenset({"messages", "settings", "trace", "lookup"})
@@ -82,8 +85,15 @@ def _around(context: Context) -> list[Any]:
     """Name what settings only point at: the server that the environment names, the files of a reranker's folder."""
     folder = Path(context.rerank_model or "") if context.rerank == "cross_encoder" and context.rerank_model else None
     files = sorted(folder.rglob("*")) if folder is not None and folder.is_dir() else []
-    facts = [(file.name, found.st_size, found.st_mtime_ns) for file in files if (found := file.stat())]
-    return [{name: os.environ.get(name) for name in SERVERS}, facts]
+    return [{name: os.environ.get(name) for name in SERVERS}, [_facts(file) for file in files]]
+
+
+def _facts(file: Path) -> tuple[str, int, int]:
+    try:
+        found = file.stat()
+    except OSError:  # a link that leads nowhere
+        return str(file), -1, -1
+    return str(file), found.st_size, found.st_mtime_ns
 
 
 def _said(message: AnyMessage) -> tuple[str, Any]:

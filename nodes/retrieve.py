@@ -9,12 +9,13 @@ from typing import cast
 from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
 
+from anabranch.allowance import at_most
 from anabranch.corpus.query_vectors import embedding_anew
 from anabranch.corpus.store import Arm, RankedList
 from anabranch.errors import SettingsError, UserError
 from anabranch.guests import guest_lists
 from anabranch.llm_retrieval import Reach, read_all
-from anabranch.models.rerankers.llm.asking import judge_all
+from anabranch.models.rerankers.llm.asking import judge_all, reply_tokens, user_text
 from anabranch.relevance import Judgements, read_judgements
 from graph.context import Context, settle
 from graph.state import Retrieved, RetrieveTask
@@ -24,8 +25,6 @@ from nodes.traced import Update, traced
 
 ARMS = ("bm25", "dense")
 READER = "llm"
-REPLY = 8
-"""Tokens in which a model says of one passage how much it helps."""
 
 
 @traced("retrieve")
@@ -75,9 +74,11 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
 
     async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
         nonlocal left
-        read = await asyncio.to_thread(corpus.embedder.count, [text for batch in batches for text in batch])
-        replies = [REPLY * len(batch) for batch in batches]
-        left = spent_on(context, left, calls=len(batches), tokens=sum(read) + sum(replies))
+        sent = [f"{context.retrieve_prompt}\n{user_text(question, batch)}" for batch in batches]
+        read = await asyncio.to_thread(corpus.embedder.count, sent)
+        tokens = sum(at_most(text, count) for text, count in zip(sent, read, strict=True))
+        replies = sum(reply_tokens(len(batch)) for batch in batches)
+        left = spent_on(context, left, calls=len(batches), tokens=tokens + replies)
         return await judge_all(chat, context.retrieve_prompt, question, batches, read_judgements, gate)
 
     reach = Reach(batch=context.retrieve_batch, calls=context.retrieve_calls, depth=context.depth)

@@ -11,7 +11,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,7 +20,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
-from anabranch.models.joining import in_bursts
+from anabranch.models.joining import in_bursts_by
 from anabranch.models.metering import count_call, note_failure
 from anabranch.models.shapes import (
     Means,
@@ -88,26 +87,11 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
             options["model_provider"] = provider = "openai"
     if provider == "openai":
         # langchain-openai's default is one pool for the whole process, whichever loop opened it.
-        options["http_async_client"] = _bursting(openai.DefaultAsyncHttpxClient)(timeout=settings.timeout)
+        options["http_async_client"] = in_bursts_by(openai.DefaultAsyncHttpxClient)(timeout=settings.timeout)
         # The deadline of the whole call is the bound; its own, of 120 s, would cut off a slow machine's first token.
         options["stream_chunk_timeout"] = None
     client: BaseChatModel = init_chat_model(settings.model, **options)
     return client
-
-
-@cache
-def _bursting(client: type[Any]) -> type[Any]:
-    """Return a kind of HTTP client that reads streamed replies in bursts."""
-
-    class Bursting(client):  # type: ignore[misc]  # httpx or its successor: whatever the provider's client is made of
-        async def send(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401
-            response = await super().send(*args, **options)
-            if response.headers.get("content-type", "").startswith("text/event-stream"):
-                read = response.aiter_bytes
-                response.aiter_bytes = lambda *size: in_bursts(read(*size))
-            return response
-
-    return Bursting
 
 
 def _key_for_own_server() -> str:

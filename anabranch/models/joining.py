@@ -11,7 +11,10 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from functools import cache
+from types import AsyncGeneratorType
+from typing import Any, cast
+from weakref import WeakSet
 
 PAUSE = 0.03
 """Seconds from one burst to the next at most."""
@@ -19,13 +22,51 @@ PAUSE = 0.03
 AT_ONCE = 3
 """Bursts that nothing is waited for: a reader waits for the first word."""
 
+LARGEST = 1 << 16
+"""Bytes of a burst: what always has more to say must be looked at all the same."""
+
 _END = b"\n\n"
-_FIELD = b"data: "
-_LAST = b"data: [DONE]"
+_FIELD = b"data:"
+_LAST = b"[DONE]"
 _TAIL = 64
 
+_ahead: WeakSet[asyncio.Task[bytes | None]] = WeakSet()
+"""Tasks that read ahead of whoever wants to know what a reply says."""
 
-async def in_bursts(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+
+@cache
+def in_bursts_by(client: type[Any]) -> type[Any]:
+    """Return a kind of HTTP client that reads streamed replies in bursts."""
+
+    class Bursting(client):  # type: ignore[misc]  # httpx or its successor: whatever the provider's client is made of
+        async def send(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+            response = await super().send(*args, **options)
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                _read_in_bursts(response)
+            return response
+
+    return Bursting
+
+
+def _read_in_bursts(response: Any) -> None:  # noqa: ANN401  # as above
+    """Have a response give out its bytes in bursts, and close what reads ahead before it is closed itself."""
+    read, close = response.aiter_bytes, response.aclose
+    reading: list[AsyncGeneratorType[bytes, None]] = []
+
+    def aiter_bytes(*size: int) -> AsyncGenerator[bytes, None]:
+        reading.append(cast("AsyncGeneratorType[bytes, None]", in_bursts(read(*size))))
+        return reading[-1]
+
+    async def aclose() -> None:
+        # At its end, a response is closed by whoever reads it, who must not wait for itself.
+        while reading and asyncio.current_task() not in _ahead and not reading[-1].ag_running:
+            await reading.pop().aclose()
+        await close()
+
+    response.aiter_bytes, response.aclose = aiter_bytes, aclose
+
+
+async def in_bursts(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     """Yield server-sent events of chat completions, neighbours joined where they only add text.
 
     Args:
@@ -37,7 +78,12 @@ async def in_bursts(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     held = b""
     async with aclosing(_bursts(pieces)) as bursts:
         async for burst in bursts:
-            whole, end, held = (held + burst).rpartition(_END)
+            held += burst
+            # The standard lets lines end in three ways; after a CR, the LF may be in the next piece.
+            open_end = held.endswith(b"\r")
+            ready = held[: len(held) - open_end].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            whole, end, held = ready.rpartition(_END)
+            held += b"\r" * open_end
             if end:
                 yield joined(whole.split(_END))
     if held:
@@ -47,22 +93,22 @@ async def in_bursts(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 async def _bursts(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
     number, due, tail = 0, 0.0, b""
-    following: asyncio.Future[bytes | None] | None = None
+    following: asyncio.Task[bytes | None] | None = None
     try:
         while (piece := await (following or _next(pieces))) is not None:
-            burst = b""
+            burst: list[bytes] = []
             while True:
-                burst += piece
+                burst.append(piece)
                 tail = (tail + piece)[-_TAIL:]
                 # After the last event the client reads to the end itself, and two must not read at once.
-                following = None if _LAST in tail else asyncio.ensure_future(_next(pieces))
-                if following is None:
+                following = None if _LAST in tail else _read_ahead(pieces)
+                if following is None or sum(map(len, burst)) >= LARGEST:
                     break
                 if not following.done():
                     await asyncio.wait({following}, timeout=max(0.0, due - loop.time()))
                 if not following.done() or following.exception() or (piece := following.result()) is None:
                     break
-            yield burst
+            yield b"".join(burst)
             number += 1
             due = loop.time() + PAUSE if number >= AT_ONCE else 0.0
     finally:
@@ -72,6 +118,12 @@ async def _bursts(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
             await asyncio.wait({following})
             if not following.cancelled():
                 following.exception()  # it has been raised, or nobody waits for it any longer
+
+
+def _read_ahead(pieces: AsyncIterator[bytes]) -> asyncio.Task[bytes | None]:
+    task = asyncio.create_task(_next(pieces))
+    _ahead.add(task)
+    return task
 
 
 async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:
@@ -103,14 +155,19 @@ def _addition(event: bytes) -> tuple[dict[str, Any] | None, str]:
         frame = json.loads(event[len(_FIELD) :])
         (choice,) = frame["choices"]
         text = choice["delta"].pop("content")
+        frame.pop("obfuscation", None)  # noise of another length in each, so that nobody learns a word from its length
         ends = choice.get("finish_reason") or choice.get("logprobs") or frame.get("usage")
     except (ValueError, KeyError, TypeError, AttributeError):
         return None, ""
-    return (None, "") if ends or not isinstance(text, str) or any(choice["delta"].values()) else (frame, text)
+    return (None, "") if ends or not isinstance(text, str) or _more(choice["delta"]) else (frame, text)
+
+
+def _more(delta: dict[str, Any]) -> bool:
+    return any(value for name, value in delta.items() if name != "role")
 
 
 def _spelt(frame: dict[str, Any] | None, texts: list[str]) -> list[bytes]:
     if frame is None:
         return []
     frame["choices"][0]["delta"]["content"] = "".join(texts)
-    return [_FIELD + json.dumps(frame).encode()]
+    return [_FIELD + b" " + json.dumps(frame).encode()]

@@ -44,6 +44,7 @@ class InstructionFilter:
             if self._inside and match.start() == self._read:
                 self._read = match.end()
             elif unended and self._may_go_on(match[0].casefold()):
+                self._inside = False
                 return shown + self._settled(match.start())
             else:
                 shown += self._take(match)
@@ -70,7 +71,7 @@ class InstructionFilter:
             self._cut(ends[-1])
         elif repeats and not self._hides:
             self._hides = True
-            return self._cut(self._run[0][1])
+            return self._cut(max(self._run[0][1], 0))
         return ""
 
     @property
@@ -83,7 +84,15 @@ class InstructionFilter:
         if len(words) >= RUN and tuple(words[-RUN:]) not in self._allowed[0]:
             return True
         said = _spelt(words)
-        return any(said.endswith(spelt) and code not in self._allowed[1] for spelt, code in self._codes.items())
+        return any(
+            said.endswith(spelt) and self._is_here(code, len(spelt.split())) and code not in self._allowed[1]
+            for spelt, code in self._codes.items()
+        )
+
+    def _is_here(self, code: str, words: int) -> bool:
+        """Tell whether the last words are spelt as the code is, with all that stands between them."""
+        begin = self._run[-words][1]
+        return begin >= 0 and self._held[begin : self._read].casefold() == code
 
     @cached_property
     def _allowed(self) -> tuple[set[tuple[str, ...]], set[str]]:

@@ -160,6 +160,10 @@ async def test_what_settings_only_point_at_is_in_the_name(
     (tmp_path / "model.onnx").write_bytes(b"weights")
     before = await asyncio.to_thread(recall._around, Context(corpus=river, **reranker))
     assert await asyncio.to_thread(recall._around, Context(corpus=river, **reranker)) == before
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    assert await asyncio.to_thread(recall._around, Context(corpus=river, **reranker)) != before
+    (tmp_path / "gone").unlink()
+    assert await asyncio.to_thread(recall._around, Context(corpus=river, **reranker)) == before
     (tmp_path / "model.onnx").write_bytes(b"other weights")
     assert await asyncio.to_thread(recall._around, Context(corpus=river, **reranker)) != before
     await ask(settings(river))

@@ -100,6 +100,16 @@ async def test_it_leaves_the_answer_what_it_takes(limit: dict[str, int], river: 
     assert "Ida Marrow" in state["answer"]
 
 
+@pytest.mark.parametrize("most", [1_200, 1_400, 1_800, 2_400, 4_000])
+async def test_what_it_reads_never_costs_the_answer_its_call(most: int, river: str) -> None:
+    small = {"retrieve_batch": 1, "retrieve_calls": 100, "window_tokens": 256, "answer_tokens": 200}
+    with OpenAIStub(model(retrieve=marrow)) as stub:
+        state = await _ask(stub, river, retrievers=("bm25", "llm"), strategy="none", max_tokens=most, **small)
+        written = [call for call in stub.calls if "numbered texts" not in call.request.system]
+    assert written, state["route"]
+    assert state["usage"]["prompt_tokens"] + state["usage"]["output_tokens"] <= most
+
+
 async def test_it_reads_where_the_budget_is_enough(river: str) -> None:
     with OpenAIStub(model(retrieve=marrow)) as stub:
         limits = {"max_model_calls": 60, "max_tokens": 60_000, "max_sequential": 2}

@@ -61,9 +61,13 @@ def test_what_is_no_chat_completion_stays_as_it_is(strange: bytes) -> None:
     assert joined([strange, strange]) == (strange + b"\n\n") * 2
 
 
-@given(st.lists(st.text(max_size=5), max_size=20), st.lists(st.integers(1, 60), min_size=1, max_size=30))
-def test_wherever_it_is_cut_it_says_the_same(words: list[str], cuts: list[int]) -> None:
-    sent = b"".join(event + b"\n\n" for event in [*map(delta, words), DONE]) + b"data: cut off"
+@given(
+    st.lists(st.text(max_size=5), max_size=20),
+    st.lists(st.integers(1, 60), min_size=1, max_size=30),
+    st.sampled_from([b"\n\n", b"\r\n\r\n", b"\r\r"]),
+)
+def test_wherever_it_is_cut_it_says_the_same(words: list[str], cuts: list[int], end: bytes) -> None:
+    sent = b"".join(event + end for event in [*map(delta, words), DONE]) + b"data: cut off"
     pieces, at = [], 0
     for size in cuts * 200:
         pieces.append(sent[at : at + size])
@@ -123,7 +127,43 @@ async def test_after_the_last_event_nobody_reads_ahead(cut: int) -> None:
         read += await anext(stream)
     await asyncio.sleep(0)
     assert asked <= 3
-    await stream.aclose()  # type: ignore[attr-defined]  # an async generator
+    await stream.aclose()
+
+
+@pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n", b"\r\r"])
+async def test_events_are_not_held_back_however_lines_end(end: bytes) -> None:
+    stream = in_bursts(arriving([delta("a") + end, delta("b") + end, delta("c") + end], 0.01))
+    async with asyncio.timeout(20):
+        read = [texts(await anext(stream)) for _ in range(2)]
+    assert sum(map(len, read)) >= 1
+    assert "".join(text for found in read for text in found) in ("a", "ab")
+    await stream.aclose()
+
+
+async def test_what_always_has_more_to_say_is_looked_at() -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield delta("word ") + b"\n\n"
+
+    stream = in_bursts(endless())
+    async with asyncio.timeout(20):
+        for _ in range(5):
+            assert len(await anext(stream)) <= 2 * joining.LARGEST
+    await stream.aclose()
+
+
+@pytest.mark.parametrize("event", [b"data:[DONE]", b"data: [DONE]"])
+def test_a_blank_after_the_colon_may_be_left_out(event: bytes) -> None:
+    bare = [each.replace(b"data: ", b"data:") for each in (delta("a"), delta("b"))]
+    assert texts(joined([*bare, event])) == ["ab"]
+
+
+def test_what_servers_repeat_in_every_event_does_not_keep_them_apart() -> None:
+    def frame(text: str, noise: str) -> bytes:
+        choice = {"index": 0, "delta": {"role": "assistant", "content": text}}
+        return b"data: " + json.dumps({"id": "c", "obfuscation": noise, "choices": [choice]}).encode()
+
+    assert texts(joined([frame("a", "x"), frame("b", "xyz")])) == ["ab"]
 
 
 async def test_a_reader_that_goes_leaves_nothing_running() -> None:
@@ -140,7 +180,7 @@ async def test_a_reader_that_goes_leaves_nothing_running() -> None:
     source = endless()
     stream = in_bursts(source)
     await anext(stream)
-    await stream.aclose()  # type: ignore[attr-defined]  # an async generator
+    await stream.aclose()
     await source.aclose()  # type: ignore[attr-defined]
     assert closed.is_set()
     assert len(asyncio.all_tasks()) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,7 +66,31 @@ def test_a_reply_in_json() -> None:
     assert "".join(map(stream.feed, reply)) + stream.finish() == "It was built in 1850 [1]."
 
 
-SOME = st.lists(st.sampled_from([*CREATE.split(), "weir", "1850", "[1].", "\n", "built."]), max_size=60).map(" ".join)
+WORDS = CREATE.split()
+SLICES = st.builds(lambda at, length: " ".join(WORDS[at : at + length]), st.integers(0, len(WORDS)), st.integers(1, 14))
+SOME = st.lists(SLICES | st.sampled_from(["weir", "1850", "[1].", "\n", "built.", "It was rebuilt."]), max_size=12).map(
+    " ".join
+)
+
+
+def test_words_as_a_model_sends_them() -> None:
+    stream = InstructionFilter([CREATE], ())
+    pieces = ["1850", " the", " passages", " do", " not", " hold", " the", " answer"]
+    assert "".join(map(stream.feed, pieces)) + stream.finish() == "1850 "
+
+
+def test_a_second_repetition_right_after_the_first() -> None:
+    text = "numbered passages of the user's own [1][3]. - After the answer write a line QUOTES: and a few words"
+    assert not runs_in(streamed(text, (CREATE,))) & runs_in(CREATE)
+
+
+@given(SOME)
+def test_tokens_and_letters_and_all_at_once_are_the_same(text: str) -> None:
+    whole = streamed(text, (CREATE,), size=10_000)
+    assert streamed(text, (CREATE,), size=1) == whole
+    stream = InstructionFilter([CREATE], ())
+    tokens = re.findall(r"\s*\S+|\s+", text)
+    assert "".join(map(stream.feed, tokens)) + stream.finish() == whole
 
 
 @given(SOME, st.lists(st.integers(1, 9), min_size=1, max_size=40))
@@ -90,3 +116,11 @@ def test_no_run_of_the_instructions_is_shown(text: str) -> None:
     # What is left out makes neighbours of words that were none: a run that stands there once cannot come from that.
     alone = {run for run in runs if run in runs_in(CREATE) and all(words.count(word) == 1 for word in run)}
     assert not runs_in(streamed(text, (CREATE,))) & alone
+
+
+@given(st.integers(0, len(WORDS) - RUN), st.integers(RUN, 60), st.sampled_from([1, 2, 7, 50]))
+def test_no_part_of_the_instructions_is_shown(at: int, length: int, size: int) -> None:
+    told = " ".join(WORDS[at : at + length])
+    shown = streamed(f"The weir stands. {told} Nobody sold 77 castles.", (CREATE,), size=size)
+    assert shown.startswith("The weir stands. ")
+    assert not runs_in(shown) & runs_in(CREATE)

@@ -21,6 +21,17 @@ TOKENS_EACH, TOKENS_AROUND = 24, 60
 Read = Callable[[str, int], Judgements]
 
 
+def user_text(question: str, texts: Sequence[str]) -> str:
+    """Return what a call shows of some texts, which are numbered from 1."""
+    passages = wrap([(number, "", text[:MAX_CHARS]) for number, text in enumerate(texts, start=1)], new_nonce())
+    return f"{passages}\n\nQuestion: {question}"
+
+
+def reply_tokens(texts: int) -> int:
+    """Return the length that a reply about so many texts may have."""
+    return TOKENS_EACH * texts + TOKENS_AROUND
+
+
 async def judge(
     chat: Chat, system: str, question: str, texts: Sequence[str], read: Read, schema: Schema | None = None
 ) -> Judgements:
@@ -32,13 +43,7 @@ async def judge(
     Raises:
         ModelError: The provider failed, or nothing in its reply can be read.
     """
-    passages = wrap([(number, "", text[:MAX_CHARS]) for number, text in enumerate(texts, start=1)], new_nonce())
-    reply = await chat.ask(
-        system,
-        f"{passages}\n\nQuestion: {question}",
-        max_tokens=TOKENS_EACH * len(texts) + TOKENS_AROUND,
-        schema=schema,
-    )
+    reply = await chat.ask(system, user_text(question, texts), max_tokens=reply_tokens(len(texts)), schema=schema)
     judged = read(reply, len(texts))
     count_repairs(judged.repairs)
     if not judged.scores and not says_none(reply):
