@@ -12,6 +12,8 @@ from graph.context import Context
 from graph.state import Left, Step
 from nodes.finish import usage_of
 
+UNASKED = "the model was not asked: this step and the answer would take {}"
+
 
 def left_of(context: Context, trace: Sequence[Step]) -> Spending:
     """Return the calls, calls in a row and tokens that are left of the limits."""
@@ -22,11 +24,11 @@ def left_of(context: Context, trace: Sequence[Step]) -> Spending:
 
 def as_left(spending: Spending) -> Left:
     """Return a budget as it is sent to a branch."""
-    bounds = (
-        None if math.isinf(each) else int(each) for each in (spending.calls, spending.sequential, spending.tokens)
-    )
-    calls, sequential, tokens = bounds
-    return Left(calls=calls, sequential=sequential, tokens=tokens)
+
+    def bound(most: float) -> int | None:
+        return None if math.isinf(most) else int(most)
+
+    return Left(calls=bound(spending.calls), sequential=bound(spending.sequential), tokens=bound(spending.tokens))
 
 
 def as_spending(left: Left | None) -> Spending:
@@ -57,9 +59,6 @@ def spent_on(context: Context, left: Spending, *, calls: int, tokens: int) -> Sp
     if lacking := left.lacks(_and_answer(context, calls, tokens)):
         raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
     return left.less(Spending(calls, 1, tokens))
-
-
-UNASKED = "the model was not asked: this step and the answer would take {}"
 
 
 def _and_answer(context: Context, calls: int, tokens: int) -> Spending:

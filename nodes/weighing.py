@@ -51,7 +51,8 @@ async def informed(
     if not {record["arm"] for record in records} >= ARMS:
         return await _complete(corpus, scope, queries, records), []
     texts = [query["text"] for query in queries]
-    filled, backgrounds = await _complete(corpus, scope, queries, records), await corpus.background(texts, scope)
+    filled = await _complete(corpus, scope, queries, records)
+    backgrounds = await corpus.background(texts, scope)
     lists = {record["arm"]: record["lists"] for record in filled}
     return filled, [
         weigh(bm25["scores"], dense["scores"], background)

@@ -36,6 +36,8 @@ T = TypeVar("T")
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
 MASKS = 32
 SAMPLES = 4
+"""Scopes whose samples are kept, each of `SAMPLE` vectors."""
+
 SAMPLE = 512
 """Leaves that stand for all of them where the background of a query is asked for; takes a fraction of a millisecond."""
 
@@ -189,7 +191,7 @@ class EmbeddedCorpus:
         }
 
     def _rows_of(self, ids: tuple[str, ...], scope: Scope) -> dict[str, int]:
-        """Return the rows of leaves; both arms are asked about the same ones at the same time, and one look does."""
+        """Return the rows of leaves; both arms are asked about the same ones in turn, and one look does."""
         with self._looking_up:
             changes = self._passages.changes()
             key = (ids, json.dumps(visible(scope)), changes)
