@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 import threading
-from importlib.metadata import version
 from typing import Any
 
-import snowballstemmer
+import Stemmer
 
 from anabranch.corpus.stopwords import STOP_WORDS
 from anabranch.errors import SettingsError
@@ -44,7 +43,7 @@ _SCRIPT = re.compile(
 
 def languages() -> list[str]:
     """Return every language that a corpus can be told to have."""
-    return [UNSTEMMED, *snowballstemmer.algorithms()]
+    return [UNSTEMMED, *Stemmer.algorithms()]
 
 
 def checked_language(language: str) -> str:
@@ -71,11 +70,11 @@ class Stemming:
         """
         self.language = checked_language(language)
         # Another release of the stemmers may stem otherwise, which is another index.
-        self.name = f"{language}:{'.'.join(version('snowballstemmer').split('.')[:2])}"
+        self.name = f"{language}:{'.'.join(Stemmer.version().split('.')[:2])}"
         own = dict.fromkeys(_WRITTEN_IN.get(language, (_LATIN,)), language)
         self._of_script = {} if language == UNSTEMMED else _USUAL | own
         self._stemmers: dict[str, Any] = {}
-        # The pure-Python stemmers keep the word they work on inside themselves.
+        # A stemmer keeps the word that it works on inside itself.
         self._lock = threading.Lock()
 
     @property
@@ -100,5 +99,6 @@ class Stemming:
             return word
         with self._lock:
             if language not in self._stemmers:
-                self._stemmers[language] = snowballstemmer.stemmer(language)
+                # `Analyser` keeps what it has stemmed.
+                self._stemmers[language] = Stemmer.Stemmer(language, 0)
             return str(self._stemmers[language].stemWord(word))
