@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from typing import NamedTuple
 
 LIKENESS = 0.9
 """Jaccard similarity of word shingles from which two passages count as one (Broder 1997)."""
@@ -13,11 +15,22 @@ _SHINGLE = 3
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
 
+_DUST = 1e-9
+"""What a product may be below the whole number that it is meant to be."""
+
 Shingle = tuple[str, ...]
+Numbers = frozenset[tuple[str, int]]
+"""The numbers in a passage, and how often each stands there."""
+
+
+class _Known(NamedTuple):
+    id: str
+    shingles: frozenset[Shingle]
+    numbers: Numbers
 
 
 class Duplicates:
-    """Remembers passages and names the first one that a later one repeats.
+    """Remembers passages and names the one that a later one repeats: of several, the most alike, then the earliest.
 
     Passages whose numbers differ are never the same: the tables and the boilerplate of two years differ in nothing
     else, and the number is what is asked for.
@@ -27,29 +40,43 @@ class Duplicates:
         """Take two passages for one from this Jaccard similarity on, in (0, 1]."""
         self._likeness = likeness
         self._exact: dict[str, str] = {}
-        self._shingles: dict[str, frozenset[Shingle]] = {}
-        self._numbers: dict[str, Counter[str]] = {}
-        self._holders: defaultdict[Shingle, list[str]] = defaultdict(list)
+        self._known: list[_Known] = []
+        self._holders: defaultdict[tuple[Numbers, Shingle], list[int]] = defaultdict(list)
 
     def find(self, passage_id: str, text: str) -> str | None:
         """Return the id of an earlier passage that says the same, else remember this one and return None."""
         words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
         folded = " ".join(words) or text
-        numbers = Counter(_NUMBER.findall(folded))
-        shingles = frozenset(tuple(words[i : i + _SHINGLE]) for i in range(max(len(words) - _SHINGLE + 1, 1)))
-        known = self._exact.get(folded) or (self._alike(shingles, numbers) if words else None)
-        if known is None:
+        ends = [words[start:] for start in range(_SHINGLE)]
+        shingles = frozenset(zip(*ends, strict=False)) if len(words) >= _SHINGLE else frozenset([tuple(words)])
+        passage = _Known(passage_id, shingles, frozenset(Counter(_NUMBER.findall(folded)).items()))
+        original = self._exact.get(folded) or (self._alike(passage) if words else None)
+        if original is None:
             self._exact.setdefault(folded, passage_id)
-            self._shingles[passage_id] = shingles
-            self._numbers[passage_id] = numbers
-            for shingle in shingles:
-                self._holders[shingle].append(passage_id)
-        return known
+            for shingle in self._prefix(shingles):
+                self._holders[passage.numbers, shingle].append(len(self._known))
+            self._known.append(passage)
+        return original
 
-    def _alike(self, shingles: frozenset[Shingle], numbers: Counter[str]) -> str | None:
-        shared = Counter(holder for shingle in shingles for holder in self._holders.get(shingle, ()))
-        for holder, both in shared.most_common():
-            either = len(shingles) + len(self._shingles[holder]) - both
-            if both / either >= self._likeness and self._numbers[holder] == numbers:
-                return holder
-        return None
+    def _alike(self, passage: _Known) -> str | None:
+        """Return the id of the passage that is most alike, the earliest of several."""
+        keys = ((passage.numbers, shingle) for shingle in self._prefix(passage.shingles))
+        met = {place for key in keys for place in self._holders.get(key, ())}
+        alike = [(_likeness(passage, self._known[place]), -place) for place in met]
+        best, place = max(alike, default=(0.0, 0))
+        return self._known[-place].id if best >= self._likeness else None
+
+    def _prefix(self, shingles: frozenset[Shingle]) -> list[Shingle]:
+        """Return shingles of which two passages that are alike have one in common (Chaudhuri et al. 2006).
+
+        Those are the first in an order that is the same for all passages (any will do): as many as one may have that
+        the other lacks, and one more.
+        """
+        lacking = math.floor((1 - self._likeness) * len(shingles) + _DUST)
+        return sorted(shingles, key=lambda shingle: (hash(shingle), shingle))[: lacking + 1]
+
+
+def _likeness(one: _Known, other: _Known) -> float:
+    """Return the Jaccard similarity of two passages."""
+    both = len(one.shingles & other.shingles)
+    return both / (len(one.shingles) + len(other.shingles) - both)

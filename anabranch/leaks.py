@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from anabranch.corpus.sentences import spans
 
@@ -30,14 +31,13 @@ def without_instructions(answer: str, told: Sequence[str], given: Iterable[str])
         The answer without sentences that have seven words in a row, or a word with digits of six characters at least,
         from the instructions and not from what was given; and how many those were.
     """
-    runs = set[tuple[str, ...]]().union(*(runs_in(text) for text in told))
-    codes = set[str]().union(*(codes_in(text) for text in told))
+    runs, codes = _in_all(tuple(told))
     found = _repeated(answer, runs, codes)
     if not found:
         return answer, 0
     texts = list(given)
-    runs -= set[tuple[str, ...]]().union(*map(runs_in, texts))
-    codes -= set[str]().union(*map(codes_in, texts))
+    runs = runs.difference(*map(runs_in, texts))
+    codes = codes.difference(*map(codes_in, texts))
     found = _repeated(answer, runs, codes)
     kept = [
         answer[start:end]
@@ -48,7 +48,12 @@ def without_instructions(answer: str, told: Sequence[str], given: Iterable[str])
     return ("".join(kept).rstrip() if removed else answer), removed
 
 
-def _repeated(answer: str, runs: set[tuple[str, ...]], codes: set[str]) -> list[tuple[int, int]]:
+@lru_cache(maxsize=32)
+def _in_all(told: tuple[str, ...]) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    return frozenset[tuple[str, ...]]().union(*map(runs_in, told)), frozenset[str]().union(*map(codes_in, told))
+
+
+def _repeated(answer: str, runs: frozenset[tuple[str, ...]], codes: frozenset[str]) -> list[tuple[int, int]]:
     """Return the spans of an answer that are among these; sentences are no border for a run."""
     matches = list(WORD.finditer(answer))
     words = [match[0].casefold() for match in matches]

@@ -168,7 +168,7 @@ class EmbeddedCorpus:
             found = self._rows_of(tuple(ids), scope)
             rows = np.fromiter(found.values(), np.int64, len(found))
             if arm == "bm25":
-                by_query = [self._index.bm25.scores(self._analyser.terms(query), rows) for query in queries]
+                by_query = self._index.bm25.scores([self._analyser.terms(query) for query in queries], rows)
             else:
                 vectors = self._index.vectors(rows)
                 by_query = [cosines(vectors, self._vectors.one(query)) for query in queries]

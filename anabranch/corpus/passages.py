@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,6 +27,9 @@ from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationE
 
 PARAMETERS = 500
 
+KEPT = 512
+"""Most chunks that are kept once they were read: a turn reads each of its passages three or four times."""
+
 
 class Passages:
     """Reads a corpus's database from any thread; each call is one read transaction, so of one moment."""
@@ -36,6 +40,7 @@ class Passages:
         self._file = _identity(self._database)
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
+        self._kept: dict[tuple[str, int, str], Chunk] = {}
         weakref.finalize(self, _close_all, self._idle)
 
     @property
@@ -86,10 +91,22 @@ class Passages:
             'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
             "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
+        seen = json.dumps(visible(scope))
         with self._reading() as connection:
-            rows = _batched(connection, sql, ids, scope)
-            found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
+            # Tags and documents may have changed: what is kept is of one scope and one state of the documents.
+            changes = changes_in(connection)
+            found = {i: chunk for i in ids if (chunk := self._kept.get((seen, changes, i))) is not None}
+            rows = _batched(connection, sql, [chunk_id for chunk_id in ids if chunk_id not in found], scope)
+            new = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
+        self._keep({(seen, changes, chunk_id): chunk for chunk_id, chunk in new.items()})
+        found |= new
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    def _keep(self, new: dict[tuple[str, int, str], Chunk]) -> None:
+        with self._lock:
+            self._kept.update(new)
+            for oldest in list(islice(self._kept, max(0, len(self._kept) - KEPT))):
+                del self._kept[oldest]
 
     def owners(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
         """Return the number of the document of each leaf; those that are gone or out of scope are absent."""

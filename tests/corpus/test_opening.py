@@ -278,6 +278,38 @@ def test_tags_given_later_hide_a_document_from_a_handle_that_is_open(corpus: Pat
     assert asyncio.run(hits("board")) == 1
 
 
+def test_tags_given_later_hide_passages_that_were_read_before(corpus: Path) -> None:
+    store = opened(corpus)
+    (ranked,) = asyncio.run(store.search("bm25", ["herons"], 5, Scope()))
+
+    def read(*access: str) -> set[str]:
+        return set(asyncio.run(store.chunks(ranked["ids"], Scope(access=access))))
+
+    assert read() == set(ranked["ids"]) == read()
+    ingest([corpus.parent / "d"], corpus, access=("board",))
+    assert read() == set()
+    assert read("board") == set(ranked["ids"])
+    assert read("staff") == set()
+
+
+def test_a_passage_is_read_once_until_the_documents_change(corpus: Path) -> None:
+    store = opened(corpus)
+    (ranked,) = asyncio.run(store.search("bm25", ["herons"], 5, Scope()))
+    looked: list[str] = []
+
+    def read() -> int:
+        return len(asyncio.run(store.chunks(ranked["ids"], Scope())))
+
+    assert read() == 1
+    (connection,) = store._passages._idle
+    connection.set_trace_callback(looked.append)
+    assert read() == 1
+    assert not any("chunks" in sql for sql in looked)
+    more(corpus)
+    assert read() == 1
+    assert any("chunks" in sql for sql in looked)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_opens(corpus: Path) -> None:
     for path in [corpus, *corpus.rglob("*")]:

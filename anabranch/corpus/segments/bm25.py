@@ -5,7 +5,7 @@ Only the postings of the query's own terms are touched, and the best rows are pi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,9 @@ B = 0.75
 
 Mask = NDArray[np.bool_]
 """Shape (rows,): which rows of a segment a search may return."""
+
+Contribution = tuple[NDArray[np.int32], NDArray[np.float64]]
+"""The rows of a segment that hold a term, and what it adds to the score of each."""
 
 _TERMS = 4_096
 """Terms whose weights are kept."""
@@ -100,20 +103,38 @@ class BM25:
             Rows and scores in descending order, ties by row. In a tiny corpus scores can be zero or negative.
         """
         weights = self._weights({term for query in queries for term in query})
-        return [self._search_one(query, weights, k, masks) for query in queries]
+        parts: list[list[Ranked]] = [[] for _ in queries]
+        for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
+            # Queries for one question have most of their terms in common.
+            known: dict[int, Contribution] = {}
+            for query, found in zip(queries, parts, strict=True):
+                terms = [
+                    (number, weight.idf)
+                    for weight in (weights[term] for term in query)
+                    if weight.idf is not None and (number := weight.numbers[place]) is not None
+                ]
+                if terms:
+                    ranked = _ranked(each, terms, k, mask, known)
+                    found.append(Ranked(ranked.rows + each.first, ranked.scores))
+        return [pooled(found, k) for found in parts]
 
-    def scores(self, query: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the score of each of these rows, the same that `search` gives it; 0 where it shares no term."""
-        weights = self._weights(set(query))
-        scores = np.zeros(len(rows), dtype=np.float64)
+    def scores(self, queries: Sequence[Sequence[str]], rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+        """Return for each query the score of each row, the same that `search` gives it; 0 where it shares no term."""
+        weights = self._weights({term for query in queries for term in query})
+        scores = [np.zeros(len(rows), dtype=np.float64) for _ in queries]
         for place, each in enumerate(self._inverted):
             inside = np.flatnonzero((rows >= each.first) & (rows < each.first + len(each.norms)))
             own = rows[inside] - each.first
-            # In the order of the query's terms, as in a search: a sum in another order differs in its last bit.
-            for weight in (weights[term] for term in query):
-                number = weight.numbers[place]
-                if weight.idf is not None and number is not None:
-                    scores[inside] += _contribution_to(each, number, weight.idf, own)
+            known = {
+                term: _contribution_to(each, number, weight.idf, own)
+                for term, weight in weights.items()
+                if weight.idf is not None and (number := weight.numbers[place]) is not None
+            }
+            for query, added in zip(queries, scores, strict=True):
+                # In the order of the query's terms, as in a search: a sum in another order differs in its last bit.
+                for term in query:
+                    if term in known:
+                        added[inside] += known[term]
         return scores
 
     def holding(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -153,21 +174,6 @@ class BM25:
         )
         return _Weight(self._statistics.idf(frequency, self._floor) if frequency else None, numbers)
 
-    def _search_one(
-        self, query: Sequence[str], weights: Mapping[str, _Weight], k: int, masks: Sequence[Mask | None]
-    ) -> Ranked:
-        parts = []
-        for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
-            terms = [
-                (number, weight.idf)
-                for weight in (weights[term] for term in query)
-                if weight.idf is not None and (number := weight.numbers[place]) is not None
-            ]
-            if terms:
-                ranked = _ranked(each, terms, k, mask)
-                parts.append(Ranked(ranked.rows + each.first, ranked.scores))
-        return pooled(parts, k)
-
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
@@ -177,14 +183,15 @@ class _Weight:
     numbers: tuple[int | None, ...]
 
 
-def _ranked(segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask: Mask | None) -> Ranked:
+def _ranked(
+    segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask: Mask | None, known: dict[int, Contribution]
+) -> Ranked:
     scores = np.zeros(len(segment.norms), dtype=np.float64)
     matched = np.zeros(len(segment.norms), dtype=np.bool_)
-    contributions: dict[int, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
     for number, idf in terms:
-        if number not in contributions:
-            contributions[number] = _contribution(segment, number, idf)
-        rows, values = contributions[number]
+        if number not in known:
+            known[number] = _contribution(segment, number, idf)
+        rows, values = known[number]
         scores[rows] += values
         matched[rows] = True
     if mask is not None:
@@ -193,7 +200,7 @@ def _ranked(segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask:
     return _best(candidates, scores[candidates], k)
 
 
-def _contribution(segment: Inverted, number: int, idf: float) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def _contribution(segment: Inverted, number: int, idf: float) -> Contribution:
     postings = segment.postings
     part = slice(int(postings.starts[number]), int(postings.starts[number + 1]))
     rows = np.asarray(postings.rows[part])
