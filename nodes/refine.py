@@ -1,24 +1,27 @@
-"""Read one more window, and keep or revise the answer."""
+"""Read one more window, and keep the answer, add to it or revise it."""
 
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from anabranch.allowance import at_most
 from anabranch.choices import EARLY_STOP
 from anabranch.errors import ModelError, SettingsError
 from anabranch.leaks import without_instructions
 from anabranch.links import strip_links
 from anabranch.replies import REVISION_SCHEMA, parse_revision
+from anabranch.replies.answer import Draft as Parts
+from anabranch.replies.revision import Action
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, State
-from nodes.resources import model_of
+from nodes.resources import corpus_of, model_of
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, instructions, survivable, window_text
 
 
 @traced("refine")
 async def refine(state: State, runtime: Runtime[Context]) -> Update:
-    """Show the model the answer so far and the next window; 'keep' leaves the answer byte for byte."""
+    """Show the model the answer so far and the next window; 'keep' and 'add' leave what is there byte for byte."""
     context = settle(state.get("settings"), runtime)
     draft = state["draft"]
     number = draft["window"]
@@ -30,7 +33,9 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"
     try:
         reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens, schema=REVISION_SCHEMA)
-        revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone"]))
+        action, revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone"]))
+        if action == "add":
+            await _check_room(context, revised["answer"])
     except (ModelError, SettingsError) as error:
         if not survivable(error):
             raise
@@ -39,7 +44,6 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
             "degraded": [Degraded(step=f"refine:{number + 1}", reason=error.message)],
             "counts": {"window": number + 1, "action": "failed"},
         }
-    action = "keep" if revised["answer"] == draft["answer"] else "revise"
     shown, _ = without_instructions(
         strip_links(revised["answer"]), instructions(context), [passages, state["standalone"]]
     )
@@ -49,14 +53,38 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     return {"draft": revised, "counts": counts}
 
 
-def _revised(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> Draft:
+def _revised(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> tuple[Action, Draft]:
     """Apply the model's decision; quotes of both versions are kept, because kept sentences keep their markers."""
     if not draft["found"]:
-        fresh = draft_of(reply, window=window, told=told)
-        return fresh if fresh["found"] else {**draft, "window": window, "missing": fresh["missing"] or draft["missing"]}
+        return _first(reply, draft, window, told)
     revision = parse_revision(reply, draft["answer"])
     if revision.action == "keep":
-        return {**draft, "window": window, "keeps": draft["keeps"] + 1}
+        return "keep", {**draft, "window": window, "keeps": draft["keeps"] + 1}
     new = {str(number): list(quotes) for number, quotes in revision.quotes.items()}
     quotes = {number: [*draft["quotes"].get(number, []), *new.get(number, [])] for number in {*draft["quotes"], *new}}
-    return {**draft, "answer": revision.answer, "quotes": quotes, "window": window, "keeps": 0}
+    return revision.action, {**draft, "answer": revision.answer, "quotes": quotes, "window": window, "keeps": 0}
+
+
+def _first(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> tuple[Action, Draft]:
+    """Take the first answer from a window after the first; a reply that only decides something is none.
+
+    Raises:
+        ModelError: The reply neither answers nor says that it cannot.
+    """
+    revision = parse_revision(reply, "")
+    if revision.action != "keep":
+        return "revise", draft_of(reply, window=window, told=told, parts=Parts(revision.answer, revision.quotes))
+    missing = draft_of(reply, window=window, told=told)["missing"]
+    return "keep", {**draft, "window": window, "missing": missing or draft["missing"]}
+
+
+async def _check_room(context: Context, answer: str) -> None:
+    """Refuse an answer that is longer than a model may write one: so much room is kept for it beside a window.
+
+    Raises:
+        ModelError: It is.
+    """
+    counted = (await corpus_of(context)).embedder.count([answer])
+    if at_most(answer, counted[0]) > context.answer_tokens:
+        msg = f"The answer would outgrow answer_tokens={context.answer_tokens}: nothing was added."
+        raise ModelError(msg, hint="Raise answer_tokens.")

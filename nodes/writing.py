@@ -17,6 +17,7 @@ from anabranch.models.metering import note_failure
 from anabranch.models.shapes import refused
 from anabranch.replies import split_answer
 from anabranch.replies.answer import JSON_BEGINNING
+from anabranch.replies.answer import Draft as Parts
 from graph.context import Context
 from graph.state import Draft, Excerpt
 from nodes.resources import chunks_of
@@ -53,18 +54,19 @@ def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
     return chunk.text[max(excerpt["start"] - chunk.start, 0) : max(excerpt["end"] - chunk.start, 0)]
 
 
-def draft_of(reply: str, *, window: int, told: Sequence[str] = ()) -> Draft:
+def draft_of(reply: str, *, window: int, told: Sequence[str] = (), parts: Parts | None = None) -> Draft:
     """Read a reply in the answer protocol (text with [n] markers, then quotes; or NOT FOUND).
 
     Args:
         reply: What the model wrote.
         window: Windows read so far.
         told: Instructions and question: a model that only repeats them has not answered.
+        parts: What was read of the reply, where it is no plain answer.
 
     Raises:
         ModelError: The reply neither answers nor says that it cannot.
     """
-    parts = split_answer(reply)
+    parts = parts or split_answer(reply)
     if not parts.not_found and (not parts.answer.strip() or _repeats(parts.answer, told)):
         msg = "The model's reply holds no answer."
         raise ModelError(msg, hint="Try again, or another model.")

@@ -7,7 +7,11 @@ them.
 If the passages add nothing that changes or completes the answer, reply with exactly this JSON object:
 {"action": "keep"}
 
-Otherwise reply with one JSON object that holds the whole new answer, not only the change. Keep what was right, with its
-[n] markers, end every new sentence with the numbers of its passages, and copy for each new number the supporting words:
+If they complete the answer, reply with one JSON object that holds the new sentences alone; the answer so far stays
+before them as it is. End each sentence with the numbers of its passages, and copy for each number the supporting words:
+{"action": "add", "answer": "... [3]", "quotes": {"3": ["words copied from passage 3"]}}
+
+Only if they show that something in the answer is wrong, reply in the same form with the whole new answer, what they
+add included. Keep what was right, with its [n] markers:
 {"action": "revise", "answer": "... [3]", "quotes": {"3": ["words copied from passage 3"]}}
 """

@@ -1,25 +1,33 @@
-"""Reads what a model decided about an answer that was there before: keep it, or this new one."""
+"""Reads what a model decided about an answer that was there before: keep it, add to it, or this new one."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from anabranch.replies.adding import is_anew, with_more
 from anabranch.replies.answer import from_object, split_answer
 from anabranch.replies.refusal import is_refusal
 from anabranch.replies.structured import MAX_REPLY, find_object
 from anabranch.replies.thinking import drop_thinking
 
-Action = Literal["keep", "revise"]
+Action = Literal["keep", "add", "revise"]
 
 REVISION_SCHEMA: dict[str, Any] = {
     "title": "revision",
-    "description": "Whether further passages change an answer, and the whole new answer if they do.",
+    "description": "Whether further passages change an answer, and what is new.",
     "type": "object",
     "properties": {
-        "action": {"type": "string", "enum": ["keep", "revise"], "description": "keep: the answer stays as it is."},
-        "answer": {"type": "string", "description": "The whole new answer with its [n] markers; empty on keep."},
+        "action": {
+            "type": "string",
+            "enum": ["keep", "add", "revise"],
+            "description": "keep: the answer stays as it is; add: more follows it; revise: it is replaced.",
+        },
+        "answer": {
+            "type": "string",
+            "description": "With [n] markers; add: the new sentences alone; revise: the whole new answer; keep: empty.",
+        },
         "quotes": {
             "type": "array",
             "description": "For each new number, words copied from that passage; empty on keep.",
@@ -52,14 +60,21 @@ _KEEP = re.compile(
     re.IGNORECASE,
 )
 _ECHO = re.compile(
-    r"<passage-|\bkeep[\"']?\s*\|\s*[\"']?revise"
+    r"<passage-|\bkeep[\"']?\s*\|\s*[\"']?(?:add|revise)"
     r"|\banswer so far\s*:"
     r"|^\W*(?:you (?:have|are given) an? (?:existing )?answer"
     r"|(?:the )?(?:existing|original) answer\s*:|question\s*:)",
     re.IGNORECASE,
 )
-_ACTION = re.compile(r"^\W*(?:action\W{1,6})?(keep|revised?)\b(?:\s+answer)?\W*[:\n]\W*", re.IGNORECASE)
-_BROKEN_ACTION = re.compile(r"[\"']action[\"']\s*:\s*[\"'](keep|revise)", re.IGNORECASE)
+_ACTION = re.compile(
+    r"^\W*(?:action\W{1,6})?(keep|add(?:ed|ition)?|revised?)\b(?:\s+(?:answer|sentences?))?[ \t*_\"']*"
+    r"(?:[:.\n]|[-–—](?=\s))[ \t*_\"']*\n*",
+    re.IGNORECASE,
+)
+_ADDS = re.compile(r"\b(?:add|append|extend)", re.IGNORECASE)
+_KEEPS = re.compile(r"\W*(?:keep|no|none|same|unchanged)", re.IGNORECASE)
+_REVISES = re.compile(r"\b(?:revis|replac|rewrit|correct|chang)", re.IGNORECASE)
+_BROKEN_ACTION = re.compile(r"[\"']action[\"']\s*:\s*[\"'](keep|add|revise)", re.IGNORECASE)
 _BROKEN_ANSWER = re.compile(r"[\"']answer[\"']\s*:\s*[\"']")
 _BROKEN_END = re.compile(r"[\"']\s*(?:,\s*[\"'](?:quotes|citations)[\"']\s*:|\}[\s`]*\Z)")
 _MARKER = re.compile(r"\[\d+\]")
@@ -71,8 +86,8 @@ class Revision:
     """What to do with an answer.
 
     Attributes:
-        action: `keep` or `revise`.
-        answer: The answer from now on; on `keep` the previous one, byte for byte.
+        action: `keep`, `add` or `revise`.
+        answer: The answer from now on; on `keep` the previous one, byte for byte, on `add` with more behind it.
         quotes: The exact words that go with a new answer, by passage number; not checked.
     """
 
@@ -82,11 +97,12 @@ class Revision:
 
 
 def parse_revision(reply: str, previous: str) -> Revision:
-    """Read {"action": "keep" | "revise", "answer": ..., "quotes": ...}, or prose that means one or the other.
+    """Read {"action": "keep" | "add" | "revise", "answer": ..., "quotes": ...}, or prose that means one of them.
 
-    An answer is replaced only by an answer: refusals, "the original answer remains", an echo of the prompt, the same
-    answer again, half an answer, one that cites nothing in place of one that does (a refusal in any language), and
-    nothing at all keep the previous one.
+    An answer is replaced or added to only by an answer: refusals, "the original answer remains", an echo of the prompt,
+    the same answer again, half an answer, one that cites nothing in place of one that does (a refusal in any language),
+    and nothing at all keep the previous one. Where a reply does not say that it is a new answer, and neither cites nor
+    says anything of the previous one, it is more of it.
 
     Args:
         reply: Anything a model wrote; no more than `MAX_REPLY` characters are read.
@@ -97,7 +113,7 @@ def parse_revision(reply: str, previous: str) -> Revision:
     """
     text = drop_thinking(reply[:MAX_REPLY]).strip()
     found = find_object(text)
-    if found is not None and {"action", "answer"} & found.keys():
+    if found is not None and {"action", "answer"} & {str(key).casefold() for key in found}:
         candidate = _from_object(found)
     elif _BROKEN_ACTION.search(text):
         candidate = _from_broken(text)
@@ -105,35 +121,60 @@ def parse_revision(reply: str, previous: str) -> Revision:
         candidate = _from_text(text)
     if candidate is None or not _is_better(candidate.answer, previous) or _cites_less(candidate, previous):
         return Revision("keep", previous)
-    return candidate
+    if not previous.strip() or candidate.action == "revise":
+        return Revision("revise", candidate.answer, candidate.quotes)
+    if candidate.action is None and is_anew(candidate.answer, previous):
+        return Revision("revise", candidate.answer, candidate.quotes)
+    longer = with_more(previous, candidate.answer)
+    return Revision("keep", previous) if longer is None else Revision("add", longer, candidate.quotes)
 
 
-def _from_object(found: dict[str, Any]) -> Revision | None:
-    if re.match(r"\W*(?:keep|no|none|same|unchanged)", str(found.get("action", "")), re.IGNORECASE):
+class _Candidate(NamedTuple):
+    """What a reply says; without an action, what it holds decides."""
+
+    action: Literal["add", "revise"] | None
+    answer: str
+    quotes: dict[int, list[str]]
+
+
+def _action_of(word: str) -> Action | None:
+    if _ADDS.search(word):
+        return "add"
+    if _KEEPS.match(word):
+        return "keep"
+    return "revise" if _REVISES.search(word) else None
+
+
+def _from_object(found: dict[str, Any]) -> _Candidate | None:
+    fields = {str(key).casefold(): value for key, value in found.items()}
+    if isinstance(sentences := fields.get("answer"), list) and all(isinstance(each, str) for each in sentences):
+        fields["answer"] = " ".join(sentences)
+    action, draft = _action_of(str(fields.get("action", ""))), from_object(fields)
+    if action == "keep" or draft is None or not draft.answer or draft.not_found:
         return None
-    draft = from_object(found)
-    return Revision("revise", draft.answer, draft.quotes) if draft and draft.answer and not draft.not_found else None
+    return _Candidate(action, draft.answer, draft.quotes)
 
 
-def _from_broken(text: str) -> Revision | None:
+def _from_broken(text: str) -> _Candidate | None:
     """Read an object that is no JSON because the quotation marks inside its answer were not escaped."""
     action, start = _BROKEN_ACTION.search(text), _BROKEN_ANSWER.search(text)
     end = _BROKEN_END.search(text, start.end()) if start else None
-    if not action or not start or not end or action[1].casefold() == "keep":
+    asked = _action_of(action[1]) if action else None
+    if not start or not end or asked is None or asked == "keep":
         return None
     plain = text[start.end() : end.start()].replace('\\"', '"').replace("\\n", "\n")
-    return Revision("revise", plain.strip())
+    return _Candidate(asked, plain.strip(), {})
 
 
-def _from_text(text: str) -> Revision | None:
+def _from_text(text: str) -> _Candidate | None:
     if text.startswith(("{", "```")) and not _ACTION.match(text):
         return None
+    action: Action | None = None
     if found := _ACTION.match(text):
-        if found[1].casefold() == "keep":
-            return None
+        action = _action_of(found[1])
         text = text[found.end() :]
     draft = split_answer(text)
-    return None if draft.not_found else Revision("revise", draft.answer, draft.quotes)
+    return None if draft.not_found or action == "keep" else _Candidate(action, draft.answer, draft.quotes)
 
 
 def _is_better(answer: str, previous: str) -> bool:
@@ -147,7 +188,7 @@ def _is_better(answer: str, previous: str) -> bool:
     return len(answer.split()) >= _FEWEST_WORDS or re.search(r"\w.*\[\d+\]", answer) is not None
 
 
-def _cites_less(candidate: Revision, previous: str) -> bool:
+def _cites_less(candidate: _Candidate, previous: str) -> bool:
     """Tell whether an answer with markers would give way to one that names no passage."""
     return bool(_MARKER.search(previous)) and not _MARKER.search(candidate.answer) and not candidate.quotes
 

@@ -61,6 +61,16 @@ def revised(request: Request) -> Reply:
     return Reply(json.dumps({"action": "revise", "answer": answer, "quotes": {str(number): [sentence]}}), delay=DELAY)
 
 
+def added(request: Request) -> Reply:
+    """Say no more than the first sentence of the new window."""
+    import json
+
+    number, text = next(iter(passages_in(request).items()))
+    sentence = first_sentence(text)
+    answer = f"{sentence.rstrip('.')} [{number}]."
+    return Reply(json.dumps({"action": "add", "answer": answer, "quotes": {str(number): [sentence]}}), delay=DELAY)
+
+
 def joined(request: Request) -> Reply:
     """Put the partial answers one after the other."""
     return Reply(" ".join(" ".join(text.split()) for text in passages_in(request).values()), delay=DELAY)

@@ -10,7 +10,7 @@ import pytest
 
 from graph.answer import graph
 from graph.context import Context
-from tests.graph.replies import model, step_of
+from tests.graph.replies import added, model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
@@ -67,6 +67,33 @@ async def test_two_keeps_end_the_chain_and_leave_the_answer_byte_for_byte(river:
     with OpenAIStub(model()) as stub:
         first = await _ask(stub, river, synthesis="stuff", **SMALL)
     assert state["answer"] == first["answer"]
+
+
+async def test_an_answer_is_not_added_to_beyond_its_room(river: str) -> None:
+    with OpenAIStub(model(refine=added)) as stub:
+        state = await _ask(stub, river, synthesis="refine", answer_tokens=64, **SMALL)
+        assert len(state["windows"]) > 3
+        actions = [step["counts"]["action"] for step in state["trace"] if step["node"] == "refine"]
+    assert actions[0] == "add"
+    assert "failed" in actions
+    assert all("answer_tokens=64" in item["reason"] for item in state["degraded"])
+    assert len(state["answer"].split()) <= 64
+    assert len(state["citations"]) == 1 + actions.count("add")
+
+
+@pytest.mark.parametrize("reply", ['{"action": "keep"}', "keep", '{"action": "add"}', "NOT FOUND: nothing new"])
+async def test_a_decision_on_an_answer_that_is_not_there_is_no_answer(reply: str, river: str) -> None:
+    with OpenAIStub(model(create="NOT FOUND: the mayor's name", refine=Reply(reply))) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+    assert state["abstained"]
+    assert not state["draft"]["found"]
+
+
+async def test_what_is_added_to_an_answer_that_is_not_there_is_the_answer(river: str) -> None:
+    with OpenAIStub(model(create="NOT FOUND: the mayor's name", refine=added)) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+    assert not state["abstained"]
+    assert len({citation["chunk_id"] for citation in state["citations"]}) == len(state["windows"]) - 1
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from prompts import CREATE
 from tests.conftest import REPOSITORY
 from tests.graph.replies import model, passages_in, step_of, written
 from tests.servers.calls import Request
-from tests.servers.loopback import Reply
+from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
 
 pytestmark = [pytest.mark.loopback, pytest.mark.timeout(120)]
@@ -79,6 +79,11 @@ def obedient(request: Request) -> Reply:
     return Reply(f"{text}\n\nQUOTES:\n{lines}")
 
 
+def adding(request: Request) -> Reply:
+    """Do the same, and call it an addition."""
+    return Reply(obedient(request).text.replace('"action": "revise"', '"action": "add"', 1))
+
+
 def check(text: str, secrets: set[str]) -> None:
     """Nothing that the document or the model could have put into an answer is in it."""
     assert "evil.example" not in text
@@ -111,9 +116,9 @@ async def _turn(corpus: str, stub: OpenAIStub | None, **settings: Any) -> tuple[
 WRITING = ("create_prompt", "refine_prompt", "map_prompt", "reduce_prompt")
 
 
-@pytest.mark.parametrize("route", ROUTES)
-async def test_a_model_that_obeys_a_passage(route: str, poisoned: str) -> None:
-    with OpenAIStub(model(create=obedient, refine=obedient, map=obedient, reduce=obedient)) as stub:
+@pytest.mark.parametrize(("route", "refine"), [*((route, obedient) for route in ROUTES), ("refine", adding)])
+async def test_a_model_that_obeys_a_passage(route: str, refine: Script, poisoned: str) -> None:
+    with OpenAIStub(model(create=obedient, refine=refine, map=obedient, reduce=obedient)) as stub:
         state, streamed = await _turn(poisoned, stub, **ROUTES[route])
         secrets = nonces(stub)
     assert any("orders.md" in passage["source"] for passage in state["passages"])

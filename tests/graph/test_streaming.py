@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from graph.answer import graph
 from graph.context import Context
-from tests.graph.replies import model
+from tests.graph.replies import added, model
 from tests.servers import scripts
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -65,6 +66,23 @@ async def test_refine_shows_its_revisions_and_the_final_answer_once(river: str) 
     revisions = [event for event in events if event["step"] == "refine" and "answer" in event]
     assert len(revisions) == len(state["windows"]) - 1
     assert revisions[0]["status"] == "revise"
+
+
+async def test_what_refine_adds_follows_the_draft_and_is_cited(river: str) -> None:
+    settings = {"synthesis": "refine", "window_tokens": 80, "merge_threshold": 1.0}
+    _, state, events = await _stream(river, model(refine=added), **settings)
+    drafts = [event for event in events if event["step"] == "refine" and "answer" in event]
+    assert len(drafts) == len(state["windows"]) - 1 >= 2
+    assert {draft["status"] for draft in drafts} == {"add"}
+    for before, after in pairwise(draft["answer"] for draft in drafts):
+        assert after.startswith(before)
+        assert len(after) > len(before)
+    assert not state["unsupported"]
+    # The sentences of all windows, each with the passage that it is from.
+    numbers = {excerpt["id"]: number for number, window in enumerate(state["windows"]) for excerpt in window}
+    assert {numbers[citation["chunk_id"]] for citation in state["citations"]} == set(range(len(state["windows"])))
+    actions = [step["counts"]["action"] for step in state["trace"] if step["node"] == "refine"]
+    assert set(actions) == {"add"}
 
 
 async def test_not_found_is_not_shown_as_an_answer(river: str) -> None:

@@ -40,6 +40,15 @@ KEEP = Revision("keep", PREVIOUS)
         "The context does not contain any further information about the revenue.",
         "I'm sorry, but I cannot answer this question.",
         '{"action": "revise", "answer": "I don\'t know."}',
+        '{"action": "add", "answer": "I don\'t know."}',
+        '{"action": "add", "answer": "The original answer remains valid."}',
+        '{"action": "add", "answer": ""}',
+        '{"action": "add"}',
+        '{"action": "add", "answer": "Sales grew by a third in 20',
+        json.dumps({"action": "add", "answer": "Les ventes ont augmenté d'un tiers."}),
+        # what is added is there already, whatever it cites
+        json.dumps({"action": "add", "answer": PREVIOUS}),
+        json.dumps({"action": "add", "answer": "Lyft earned $3.2 billion in 2021 [1][3]."}),
         '{"action": "revise", "answer": "The original answer remains valid."}',
         '{"action": "revise", "answer": ""}',
         '{"action": "revise"}',
@@ -61,6 +70,7 @@ KEEP = Revision("keep", PREVIOUS)
         "Question: How much?\n\nAnswer so far: Lyft earned $3.2 billion in 2021 [1].",
         # an echo of the prompt, of the passages, or of the answer
         '{"action": "keep" | "revise", "answer": "..."}',
+        '{"action": "keep" | "add" | "revise", "answer": "... [3]"}',
         '<passage-ab12 n="1" from="x">Lyft earned money in 2019 and 2020.</passage-ab12>',
         "Answer so far: Lyft earned $3.2 billion in 2021 [1].",
         "lyft earned $3.2 billion in 2021 [1]",
@@ -94,6 +104,86 @@ def test_a_new_answer_replaces_it(reply: str):
     assert parse_revision(reply, PREVIOUS) == Revision("revise", NEW)
 
 
+MORE = "Sales grew by a third [3]."
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        json.dumps({"action": "add", "answer": MORE}),
+        json.dumps({"action": "Add", "answer": MORE}, indent=2),
+        json.dumps({"action": "append", "answer": f"  {MORE}\n"}),
+        # a model that repeats the answer before what it adds
+        json.dumps({"action": "add", "answer": f"{PREVIOUS.strip()} {MORE}"}),
+        "```json\n" + json.dumps({"action": "add", "answer": MORE}) + "\n```",
+        f'{{"action": "add", "answer": "{MORE}"}}',
+        json.dumps({"action": "add", "answer": MORE})[:-1],
+        json.dumps({"Action": "ADD", "Answer": MORE}),
+        json.dumps({"action": "add", "answer": [MORE]}),
+        json.dumps({"action": "keep and add", "answer": MORE}),
+        json.dumps({"action": "add", "answer": f"{MORE} {MORE} [3]."}),
+        json.dumps({"action": "add", "answer": f"... {MORE}"}),
+        f"Action: add\nAnswer: {MORE}",
+        f"ADD: {MORE}",
+        f"add - {MORE}",
+        f"**Added:** {MORE}",
+        f"Addition: {MORE}",
+        # it does not say what it is, and neither cites nor repeats anything of the answer
+        MORE,
+        json.dumps({"answer": MORE}),
+        json.dumps({"action": "update", "answer": MORE}),
+        json.dumps({"decision": "add", "answer": MORE}),
+        json.dumps({"action": "hinzufügen", "answer": MORE}),
+    ],
+)
+def test_what_is_added_follows_an_answer_that_stays_as_it_is(reply: str):
+    assert parse_revision(reply, PREVIOUS) == Revision("add", f"{PREVIOUS.rstrip()} {MORE}")
+
+
+def test_quotes_with_unescaped_marks_do_not_lose_what_is_added():
+    reply = '{"action": "add", "answer": "He called it "a third" more [3].", "quotes": {"3": ["a third"]}}'
+    assert parse_revision(reply, PREVIOUS) == Revision("add", f'{PREVIOUS.rstrip()} He called it "a third" more [3].')
+
+
+def test_a_list_goes_on_below():
+    listed = "- Lyft earned $3.2 billion [1].\n- It lost $1 billion [2]."
+    reply = json.dumps({"action": "add", "answer": "- Sales grew by a third [3].", "quotes": {"3": ["a third"]}})
+    assert parse_revision(reply, listed) == Revision("add", f"{listed}\n- Sales grew by a third [3].", {3: ["a third"]})
+
+
+@pytest.mark.parametrize(
+    ("previous", "addition", "expected"),
+    [
+        ("A stands [1].", "- B stands [3].\n- C stands [4].", "A stands [1].\n\n- B stands [3].\n- C stands [4]."),
+        ("- A stands [1].", "- B stands [3].", "- A stands [1].\n- B stands [3]."),
+        ("| a | b |\n|---|---|\n| 1 | 2 [1] |", "| 3 | 4 [3] |", "| a | b |\n|---|---|\n| 1 | 2 [1] |\n| 3 | 4 [3] |"),
+        ("One.\n\nTwo [1].", "Three stand [3].", "One.\n\nTwo [1].\n\nThree stand [3]."),
+        ("A stands [1]", "B stands too [3].", "A stands [1]\nB stands too [3]."),
+        ("他在这里。[1]", "她也在这里。 [3]", "他在这里。[1] 她也在这里。 [3]"),
+        # the sign, a word around it, or a mark makes another sentence
+        (
+            "Growth was -5 percent [1].",
+            "Growth was 5 percent [3].",
+            "Growth was -5 percent [1]. Growth was 5 percent [3].",
+        ),
+        (
+            "It is not true that sales grew [1].",
+            "Sales grew [3].",
+            "It is not true that sales grew [1]. Sales grew [3].",
+        ),
+        # markers behind the stop stay with their sentence, or go with it
+        ("A is big. [1] B is small. [2]", "A is big. [1] C is red. [3]", "A is big. [1] B is small. [2] C is red. [3]"),
+    ],
+)
+def test_additions_go_where_they_belong(previous: str, addition: str, expected: str):
+    reply = json.dumps({"action": "add", "answer": addition})
+    assert parse_revision(reply, previous) == Revision("add", expected)
+
+
+def test_what_is_added_to_nothing_is_the_answer():
+    assert parse_revision(json.dumps({"action": "add", "answer": MORE}), "") == Revision("revise", MORE)
+
+
 def test_a_reply_held_to_the_schema_is_read():
     asked = {"action": "revise", "answer": NEW, "quotes": [{"n": 3, "quote": "an increase of 36%"}]}
     assert set(asked) == set(REVISION_SCHEMA["required"]) == set(REVISION_SCHEMA["properties"])
@@ -120,7 +210,8 @@ def test_quotes_come_with_it():
     ],
 )
 def test_answers_with_words_of_keeping_are_answers(answer: str):
-    assert parse_revision(answer, PREVIOUS) == Revision("revise", answer)
+    assert parse_revision(answer, PREVIOUS) == Revision("add", f"{PREVIOUS.rstrip()} {answer}")
+    assert parse_revision(f"Revised: {answer}", PREVIOUS) == Revision("revise", answer)
 
 
 def test_any_answer_is_better_than_none():
@@ -131,8 +222,16 @@ def test_any_answer_is_better_than_none():
 @given(st.text(), st.text())
 def test_any_reply_gives_a_decision(reply: str, previous: str):
     revision = parse_revision(reply, previous)
-    assert revision.action in ("keep", "revise")
-    assert revision.action == "revise" or revision == Revision("keep", previous)
+    assert revision.action in ("keep", "add", "revise")
+    assert revision.action != "keep" or revision == Revision("keep", previous)
+    assert revision.action != "add" or revision.answer.startswith(previous.rstrip())
+
+
+@given(st.text(), st.text(min_size=1), st.sampled_from(["add", "Add to it", "append", "extend"]))
+def test_whatever_is_added_nothing_of_the_answer_is_lost(addition: str, previous: str, action: str):
+    revision = parse_revision(json.dumps({"action": action, "answer": addition}), previous)
+    assert revision.action in (("add", "keep") if previous.strip() else ("revise", "keep"))
+    assert revision.answer.startswith(previous.rstrip())
 
 
 @pytest.mark.parametrize(
