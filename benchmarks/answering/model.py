@@ -1,9 +1,10 @@
 """A model that answers as it is asked to, whoever asks: it reads the form of its reply off the instructions.
 
 Nothing here depends on who sent a prompt, only on what the prompt asks for: search queries (lines or JSON), relevances
-(`Doc: 9, Relevance: 7` or JSON), a decision to keep or revise, an answer with markers, with quotes, or in plain prose.
-An answer is always three sentences of 20 words that stand in the prompt, however long the prompt is; who asks for
-quotes gets, and pays for, quotes as well. So the length of a reply follows from its form, never from who asks.
+(`Doc: 9, Relevance: 7` or JSON), a decision on an answer so far, an answer with markers, with quotes, or plain prose.
+An answer is always three sentences of 20 words that stand in the prompt, however long the prompt is, and what is added
+to one is a sentence; who asks for quotes gets, and pays for, quotes as well. So the length of a reply follows from its
+form, never from who asks.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _ENVELOPE = re.compile(r'<passage-[0-9a-f]+ n="(\d+)"[^>]*>\s*(.*?)\s*</passage-
 _DOCUMENT = re.compile(r"^Document (\d+):", re.MULTILINE)
 _BEGINNING = re.compile(r"(?:^|(?<=[.!?]\s))[A-Z]", re.MULTILINE)
 _MARKED = re.compile(r"[^.!?\n]+(?:\[\d+\])+\.")
+_ADDING = '"action": "add"'
 _ASKED = re.compile(r'(?:question|query):[ \t]*"?([^\n"]+)', re.IGNORECASE)
 
 
@@ -140,13 +142,19 @@ def _joined(prompt: str) -> str:
 
 
 def _revision(prompt: str) -> str:
-    """Revise where a passage says something new, which one in two does; the more a window holds, the more often."""
+    """Change the answer where a window says something new, which one in two does; the more it holds, the more often.
+
+    Who asks for no more than what is new pays for no more.
+    """
     new = [(number, text) for number, text in _cited(prompt) if _chance(text, 2)][:1]
     if not new:
         return json.dumps({"action": "keep"})
+    quotes = {str(number): [_quote(text)] for number, text in new}
+    if _ADDING in prompt[: 2 * INSTRUCTIONS]:
+        return json.dumps({"action": "add", "answer": _marked(new), "quotes": quotes})
     before = _MARKED.findall(prompt.rpartition("Answer so far:")[2])[: SENTENCES - 1]
     answer = " ".join([*(each.strip() for each in before), _marked(new)])
-    return json.dumps({"action": "revise", "answer": answer, "quotes": {str(n): [_quote(text)] for n, text in new}})
+    return json.dumps({"action": "revise", "answer": answer, "quotes": quotes})
 
 
 def _marked(cited: Iterable[tuple[int, str]]) -> str:

@@ -56,8 +56,9 @@ class Session:
         await self._system.ready(row, saver)
         # The first turn only warms up: imports, connections, caches.
         warm = await self._turn(row, saver, tell=False) if self._job["warm"] else 0
-        # What is there by now stays; everybody begins with all else collected.
+        # As in a server that is tuned: what is there by now stays, and the collector need not look at it again.
         gc.collect()
+        gc.freeze()
         for _ in range(self._job["repeats"]):
             warm = await self._turn(row, saver) or warm
         if warm:

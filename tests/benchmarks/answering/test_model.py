@@ -88,17 +88,21 @@ def test_quotes_stand_in_their_passages(system: str) -> None:
         assert all(quote in TEXTS[number - 1] for quote in quotes)
 
 
-def test_a_revision_keeps_the_length_of_the_answer() -> None:
+WHOLE = 'Reply {"action": "keep"}, or {"action": "revise", "answer": "..."} with the whole new answer.'
+
+
+@pytest.mark.parametrize(("asked", "action", "places"), [(prompts.REFINE, "add", 3), (WHOLE, "revise", 2)])
+def test_a_change_is_as_long_as_its_form_asks_for(asked: str, action: str, places: int) -> None:
     before = ask(prompts.CREATE, f"{PASSAGES}\n\nQuestion: {QUESTION}").split("\n\nQUOTES:")[0]
     decided = []
     for number in range(5, 25):
         window = wrap([(number, "guide", TEXTS[0].replace("one", f"number {number}"))], new_nonce())
-        said = ask(prompts.REFINE, f"{window}\n\nQuestion: {QUESTION}\n\nAnswer so far: {before}")
+        said = ask(asked, f"{window}\n\nQuestion: {QUESTION}\n\nAnswer so far: {before}")
         revision = parse_revision(said, before)
         decided.append(revision.action)
-        if revision.action == "revise":
-            assert re.findall(r"\[(\d+)\]", revision.answer) == ["1", "2", str(number)]
-    assert {"keep", "revise"} == set(decided)
+        if revision.action == action:
+            assert re.findall(r"\[(\d+)\]", revision.answer) == [*("1", "2", "3")[:places], str(number)]
+    assert {"keep", action} == set(decided)
 
 
 def test_parts_are_joined_with_their_markers() -> None:
