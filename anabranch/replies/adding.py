@@ -16,12 +16,13 @@ _AROUND = " \t\n.,;:!?…-*•_"
 
 
 def is_anew(answer: str, previous: str) -> bool:
-    """Tell whether an answer is the previous one written anew, not only more of it: it cites or says some of the same.
+    """Tell whether an answer is the previous one written anew, not only more of it: all that was cited still is.
 
-    Passages have one number each through all windows, so what is added cites others.
+    Passages have one number each through all windows, so what is added cites others. Where nothing was cited, sentences
+    tell.
     """
-    cited = set(_MARKER.findall(previous)) & set(_MARKER.findall(answer))
-    return bool(cited or _said(previous) & _said(answer))
+    cited = set(_MARKER.findall(previous))
+    return cited <= set(_MARKER.findall(answer)) if cited else bool(_said(previous) & _said(answer))
 
 
 def with_more(previous: str, addition: str) -> str | None:

@@ -101,8 +101,8 @@ def parse_revision(reply: str, previous: str) -> Revision:
 
     An answer is replaced or added to only by an answer: refusals, "the original answer remains", an echo of the prompt,
     the same answer again, half an answer, one that cites nothing in place of one that does (a refusal in any language),
-    and nothing at all keep the previous one. Where a reply does not say that it is a new answer, and neither cites nor
-    says anything of the previous one, it is more of it.
+    and nothing at all keep the previous one. A reply that does not say what it is, and leaves out what the previous
+    answer cites, is more of it.
 
     Args:
         reply: Anything a model wrote; no more than `MAX_REPLY` characters are read.

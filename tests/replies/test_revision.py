@@ -180,6 +180,19 @@ def test_additions_go_where_they_belong(previous: str, addition: str, expected: 
     assert parse_revision(reply, previous) == Revision("add", expected)
 
 
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("A stands [1]. C stands [3].", Revision("add", "A stands [1]. B stands [2]. C stands [3].")),
+        ("C stands by A [1][3].", Revision("add", "A stands [1]. B stands [2]. C stands by A [1][3].")),
+        ("A and B stand [1][2], C does [3].", Revision("revise", "A and B stand [1][2], C does [3].")),
+        ("Revise: A stands [1]. C stands [3].", Revision("revise", "A stands [1]. C stands [3].")),
+    ],
+)
+def test_a_reply_that_does_not_say_what_it_is_loses_nothing(reply: str, expected: Revision):
+    assert parse_revision(reply, "A stands [1]. B stands [2].") == expected
+
+
 def test_what_is_added_to_nothing_is_the_answer():
     assert parse_revision(json.dumps({"action": "add", "answer": MORE}), "") == Revision("revise", MORE)
 
