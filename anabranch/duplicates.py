@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from typing import NamedTuple
+from operator import itemgetter
 
 LIKENESS = 0.9
 """Jaccard similarity of word shingles from which two passages count as one (Broder 1997)."""
@@ -23,12 +23,6 @@ Numbers = frozenset[tuple[str, int]]
 """The numbers in a passage, and how often each stands there."""
 
 
-class _Known(NamedTuple):
-    id: str
-    shingles: frozenset[Shingle]
-    numbers: Numbers
-
-
 class Duplicates:
     """Remembers passages and names the one that a later one repeats: of several, the most alike, then the earliest.
 
@@ -40,7 +34,7 @@ class Duplicates:
         """Take two passages for one from this Jaccard similarity on, in (0, 1]."""
         self._likeness = likeness
         self._exact: dict[str, str] = {}
-        self._known: list[_Known] = []
+        self._known: list[tuple[str, frozenset[Shingle]]] = []
         self._holders: defaultdict[tuple[Numbers, Shingle], list[int]] = defaultdict(list)
 
     def find(self, passage_id: str, text: str) -> str | None:
@@ -49,22 +43,22 @@ class Duplicates:
         folded = " ".join(words) or text
         ends = [words[start:] for start in range(_SHINGLE)]
         shingles = frozenset(zip(*ends, strict=False)) if len(words) >= _SHINGLE else frozenset([tuple(words)])
-        passage = _Known(passage_id, shingles, frozenset(Counter(_NUMBER.findall(folded)).items()))
-        original = self._exact.get(folded) or (self._alike(passage) if words else None)
+        numbers = frozenset(Counter(_NUMBER.findall(folded)).items())
+        keys = [(numbers, shingle) for shingle in self._prefix(shingles)]
+        original = self._exact.get(folded) or (self._alike(shingles, keys) if words else None)
         if original is None:
             self._exact.setdefault(folded, passage_id)
-            for shingle in self._prefix(shingles):
-                self._holders[passage.numbers, shingle].append(len(self._known))
-            self._known.append(passage)
+            for key in keys:
+                self._holders[key].append(len(self._known))
+            self._known.append((passage_id, shingles))
         return original
 
-    def _alike(self, passage: _Known) -> str | None:
+    def _alike(self, shingles: frozenset[Shingle], keys: list[tuple[Numbers, Shingle]]) -> str | None:
         """Return the id of the passage that is most alike, the earliest of several."""
-        keys = ((passage.numbers, shingle) for shingle in self._prefix(passage.shingles))
-        met = {place for key in keys for place in self._holders.get(key, ())}
-        alike = [(_likeness(passage, self._known[place]), -place) for place in met]
-        best, place = max(alike, default=(0.0, 0))
-        return self._known[-place].id if best >= self._likeness else None
+        met = sorted({place for key in keys for place in self._holders.get(key, ())})
+        alike = ((_jaccard(shingles, known), passage_id) for passage_id, known in map(self._known.__getitem__, met))
+        likeness, passage_id = max(alike, key=itemgetter(0), default=(0.0, ""))
+        return passage_id if likeness >= self._likeness else None
 
     def _prefix(self, shingles: frozenset[Shingle]) -> list[Shingle]:
         """Return shingles of which two passages that are alike have one in common (Chaudhuri et al. 2006).
@@ -76,7 +70,6 @@ class Duplicates:
         return sorted(shingles, key=lambda shingle: (hash(shingle), shingle))[: lacking + 1]
 
 
-def _likeness(one: _Known, other: _Known) -> float:
-    """Return the Jaccard similarity of two passages."""
-    both = len(one.shingles & other.shingles)
-    return both / (len(one.shingles) + len(other.shingles) - both)
+def _jaccard(one: frozenset[Shingle], other: frozenset[Shingle]) -> float:
+    both = len(one & other)
+    return both / (len(one) + len(other) - both)

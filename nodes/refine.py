@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.runtime import Runtime
 
-from anabranch.allowance import at_most
 from anabranch.choices import EARLY_STOP
 from anabranch.errors import ModelError, SettingsError
 from anabranch.leaks import without_instructions
 from anabranch.links import strip_links
-from anabranch.replies import REVISION_SCHEMA, parse_revision
-from anabranch.replies.answer import Draft as Parts
-from anabranch.replies.revision import Action
+from anabranch.replies import REVISION_SCHEMA, Action, parse_revision
+from anabranch.replies import Draft as Parts
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, State
 from nodes.resources import corpus_of, model_of
+from nodes.room import sizes
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, instructions, survivable, window_text
 
 
 @traced("refine")
 async def refine(state: State, runtime: Runtime[Context]) -> Update:
-    """Show the model the answer so far and the next window; 'keep' and 'add' leave what is there byte for byte."""
+    """Show the model the answer so far and the next window; 'keep' and 'add' leave what is there as it is."""
     context = settle(state.get("settings"), runtime)
     draft = state["draft"]
     number = draft["window"]
@@ -84,7 +85,8 @@ async def _check_room(context: Context, answer: str) -> None:
     Raises:
         ModelError: It is.
     """
-    counted = (await corpus_of(context)).embedder.count([answer])
-    if at_most(answer, counted[0]) > context.answer_tokens:
+    corpus = await corpus_of(context)
+    (size,) = await asyncio.to_thread(sizes, corpus.embedder, [answer])
+    if size > context.answer_tokens:
         msg = f"The answer would outgrow answer_tokens={context.answer_tokens}: nothing was added."
         raise ModelError(msg, hint="Raise answer_tokens.")

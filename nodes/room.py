@@ -44,7 +44,7 @@ class Room:
 
 def envelope(corpus: CorpusStore, label: str = LONGEST_LABEL) -> int:
     """Return the tokens that the envelope puts around one passage, for a label of this length."""
-    (size,) = _sizes(corpus.embedder, (wrap([(1000, label, "")], new_nonce()),))
+    (size,) = sizes(corpus.embedder, (wrap([(1000, label, "")], new_nonce()),))
     return size
 
 
@@ -54,11 +54,12 @@ def _longest(embedder: Embedder, prompts: tuple[str, ...]) -> int:
     if key not in _known:
         if len(_known) >= KNOWN:
             _known.clear()
-        _known[key] = max(_sizes(embedder, prompts))
+        _known[key] = max(sizes(embedder, prompts))
     return _known[key]
 
 
-def _sizes(embedder: Embedder, texts: Sequence[str]) -> list[int]:
+def sizes(embedder: Embedder, texts: Sequence[str]) -> list[int]:
+    """Return how many tokens a chat model may count in each text; the corpus's tokenizer counts them."""
     return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
 
 
@@ -69,7 +70,7 @@ def room_of(context: Context, corpus: CorpusStore, chat: Chat | None, question: 
         SettingsError: The instructions, the question and the reply leave no room for passages.
     """
     prompts = (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
-    (asked,) = _sizes(corpus.embedder, (question,))
+    (asked,) = sizes(corpus.embedder, (question,))
     frame = _longest(corpus.embedder, prompts) + asked + MESSAGES
     whole = context.context_tokens or (chat.context_tokens if chat is not None else None)
     if whole is None or chat is None:

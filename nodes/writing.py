@@ -15,9 +15,9 @@ from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.metering import note_failure
 from anabranch.models.shapes import refused
+from anabranch.replies import Draft as Parts
 from anabranch.replies import split_answer
 from anabranch.replies.answer import JSON_BEGINNING
-from anabranch.replies.answer import Draft as Parts
 from graph.context import Context
 from graph.state import Draft, Excerpt
 from nodes.resources import chunks_of

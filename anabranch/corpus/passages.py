@@ -91,14 +91,14 @@ class Passages:
             'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
             "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
-        seen = json.dumps(visible(scope))
+        whose = json.dumps(visible(scope))
         with self._reading() as connection:
             # Tags and documents may have changed: what is kept is of one scope and one state of the documents.
             changes = changes_in(connection)
-            found = {i: chunk for i in ids if (chunk := self._kept.get((seen, changes, i))) is not None}
+            found = {i: chunk for i in ids if (chunk := self._kept.get((whose, changes, i))) is not None}
             rows = _batched(connection, sql, [chunk_id for chunk_id in ids if chunk_id not in found], scope)
             new = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
-        self._keep({(seen, changes, chunk_id): chunk for chunk_id, chunk in new.items()})
+        self._keep({(whose, changes, chunk_id): chunk for chunk_id, chunk in new.items()})
         found |= new
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 

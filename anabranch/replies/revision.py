@@ -121,9 +121,8 @@ def parse_revision(reply: str, previous: str) -> Revision:
         candidate = _from_text(text)
     if candidate is None or not _is_better(candidate.answer, previous) or _cites_less(candidate, previous):
         return Revision("keep", previous)
-    if not previous.strip() or candidate.action == "revise":
-        return Revision("revise", candidate.answer, candidate.quotes)
-    if candidate.action is None and is_anew(candidate.answer, previous):
+    asked = candidate.action or ("revise" if is_anew(candidate.answer, previous) else "add")
+    if asked == "revise" or not previous.strip():
         return Revision("revise", candidate.answer, candidate.quotes)
     longer = with_more(previous, candidate.answer)
     return Revision("keep", previous) if longer is None else Revision("add", longer, candidate.quotes)

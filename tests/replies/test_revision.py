@@ -128,7 +128,7 @@ MORE = "Sales grew by a third [3]."
         f"add - {MORE}",
         f"**Added:** {MORE}",
         f"Addition: {MORE}",
-        # it does not say what it is, and neither cites nor repeats anything of the answer
+        # it does not say what it is, and leaves out what the answer cites
         MORE,
         json.dumps({"answer": MORE}),
         json.dumps({"action": "update", "answer": MORE}),
