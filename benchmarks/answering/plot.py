@@ -13,7 +13,7 @@ from benchmarks.answering.tables import title
 # Okabe and Ito's colours can be told apart with every kind of colour vision.
 MODEL, MODEL_OURS, REST, FIRST = "#BBBBBB", "#56B4E9", "#D55E00", "#000000"
 INK, GRID = "#222222", "#dddddd"
-LEFT, WIDTH, RIGHT = 290, 420, 150
+LEFT, WIDTH, RIGHT = 400, 420, 150
 ROW, HEAD, GAP, FOOT = 18, 22, 10, 46
 
 
@@ -60,7 +60,7 @@ def _legend(drawing: drawsvg.Drawing, longest: float, top: float) -> None:
     for colour, words in ((MODEL, "the model's time"), (MODEL_OURS, "the same, Anabranch"), (REST, "not the model's")):
         drawing.append(_bar(x, top + 24, 14, colour))
         drawing.append(_text(words, x + 20, top + 36))
-        x += 150
+        x += 180
     drawing.append(drawsvg.Line(x, top + 25, x, top + 39, stroke=FIRST, stroke_width=2))
     drawing.append(_text("first token", x + 8, top + 36))
 
