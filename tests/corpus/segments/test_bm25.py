@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
@@ -30,6 +30,7 @@ def index_of(folder: Path, corpus: list[list[str]]) -> BM25:
 
 @settings(max_examples=150, deadline=None)
 @given(documents, st.lists(words, max_size=5))
+@example([[], ["a", "d", "é"], ["a", "b", "c", "d", "é", "日本"], ["a", "d", "é"]], ["a"])  # all scores are next to 0
 def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]) -> None:
     with TemporaryDirectory() as folder:
         (found,) = index_of(Path(folder), corpus).search([query], len(corpus), [None])
@@ -37,7 +38,9 @@ def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]
     sharing = [row for row, document in enumerate(corpus) if set(document) & set(query)]
     assert sorted(found.rows.tolist()) == sharing
     np.testing.assert_allclose(found.scores, expected[found.rows], rtol=1e-12, atol=1e-12)
-    assert found.rows.tolist() == sorted(sharing, key=lambda row: (-expected[row], row))
+    # Scores that differ in their last bit alone may stand in another order than rank_bm25's.
+    own = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
+    assert found.rows.tolist() == sorted(sharing, key=lambda row: (-own[row], row))
 
 
 def test_scores_are_those_of_rank_bm25_on_a_novel(shared: Path, tmp_path: Path) -> None:
