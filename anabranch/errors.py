@@ -6,6 +6,7 @@
     ├── UserError(ValueError)              what the user gave or configured is wrong: exit code 2
     │   ├── QuestionError                  empty, too long, not text
     │   ├── SettingsError                  unknown key, value out of bounds, unusable prompt
+    │   ├── ThreadStateError               what a thread holds is not what a step can use
     │   ├── MissingExtraError              an optional dependency is not installed
     │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
     │   ├── CorpusNotFoundError            no corpus at that path
@@ -54,6 +55,12 @@ class SettingsError(UserError):
     """A setting is unknown, out of bounds, or contradicts another."""
 
     code = "settings"
+
+
+class ThreadStateError(UserError):
+    """What a thread holds was edited, or comes from another version, and a step cannot use it."""
+
+    code = "thread_state"
 
 
 class MissingExtraError(UserError):

@@ -2,26 +2,77 @@
 
 from __future__ import annotations
 
-from pydantic import SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+import json
+import os
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, field_validator
+
+from anabranch.errors import SettingsError
+
+PREFIX = "ANABRANCH_"
 
 
-class Secrets(BaseSettings):
-    """Keys, read from the environment where they are used and nowhere else; never part of state, repr or logs."""
+@cache
+def environment() -> Mapping[str, str]:
+    """Return the `ANABRANCH_` variables by their names in small letters, without the prefix.
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_prefix="ANABRANCH_")
+    This is the one place where they are read, once per process: what is set later counts for nothing.
+    """
+    found = {name.upper(): value for name, value in os.environ.items()}
+    return MappingProxyType(
+        {name.removeprefix(PREFIX).lower(): value for name, value in found.items() if name.startswith(PREFIX)}
+    )
 
-    base_url_key: SecretStr | None = None
-    """Key for the OpenAI-compatible server at `base_url`."""
 
+class Operator(BaseModel):
+    """What this process allows its callers.
 
-class Operator(BaseSettings):
-    """What this process allows its callers."""
+    Attributes:
+        lock: Names of Context fields that a caller may not set; their values come from the environment alone.
+        ingest_root: Folder that the ingest graph may read from; relative to where the process started.
+        base_url: The model server that `base_url_key` is for.
+        base_url_key: Key for it; read where it is used and nowhere else, never part of state, repr or logs.
+    """
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_prefix="ANABRANCH_")
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     lock: tuple[str, ...] = ()
-    """Names of Context fields that a caller may not set; their values come from the environment alone."""
-
     ingest_root: str = "."
-    """Folder that the ingest graph may read from; relative to where the process started."""
+    base_url: str | None = None
+    base_url_key: SecretStr | None = None
+
+    @field_validator("lock", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return json.loads(value) if isinstance(value, str) else value
+
+
+def operator() -> Operator:
+    """Return what the environment says.
+
+    Raises:
+        SettingsError: A variable cannot be read; a lock that cannot be read locks everybody out, rather than nobody.
+    """
+    try:
+        return Operator(**environment())
+    except ValidationError as error:
+        names = ", ".join(f"{PREFIX}{str(item['loc'][0]).upper()}" for item in error.errors(include_input=False))
+        msg = f"The environment of this process cannot be used: {names}."
+        raise SettingsError(
+            msg, hint='ANABRANCH_LOCK is a list written as JSON, such as ["corpus", "access"].'
+        ) from error
+
+
+def key_for(base_url: str | None) -> str | None:
+    """Return the operator's key for a model server, None for any other than the operator's own.
+
+    An address may come from a caller, and the key must not follow it there. OPENAI_API_KEY never does.
+    """
+    own = operator()
+    if own.base_url_key is None or own.base_url is None or base_url is None:
+        return None
+    same = base_url.rstrip("/") == own.base_url.rstrip("/")
+    return own.base_url_key.get_secret_value() if same else None

@@ -22,6 +22,7 @@ from langgraph.graph import StateGraph
 from langgraph.runtime import get_runtime
 
 from graph.context import Context
+from graph.validation import checked
 
 Update = Mapping[str, Any]
 Node = Callable[..., Awaitable[Update]]
@@ -101,7 +102,7 @@ class _Edge(Runnable[Any, Any]):
         return self._choose(state)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
-        with set_config_context(ensure_config(config)) as context:
+        with set_config_context(ensure_config(config)) as context, checked(input):
             return context.run(self._choose, input)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401

@@ -1,26 +1,35 @@
 """How one question is to be answered: every setting a caller may choose, its bounds and the step it belongs to.
 
-Precedence: explicit value, then the environment (`ANABRANCH_` and the field's name), then the default here. On a
-LangGraph server the same model is the typed form that Studio shows on each node. Secrets are never settings: providers'
-keys are read from their own environment variables by their own clients.
+Precedence: explicit value, then what the thread began its turn with, then the environment (`ANABRANCH_` and the
+field's name), then the default here. On a LangGraph server the same model is the typed form that Studio shows on each
+node. Secrets are never settings: providers' keys are read from their own environment variables by their own clients.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, get_origin
 
 from langgraph.runtime import Runtime
-from pydantic import Field, PrivateAttr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 import prompts
 from anabranch.errors import SettingsError
-from anabranch.settings import Operator
+from anabranch.settings import environment, operator
 
 PRIVATE = frozenset({"access"})
 """Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
+
+MAX_PROBLEMS = 5
+"""Problems that one error names."""
+
+
+def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
@@ -38,12 +47,15 @@ def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Fie
     )
 
 
-class Context(BaseSettings):
-    """One frozen set of choices for one run; an unknown key is an error."""
+class Context(BaseModel):
+    """One frozen set of choices for one run; an unknown key is an error.
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="ANABRANCH_", protected_namespaces=())
+    It knows its fields and nothing else: where values come from besides is the business of `in_force`.
+    """
 
-    corpus: str = Field(
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    corpus: Annotated[str, BeforeValidator(_path)] = Field(
         default=".anabranch/corpus",
         min_length=1,
         description="Folder of the corpus to search.",
@@ -300,68 +312,133 @@ class Context(BaseSettings):
     map_prompt: str = _prompt("map", prompts.MAP)
     reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
 
-    _explicit: frozenset[str] = PrivateAttr(default=frozenset())
-
-    if not TYPE_CHECKING:  # checkers read the constructor's parameters off the fields
-
-        def __init__(self, **values: Any) -> None:  # noqa: ANN401  # checked by pydantic, field by field
-            """Remember which values were given here: those that the environment gives rank below a thread's."""
-            super().__init__(**values)
-            self._explicit = frozenset(values)
+    _explicit: frozenset[str] | None = PrivateAttr(default=None)
 
     @property
     def explicit(self) -> dict[str, Any]:
-        """The values that were given, without those of the environment."""
-        return self.model_dump(include=set(self._explicit))
+        """The values that were given, without those that `in_force` added."""
+        names = self.model_fields_set if self._explicit is None else self._explicit
+        return self.model_dump(include=set(names))
 
     @field_validator("retrievers")
     @classmethod
     def _distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) != len(names):
-            raise ValueError(f"retrievers are named twice in {names!r}")
+            raise ValueError("a retriever is named twice")
         return names
 
     def remembered(self) -> dict[str, Any]:
-        """Return what a thread keeps of it: the values that were set, without the private ones."""
-        return self.model_dump(mode="json", include=self.model_fields_set - PRIVATE)
+        """Return what a thread keeps of it: the values that were given, without the private ones.
+
+        What the environment says stays out: it is the operator's, and a result is the caller's to read.
+        """
+        given = {name: value for name, value in self.explicit.items() if name not in PRIVATE}
+        return self.model_dump(mode="json", include=set(given))
 
 
-def settle(settings: dict[str, Any] | None, runtime: Runtime[Context] | None) -> Context:
-    """Return the choices in force: what this call gives, over what the turn began with, over the environment.
+def settle(settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None) -> Context:
+    """Return the choices in force in a step.
 
     A resumed or forked run often comes without a context; it must go on with the corpus and the model it began with.
+    As a subgraph this graph may run under a context of somebody else's: that one chooses nothing here.
+
+    Args:
+        settings: What the turn began with, from the thread.
+        runtime: Holds what this call gives.
 
     Raises:
-        SettingsError: A field that the operator locked was given, or what the thread remembers is no longer valid.
+        SettingsError: As `in_force`.
     """
     given = runtime.context if runtime is not None else None
+    return in_force(given if isinstance(given, Context) else None, settings)
+
+
+def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = None) -> Context:
+    """Return what was given, over what the turn began with, over the environment, over the defaults.
+
+    Raises:
+        SettingsError: A field that the operator locked was given, or what the thread or the environment holds is not
+            valid. The message says which, and quotes no value: it may not be the caller's.
+    """
     explicit = given.explicit if given is not None else {}
-    if given is not None and set(settings or {}) <= explicit.keys() | PRIVATE:
-        _refuse_locked(given)
-        return given
+    if not isinstance(settings, Mapping | None):
+        msg = "The settings kept in this thread cannot be used: they are no mapping of names to values."
+        raise SettingsError(msg, hint="Start a new thread.")
     remembered = {name: value for name, value in (settings or {}).items() if name not in PRIVATE}
+    fixed = _environment()
     try:
-        merged = Context(**{**remembered, **explicit})
+        context = Context(**{**fixed, **remembered, **explicit})
+    except ValidationError as error:
+        raise _unusable(error, {*remembered} - {*explicit}) from error
+    _refuse_locked(context, fixed)
+    context._explicit = frozenset(explicit)  # the class and its functions are one unit
+    return context
+
+
+def reader_of(context: Context) -> str:
+    """Name who may read, without saying it: a run is finished only for whoever has the access that it began with."""
+    return hashlib.sha256(json.dumps(sorted(set(context.access))).encode()).hexdigest()[:16]
+
+
+def _environment() -> dict[str, Any]:
+    """Return the settings that the environment holds, as far as they can be read without knowing their bounds.
+
+    Raises:
+        SettingsError: A list is not written as JSON.
+    """
+    return {name: _listed(name, value) for name, value in environment().items() if name in Context.model_fields}
+
+
+def _listed(name: str, value: str) -> Any:  # noqa: ANN401  # a JSON value
+    if get_origin(Context.model_fields[name].annotation) is not tuple:
+        return value
+    try:
+        return json.loads(value)
     except ValueError as error:
-        msg = f"The settings kept in this thread cannot be used: {error}"
-        raise SettingsError(msg, hint="Start a new thread.") from error
-    _refuse_locked(merged)
-    return merged
+        msg = f"The environment variable ANABRANCH_{name.upper()} cannot be used: it holds no list written as JSON."
+        raise SettingsError(msg, hint='Write it as a list written as JSON, such as ["bm25"].') from error
 
 
-@lru_cache(maxsize=4)
-def _operator_lock(_environment: str | None) -> tuple[str, ...]:
-    """Read the lock once for each value that the environment has had: every node and edge asks for it."""
-    return Operator().lock
+def _unusable(error: ValidationError, remembered: set[str]) -> SettingsError:
+    """Say what is wrong with values that were not given with this call."""
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    told = []
+    for problem in problems[:MAX_PROBLEMS]:
+        name = str(problem["loc"][0])[:80] if problem["loc"] else ""
+        of = f"its setting {name!r}" if name in remembered else f"ANABRANCH_{name.upper()}"
+        told.append(f"{of}: {problem['msg'][:1].lower()}{problem['msg'][1:]}")
+    if any(problem["loc"] and problem["loc"][0] in remembered for problem in problems):
+        return SettingsError(
+            f"The settings kept in this thread cannot be used: {'; '.join(told)}.", hint="Start a new thread."
+        )
+    return SettingsError(
+        f"The environment of this process cannot be used: {'; '.join(told)}.",
+        hint="The operator sets these variables.",
+    )
 
 
-def _refuse_locked(context: Context) -> None:
+def _refuse_locked(context: Context, fixed: Mapping[str, Any]) -> None:
     """Hold the caller to what the operator fixed (ANABRANCH_LOCK), also against a thread's edited state."""
-    lock = _operator_lock(os.environ.get("ANABRANCH_LOCK"))
+    lock = locked()
     if not lock:
         return
-    fixed = Context()
+    operators = Context(**fixed)
     for name in lock:
-        if getattr(context, name, None) != getattr(fixed, name, None):
+        if getattr(context, name) != getattr(operators, name):
             msg = f"The setting {name!r} is fixed by the operator of this server."
             raise SettingsError(msg, hint="Leave it out.")
+
+
+def locked() -> tuple[str, ...]:
+    """Return the names of the settings that callers may not change.
+
+    Raises:
+        SettingsError: The lock names something that is no setting: nothing would be locked by it.
+    """
+    lock = operator().lock
+    for name in lock:
+        if name not in Context.model_fields:
+            near = get_close_matches(name.lower(), Context.model_fields, n=1)
+            msg = f"ANABRANCH_LOCK names {name!r}, which is no setting, so it would lock nothing."
+            raise SettingsError(msg, hint=f"Did you mean {near[0]!r}?" if near else "Correct it, or leave it out.")
+    return lock

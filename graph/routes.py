@@ -13,6 +13,8 @@ from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
 from anabranch.choices import EARLY_STOP
+from anabranch.errors import ThreadStateError
+from anabranch.spending import Spending
 from graph.context import Context, settle
 from graph.state import MapTask, Partial, ReduceTask, RetrieveTask, State
 from nodes.ahead import may_draft
@@ -59,6 +61,7 @@ def _task(context: Context, state: State, arm: str) -> RetrieveTask:
         arm=arm,
         texts=searched(state["queries"], arm, context.retrievers),
         settings=state["settings"],
+        reader=state["reader"],
         narrowed=state.get("narrowed"),
     )
     if arm == READER:
@@ -107,6 +110,7 @@ def write(state: State) -> list[Send] | Literal["create"]:
     """Read windows side by side, or begin with the first."""
     if state["route"]["name"] != "map_reduce":
         return "create"
+    _refuse_beyond_budget(state, calls=len(state["windows"]))
     return [
         Send(
             "map",
@@ -115,6 +119,7 @@ def write(state: State) -> list[Send] | Literal["create"]:
                 excerpts=excerpts,
                 standalone=state["standalone"],
                 settings=state["settings"],
+                reader=state["reader"],
                 narrowed=state.get("narrowed"),
                 guests=state.get("guests") or {},
             ),
@@ -149,11 +154,25 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
                 standalone=state["standalone"],
                 message_id=state["message_id"],
                 settings=state["settings"],
+                reader=state["reader"],
             ),
         )
         for index, parts in groups.items()
     ]
+    _refuse_beyond_budget(state, calls=len(sends))
     return sends or "cite"
+
+
+def _refuse_beyond_budget(state: State, *, calls: int) -> None:
+    """Send no more calls than the question may have: `pack` and `gather` keep to that, an edited thread may not.
+
+    Raises:
+        ThreadStateError: There are more.
+    """
+    context = settle(state.get("settings"), get_runtime(Context))
+    if lacking := left_of(context, state.get("trace") or []).lacks(Spending(calls, min(calls, 1), 0)):
+        msg = f"The state of this thread cannot be used: going on would take {lacking}."
+        raise ThreadStateError(msg, hint="Ask the question again.")
 
 
 def after_cite(state: State) -> Literal["abstain", "finish"]:

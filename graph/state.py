@@ -231,6 +231,7 @@ class State(InputState):
     """Everything a turn knows once `begin` has set the stage."""
 
     settings: dict[str, Any]
+    reader: str
     lookup: Lookup
     asked: str
     narrowed: dict[str, Any] | None
@@ -273,6 +274,7 @@ class RetrieveTask(TypedDict):
     arm: str
     texts: list[str]
     settings: dict[str, Any]
+    reader: str
     narrowed: dict[str, Any] | None
     left: NotRequired[Left]
 
@@ -284,6 +286,7 @@ class MapTask(TypedDict):
     excerpts: list[Excerpt]
     standalone: str
     settings: dict[str, Any]
+    reader: str
     narrowed: dict[str, Any] | None
     guests: dict[str, dict[str, Any]]
 
@@ -298,3 +301,4 @@ class ReduceTask(TypedDict):
     standalone: str
     message_id: str
     settings: dict[str, Any]
+    reader: str

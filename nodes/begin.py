@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from anabranch.corpus.filters import compile_filters
 from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import QuestionError
-from graph.context import Context, settle
+from graph.context import Context, reader_of, settle
 from graph.state import Draft, Evidence, InputState, Lookup, Query, Route
 from nodes.ahead import no_draft
 from nodes.resources import corpus_of, model_of, reranker_of
@@ -39,6 +39,7 @@ async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
         "settings": context.remembered(),
+        "reader": reader_of(context),
         "lookup": Lookup(token="", of=""),
         "asked": asked,
         "narrowed": narrowed,

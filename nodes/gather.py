@@ -10,11 +10,13 @@ from langgraph.types import Overwrite
 from anabranch.allowance import at_most
 from anabranch.grouping import group
 from anabranch.models.chat import Chat
+from anabranch.spending import Spending
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, Partial, State
 from nodes.composed import composed_draft
 from nodes.resources import corpus_of, model_of
 from nodes.room import envelope, room_of
+from nodes.spending import left_of
 from nodes.traced import Update, traced
 from nodes.writing import new_message_id, side_by_side
 
@@ -28,8 +30,10 @@ async def gather(state: State, runtime: Runtime[Context]) -> Update:
     parts.sort(key=lambda partial: partial["index"])
     chat = await model_of(context)
     groups = await _groups(context, chat, state, parts) if chat is not None and len(parts) > 1 else []
-    ends = all(len(members) == 1 for members in groups)
-    draft, degraded = await _end(context, state, parts) if ends else (None, [])
+    joined = sum(len(members) > 1 for members in groups)
+    lacking = left_of(context, state["trace"]).lacks(Spending(joined, min(joined, 1), 0))
+    ends = bool(lacking) or not joined
+    draft, degraded = await _end(context, state, parts, lacking) if ends else (None, [])
     return {
         "partials": Overwrite([] if ends else _planned(parts, groups, level)),
         **({"draft": draft} if draft is not None else {}),
@@ -62,12 +66,13 @@ def _planned(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: i
     ]
 
 
-async def _end(context: Context, state: State, parts: Sequence[Partial]) -> tuple[Draft, list[Degraded]]:
+async def _end(context: Context, state: State, parts: Sequence[Partial], lacking: str) -> tuple[Draft, list[Degraded]]:
     """Take the only partial answer as it is; without any, say what is missing, or compose if the model failed."""
     if len(parts) == 1:
         return parts[0]["draft"], []
     if parts:
-        reason = "the partial answers are too long to be joined; they stand one after the other"
+        why = f"cannot be joined, which would take {lacking}" if lacking else "are too long to be joined"
+        reason = f"the partial answers {why}; they stand one after the other"
         return side_by_side([part["draft"] for part in parts]), [Degraded(step="reduce", reason=reason)]
     if not state["partials"]:
         reason = "no window could be read by the model; the answer is verbatim sentences"

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.corpus.ingest import ingest as ingest_files
 from anabranch.errors import SettingsError
-from anabranch.settings import Operator
+from anabranch.settings import operator
 from graph.context import Context, settle
 
 
@@ -23,7 +23,7 @@ async def ingest(state: Mapping[str, Any], runtime: Runtime[Context]) -> dict[st
 
 
 def _work(paths: Sequence[str], context: Context) -> dict[str, Any]:
-    root = Path(Operator().ingest_root).resolve()
+    root = Path(operator().ingest_root).resolve()
     wanted = [_inside(root, path) for path in paths]
     if not wanted:
         msg = "There is nothing to ingest: `paths` is empty."

@@ -12,10 +12,12 @@ from anabranch.leaks import without_instructions
 from anabranch.links import strip_links
 from anabranch.replies import REVISION_SCHEMA, Action, parse_revision
 from anabranch.replies import Draft as Parts
+from anabranch.spending import Spending
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, State
 from nodes.resources import corpus_of, model_of
 from nodes.room import sizes
+from nodes.spending import left_of
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, instructions, survivable, window_text
 
@@ -29,6 +31,14 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     chat = await model_of(context)
     if chat is None:  # the model was taken away between a pause and its resumption
         return {"draft": {**draft, "window": len(state["windows"])}}
+    if lacking := left_of(context, state["trace"]).lacks(Spending(1, 1, 0)):
+        return {
+            "draft": {**draft, "window": len(state["windows"])},
+            "degraded": [
+                Degraded(step="refine", reason=f"the model was not asked: another window would take {lacking}")
+            ],
+            "counts": {"window": number + 1, "action": "unasked", "unread": len(state["windows"]) - number},
+        }
     passages = await window_text(context, state, state["windows"][number])
     so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
     user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"

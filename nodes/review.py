@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 
 from anabranch.errors import SettingsError
+from graph.context import Context, settle
 from graph.state import Passage, Query, State
+from graph.validation import hold_to_reader
 
 MAX_QUERIES = 32
 MAX_TRIES = 20
@@ -20,6 +23,7 @@ MAX_TRIES = 20
 
 def review_queries(state: State) -> dict[str, Any]:
     """Show the queries; resume with true to accept, or with a list of texts to search for instead."""
+    _hold_to_reader(state)
     shown = {
         "review": "queries",
         "question": state["asked"],
@@ -35,6 +39,7 @@ def review_queries(state: State) -> dict[str, Any]:
 
 def review_sources(state: State) -> dict[str, Any]:
     """Show the passages; resume with true to accept, or with the ids to keep, in the order to use them."""
+    _hold_to_reader(state)
     by_id: dict[str, Passage] = {passage["id"]: passage for passage in state["passages"]}
     offered = [
         {key: value for key, value in passage.items() if key in ("id", "source", "page", "preview", "score")}
@@ -43,6 +48,10 @@ def review_sources(state: State) -> dict[str, Any]:
     shown = {"review": "sources", "question": state["asked"], "passages": offered}
     ids = _reply(shown, "sources", by_id)
     return {} if ids is None else {"passages": [by_id[chunk_id] for chunk_id in ids]}
+
+
+def _hold_to_reader(state: State) -> None:
+    hold_to_reader(state, settle(state.get("settings"), get_runtime(Context)))
 
 
 def _reply(shown: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:

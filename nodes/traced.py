@@ -12,8 +12,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.models.metering import metered
-from graph.context import Context
+from graph.context import Context, settle
 from graph.state import Degraded, Step
+from graph.validation import checked, hold_to_reader, shape_of
 
 Update = dict[str, Any]
 Node = Callable[..., Awaitable[Update]]
@@ -27,12 +28,16 @@ def traced(name: str, *, first: bool = False) -> Callable[[Node], Node]:
     """
 
     def decorate(node: Node) -> Node:
+        of = shape_of(node)
+
         @wraps(node)
         async def run(state: Mapping[str, Any], runtime: Runtime[Context], **extra: Any) -> Update:  # noqa: ANN401
             write = runtime.stream_writer
             write({"step": name, "status": "started"})
             began = time.perf_counter()
-            with metered() as meter:
+            with metered() as meter, checked(state, of):
+                if not first:
+                    hold_to_reader(state, settle(state.get("settings"), runtime))
                 update = dict(await node(state, runtime, **extra))
             ms = round((time.perf_counter() - began) * 1000, 1)
             counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})

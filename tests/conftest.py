@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from anabranch.settings import environment
 
 pytest_plugins = ["tests.servers.fixtures"]
 
@@ -26,6 +29,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("anabranch")
     group.addoption("--faults", type=int, default=4, help="how often each fault in tests/faults is tried")
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
+
+
+@pytest.fixture(autouse=True)
+def _environment_of_its_own() -> Iterator[None]:
+    """A process reads its environment once; each test stands for a process."""
+    environment.cache_clear()
+    yield
+    environment.cache_clear()
 
 
 @pytest.fixture(scope="session")

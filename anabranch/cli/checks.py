@@ -40,7 +40,7 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
         context = context_of(sets, **options)
     except AnabranchError as error:
         return [*checks, *_environment(), Check("settings", "problem", error.message, error.hint)]
-    checks += [*_environment(), _changed(context), await _corpus(context)]
+    checks += [*_environment(), _changed(context), *_locked(), await _corpus(context)]
     checks += [await asyncio.to_thread(_embedder), await model_check(context), await reranker_check(context)]
     return [*checks, keys_check(), *_extras()]
 
@@ -77,10 +77,10 @@ def _packages() -> Iterator[Check]:
 
 
 def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[Check]:
-    from anabranch.settings import Operator, Secrets
+    from anabranch.settings import Operator
     from graph.context import Context
 
-    names = [*Context.model_fields, *Secrets.model_fields, *Operator.model_fields, "debug"]
+    names = [*Context.model_fields, *Operator.model_fields, "debug"]
     known = [f"ANABRANCH_{name.upper()}" for name in names]
     for name in sorted(environ):
         if name.upper().startswith("ANABRANCH_") and name.upper() not in known:
@@ -99,6 +99,13 @@ def _changed(context: Context) -> Check:
         if name in context.model_fields_set and getattr(context, name) != fields[name].default
     ]
     return Check("settings", "ok", "; ".join(changed) if changed else "all defaults")
+
+
+def _locked() -> Iterator[Check]:
+    from graph.context import locked
+
+    if names := locked():
+        yield Check("lock", "ok", f"callers may not change: {', '.join(names)}")
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # any setting

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from anabranch.errors import CollectionError
 from anabranch.evaluation.measures import cutoff_of, measure_of
 from anabranch.evaluation.tables import Table
-from graph.context import Context
+from graph.context import Context, in_force
 
 Values = dict[str, Any]
 
@@ -44,7 +44,7 @@ def settings_of(table: Table, given: Mapping[str, Any], *, reproducible: bool, w
 
 def context_of(values: Values, corpus: str) -> Context:
     """Return the context of a configuration on one corpus; what is measured is never an answer of before."""
-    return Context(**{**values, "corpus": corpus, "cache": "off"})
+    return in_force(Context(**{**values, "corpus": corpus, "cache": "off"}))
 
 
 def settings_shown(values: Values) -> str:

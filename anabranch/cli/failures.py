@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import Callable
 from functools import wraps
@@ -44,7 +43,9 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 def report(error: BaseException) -> None:
     """Print the paragraph; the traceback as well when it was asked for."""
     console = notes()
-    if os.environ.get("ANABRANCH_DEBUG", "") not in ("", "0"):
+    from anabranch.settings import environment
+
+    if environment().get("debug", "") not in ("", "0"):
         console.print("".join(traceback.format_exception(error)), soft_wrap=True)
     say(console, f"error: {paragraph(error)}", style="red")
 

@@ -49,10 +49,10 @@ async def _served(model: str, base_url: str) -> Check:
     """Ask a server of the user's own whether it is there and has the model."""
     import httpx
 
-    from anabranch.settings import Secrets
+    from anabranch.settings import key_for
 
-    key = Secrets().base_url_key
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key is not None else {}
+    key = key_for(base_url)
+    headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
     hint = "Start the server, or check base_url; it usually ends in /v1."
     try:
         async with httpx.AsyncClient(timeout=REACH_SECONDS, headers=headers) as client:

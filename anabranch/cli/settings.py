@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
-from pydantic_settings import SettingsError as EnvironmentProblem
 
 from anabranch.errors import SettingsError
 
@@ -28,7 +27,7 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     Raises:
         SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given both ways.
     """
-    from graph.context import Context
+    from graph.context import Context, in_force
 
     given = dict(_pair(pair) for pair in sets or ())
     for name, value in options.items():
@@ -40,11 +39,10 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
         given[name] = value
     _refuse_unknown(given, list(Context.model_fields))
     try:
-        return Context(**{name: _as_text_field(Context, name, value) for name, value in given.items()})
+        chosen = Context(**{name: _as_text_field(Context, name, value) for name, value in given.items()})
     except ValidationError as error:
-        raise SettingsError(" ".join(_problem(Context, item, given) for item in error.errors())) from error
-    except EnvironmentProblem as error:
-        raise SettingsError(_unreadable(error)) from error
+        raise SettingsError(" ".join(_problem(Context, item) for item in error.errors())) from error
+    return in_force(chosen)
 
 
 def filters_of(text: str | None) -> dict[str, Any] | None:
@@ -100,19 +98,13 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str]) -> None:
     raise SettingsError(msg, hint=hint)
 
 
-def _problem(model: type[Context], item: Any, given: Mapping[str, Any]) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
+def _problem(model: type[Context], item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
     name = str(item["loc"][0]) if item["loc"] else ""
-    where = f"The setting {name!r}" if name in given else f"The environment variable ANABRANCH_{name.upper()}"
     value = _short(item["input"])
     what = item["msg"][:1].lower() + item["msg"][1:]
     field = model.model_fields.get(name)
     means = f" ({field.description})" if field is not None and field.description else ""
-    return f"{where} cannot be {value}: {what}.{means}"
-
-
-def _unreadable(error: Exception) -> str:
-    """Name the variable that holds broken JSON; the library names the field."""
-    return f'{" ".join(str(error).split())} (a list in an ANABRANCH_ variable is written as JSON, such as ["bm25"]).'
+    return f"The setting {name!r} cannot be {value}: {what}.{means}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ from anabranch.models.shapes import (
     said,
     shaped,
 )
+from anabranch.settings import key_for
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
 # may see of an answer is pushed there by the node, after checking.
@@ -82,7 +83,7 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
     }
     provider, colon, _ = settings.model.partition(":")
     if settings.base_url:
-        options |= {"base_url": settings.base_url, "api_key": _key_for_own_server()}
+        options |= {"base_url": settings.base_url, "api_key": key_for(settings.base_url) or "not-needed"}
         if not colon or provider not in _PROVIDERS_WITH_BASE_URL:
             options["model_provider"] = provider = "openai"
     if provider == "openai":
@@ -92,17 +93,6 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
         options["stream_chunk_timeout"] = None
     client: BaseChatModel = init_chat_model(settings.model, **options)
     return client
-
-
-def _key_for_own_server() -> str:
-    """Return the key for an OpenAI-compatible server: its own if there is one, else a word, since most ask for none.
-
-    OPENAI_API_KEY is left out on purpose: `base_url` may come from a caller, and the key must not follow it there.
-    """
-    from anabranch.settings import Secrets
-
-    key = Secrets().base_url_key
-    return key.get_secret_value() if key is not None else "not-needed"
 
 
 class Chat:
@@ -255,8 +245,8 @@ def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:
     if status in (401, 403):
         return MissingKeyError(
             f"{where} refused the key for {settings.model!r} ({status}).",
-            hint="Check the key in the provider's environment variable (OPENAI_API_KEY, or ANABRANCH_BASE_URL_KEY "
-            "for a server of your own).",
+            hint="Check the key in the provider's environment variable: OPENAI_API_KEY, or for a server of your own "
+            "ANABRANCH_BASE_URL_KEY, which is sent to the address in ANABRANCH_BASE_URL only.",
         )
     if status in (400, 404, 422):
         return SettingsError(

@@ -15,6 +15,7 @@ from anabranch.errors import AnabranchError, MissingKeyError, ModelError, Settin
 from anabranch.models.embedding import Vectors
 from anabranch.models.unit import unit_rows
 from anabranch.models.wordpieces import WordPieces
+from anabranch.settings import key_for
 
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
@@ -115,9 +116,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 def _new_client(model: str, base_url: str | None, timeout: float) -> Any:  # noqa: ANN401  (one of langchain's)
     from langchain_openai import OpenAIEmbeddings
 
-    from anabranch.settings import Secrets
-
-    key = Secrets().base_url_key or SecretStr("not-needed")
+    key = SecretStr(key_for(base_url) or "not-needed")
     if base_url is None:
         if not os.environ.get("OPENAI_API_KEY"):
             msg = f"The embedder 'openai:{model}' needs OPENAI_API_KEY."
@@ -140,7 +139,11 @@ def _sorted_error(error: Exception, name: str, base_url: str | None) -> Anabranc
     where = base_url or "the provider"
     said = " ".join(str(error).split())[:300]
     if status in (401, 403):
-        hint = "Check ANABRANCH_BASE_URL_KEY." if base_url else "Check OPENAI_API_KEY."
+        hint = (
+            "ANABRANCH_BASE_URL_KEY is sent to the address in ANABRANCH_BASE_URL only."
+            if base_url
+            else "Check OPENAI_API_KEY."
+        )
         return MissingKeyError(f"{where} refused the key for the embedder {name!r} ({status}).", hint=hint)
     if status in (400, 404, 422):
         msg = f"{where} refused the request for the embedder {name!r} ({status}): {said}"

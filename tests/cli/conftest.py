@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from anabranch.cli.app import app
+from anabranch.settings import environment
 
 RIVERS = """# Rivers
 
@@ -72,6 +73,7 @@ def run() -> Run:
     """Run a command; what it raises beyond its exit is a failure of the test."""
 
     def invoke(*arguments: object, stdin: str | None = None, env: dict[str, str] | None = None) -> Result:
+        environment.cache_clear()  # each command is a process of its own
         result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, env=env)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception

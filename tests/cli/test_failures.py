@@ -5,6 +5,7 @@ import typer
 
 from anabranch.cli.failures import exit_code, guarded, innermost, paragraph
 from anabranch.errors import ModelError, QuestionError
+from anabranch.settings import environment
 
 
 def test_ours_are_told_with_their_hint_on_one_line() -> None:
@@ -54,6 +55,7 @@ def test_no_traceback_unless_it_was_asked_for(
 ) -> None:
     for debug, expected in (("", False), ("0", False), ("1", True)):
         monkeypatch.setenv("ANABRANCH_DEBUG", debug)
+        environment.cache_clear()  # as in a process of its own
         with pytest.raises(typer.Exit) as caught:
             guarded(failing)(QuestionError("no words"))
         out, err = capsys.readouterr()

@@ -77,13 +77,14 @@ def test_all_problems_are_named_at_once() -> None:
 
 def test_a_bad_environment_variable_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_RERANK", "best")
-    with pytest.raises(SettingsError, match="environment variable ANABRANCH_RERANK cannot be 'best'"):
+    with pytest.raises(SettingsError, match="ANABRANCH_RERANK: input should be 'none'") as caught:
         context_of()
+    assert "best" not in str(caught.value)  # on a server the caller reads it, and it is not the caller's
 
 
 def test_a_list_in_the_environment_has_to_be_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_RETRIEVERS", "bm25")
-    with pytest.raises(SettingsError, match=r"retrievers.*written as JSON"):
+    with pytest.raises(SettingsError, match=r"ANABRANCH_RETRIEVERS.*written as JSON"):
         context_of()
 
 

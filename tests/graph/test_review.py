@@ -8,6 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from anabranch.settings import environment
 from graph.answer import build
 from graph.context import Context
 
@@ -88,6 +89,7 @@ async def test_the_environment_does_not_outrank_what_the_thread_began_with(
     config = _thread("environment")
     await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river, review="queries", top_k=1))
     monkeypatch.setenv("ANABRANCH_TOP_K", "3")
+    environment.cache_clear()  # the run goes on in another process
     state = await compiled.ainvoke(Command(resume=True), config, context=Context())
     assert len(state["candidates"]) == 1
 

@@ -1,0 +1,182 @@
+"""Threads that somebody edited, or that somebody else goes on with: bounds hold where values are used."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from anabranch.corpus.ingest import ingest
+from anabranch.errors import SettingsError, ThreadStateError
+from graph.answer import build
+from graph.context import Context
+from tests.graph.replies import model
+from tests.servers.openai_stub import OpenAIStub
+
+QUESTION = "What measures protect the town from floods on the Halden?"
+CONFIG: Any = {"configurable": {"thread_id": "t"}}
+SMALL: Any = {"window_tokens": 80, "merge_threshold": 1.0, "top_k": 6, "fan_in": 2}
+
+
+async def stopped(context: Context, *, before: str, question: str = QUESTION) -> Any:
+    """Run a turn up to a step."""
+    compiled = build().compile(checkpointer=InMemorySaver(), interrupt_before=[before])
+    await compiled.ainvoke({"question": question}, CONFIG, context=context)
+    assert before in (await compiled.aget_state(CONFIG)).next
+    return compiled
+
+
+def draft(text: str) -> dict[str, Any]:
+    return {"answer": text, "quotes": {}, "window": 1, "keeps": 0, "found": True, "missing": ""}
+
+
+@pytest.mark.loopback
+async def test_no_more_windows_are_read_than_the_question_may_cost(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        context = Context(
+            corpus=river, model="openai:stub", base_url=stub.base_url, synthesis="map_reduce", strategy="none", **SMALL
+        )
+        compiled = await stopped(context, before="pack")
+        excerpt = {"number": 1, "id": "x", "start": 0, "end": 10}
+        forged = {"windows": [[excerpt]] * 10_000, "route": {"name": "map_reduce", "reasons": []}}
+        with pytest.raises(ThreadStateError, match="max_model_calls leaves 100"):
+            await compiled.aupdate_state(CONFIG, forged, as_node="pack")
+            await compiled.ainvoke(None, CONFIG, context=context)
+        assert len(stub.calls) == 0
+
+
+@pytest.mark.loopback
+async def test_no_more_partial_answers_are_joined_than_the_question_may_cost(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        context = Context(
+            corpus=river, model="openai:stub", base_url=stub.base_url, synthesis="map_reduce", strategy="none", **SMALL
+        )
+        compiled = await stopped(context, before="gather")
+        calls = len(stub.calls)
+        forged = [{"level": 0, "index": n, "draft": draft("x"), "group": n // 2} for n in range(1000)]
+        with pytest.raises(ThreadStateError, match="model calls"):
+            await compiled.aupdate_state(CONFIG, {"partials": forged}, as_node="gather")
+            await compiled.ainvoke(None, CONFIG, context=context)
+        assert len(stub.calls) == calls
+
+
+@pytest.mark.loopback
+async def test_refining_ends_with_the_budget_and_keeps_the_answer(river: str) -> None:
+    with OpenAIStub(model()) as stub:
+        context = Context(
+            corpus=river, model="openai:stub", base_url=stub.base_url, synthesis="refine", strategy="none",
+            max_model_calls=12, **SMALL,
+        )  # fmt: skip
+        compiled = await stopped(context, before="refine")
+        windows = (await compiled.aget_state(CONFIG)).values["windows"]
+        # Windows that the model keeps reading: what each brings is new to it.
+        stub.script = model(
+            refine=lambda request: json.dumps({"action": "add", "answer": f"More {len(stub.calls)} [1]."})
+        )
+        await compiled.aupdate_state(CONFIG, {"windows": [*windows, *windows * 50]}, as_node="create")
+        state = await compiled.ainvoke(None, CONFIG, context=context)
+        while (await compiled.aget_state(CONFIG)).next:
+            state = await compiled.ainvoke(None, CONFIG, context=context)
+        assert len(stub.calls) <= 12
+        assert any("max_model_calls" in item["reason"] for item in state["degraded"])
+        assert state["answer"]
+
+
+BROKEN: list[dict[str, Any]] = [
+    {"queries": [{"text": "x", "weight": 1.0, "kind": "asked"}] * 10_000},
+    {"queries": [{"text": 7, "weight": "much", "kind": None}]},
+    {"queries": "x"},
+    {"draft": draft("The Halden rose. " * 60_000)},
+    {"draft": {}},
+    {"windows": [[{"number": "1", "id": [], "start": 0, "end": 1}]]},
+    {"candidates": [{"id": "x"}]},
+    {"evidence": []},
+    {"asked": "x" * 1_000_000},
+    {"passages": [{"id": "x", "score": 1.0, "leaves": "abc", "source": 1, "page": None, "preview": ""}]},
+    {"settings": []},
+    {"guests": {"x": {"chunk_id": "x"}}},
+]
+
+
+@pytest.mark.parametrize("as_node", ["rewrite", "fuse", "grade", "pack", "create"])
+@pytest.mark.parametrize("edit", BROKEN, ids=lambda edit: next(iter(edit)))
+async def test_what_a_step_cannot_use_is_said_and_asked_of_nobody(
+    edit: dict[str, Any], as_node: str, river: str
+) -> None:
+    context = Context(corpus=river)
+    compiled = await stopped(context, before="finish")
+    with pytest.raises((ThreadStateError, SettingsError), match=f"this thread cannot be used.*{next(iter(edit))}|kept"):
+        await compiled.aupdate_state(CONFIG, edit, as_node=as_node)
+        await compiled.ainvoke(None, CONFIG, context=context)
+        await compiled.ainvoke(None, CONFIG, context=context)
+
+
+async def test_a_thread_without_a_turn_says_so(river: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    with pytest.raises(ThreadStateError, match="it has no"):
+        await compiled.aupdate_state(CONFIG, {"asked": "x"}, as_node="grade")
+        await compiled.ainvoke(None, CONFIG, context=Context(corpus=river))
+
+
+@pytest.fixture(scope="module")
+def locked_away(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A corpus in which only the board may read who buys the weir."""
+    folder = tmp_path_factory.mktemp("locked")
+    rows = [
+        {"id": "a", "title": "Sale", "text": "The Halden weir will be sold to CANARYBUYER for 3 million dollars. " * 9,
+         "access": ["board"]},
+        {"id": "b", "title": "Weir", "text": "The Halden weir was built by Ida Marrow. " * 9},
+    ]  # fmt: skip
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ingest([folder / "rows.jsonl"], folder / "corpus")
+    return str(folder / "corpus")
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("others", [(), ("staff",), ("board", "staff")])
+@pytest.mark.parametrize(
+    ("synthesis", "before"),
+    [("stuff", "grade"), ("stuff", "cite"), ("stuff", "finish"), ("refine", "refine"), ("map_reduce", "gather"),
+     ("map_reduce", "reduce"), ("map_reduce", "cite")],
+)  # fmt: skip
+async def test_a_run_is_finished_only_for_whoever_has_the_tags_that_it_began_with(
+    synthesis: str, before: str, others: tuple[str, ...], locked_away: str
+) -> None:
+    question = "Who will the Halden weir be sold to?"
+    said = "The Halden weir will be sold to CANARYBUYER for 3 million dollars. [1]"
+    with OpenAIStub(model(create=said, map=said)) as stub:
+        wanted: Any = {
+            "corpus": locked_away, "model": "openai:stub", "base_url": stub.base_url, "synthesis": synthesis, **SMALL,
+        }  # fmt: skip
+        compiled = build().compile(checkpointer=InMemorySaver(), interrupt_before=[before])
+        await compiled.ainvoke({"question": question}, CONFIG, context=Context(**wanted, access=("board",)))
+        assert before in (await compiled.aget_state(CONFIG)).next
+        calls = len(stub.calls)
+        for context in (Context(**wanted, access=others), Context(access=others)):
+            with pytest.raises(SettingsError, match="other access tags"):
+                await compiled.ainvoke(None, CONFIG, context=context)
+        assert len(stub.calls) == calls  # nothing was sent on another's behalf
+        # What was begun is not lost: its owner goes on.
+        state: dict[str, Any] = {}
+        while (await compiled.aget_state(CONFIG)).next:
+            state = await compiled.ainvoke(None, CONFIG, context=Context(access=("board", "board")))
+        assert "CANARYBUYER" in state["answer"]
+
+
+async def test_a_review_shows_nothing_to_somebody_else(locked_away: str) -> None:
+    compiled = build().compile(checkpointer=InMemorySaver())
+    context = Context(corpus=locked_away, access=("board",), review="sources")
+    paused = await compiled.ainvoke({"question": "Who will the Halden weir be sold to?"}, CONFIG, context=context)
+    assert "CANARYBUYER" in str(paused["__interrupt__"])
+    with pytest.raises(SettingsError, match="other access tags"):
+        await compiled.ainvoke(Command(resume="nonsense"), CONFIG, context=Context(corpus=locked_away))
+
+
+async def test_tags_are_not_told_by_the_thread(locked_away: str) -> None:
+    context = Context(corpus=locked_away, access=("board",))
+    compiled = await stopped(context, before="cite", question="Who will the Halden weir be sold to?")
+    values = (await compiled.aget_state(CONFIG)).values
+    assert "board" not in json.dumps({name: value for name, value in values.items() if name in ("settings", "reader")})
