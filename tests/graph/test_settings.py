@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings
 from typing_extensions import TypedDict
 
 from anabranch.errors import SettingsError
@@ -22,7 +20,15 @@ from graph.context import Context, in_force, locked
 
 QUESTION = "Who built the Halden weir?"
 SECRET = "hunter2-AKIAFAKEFAKEFAKE1234"
-DOORS = sorted(name for name in inspect.signature(BaseSettings.__init__).parameters if name.startswith("_"))
+# What the constructor of pydantic-settings' class takes besides fields, which `Context` was once made with.
+DOORS = """
+    __pydantic_self__ _build_sources _case_sensitive _cli_avoid_json _cli_enforce_required _cli_exit_on_error
+    _cli_flag_prefix_char _cli_hide_none_type _cli_ignore_unknown_args _cli_implicit_flags _cli_kebab_case
+    _cli_parse_args _cli_parse_none_str _cli_prefix _cli_prog_name _cli_settings_source _cli_shortcuts
+    _cli_show_env_vars _cli_use_class_docs_for_groups _env_file _env_file_depth _env_file_encoding _env_ignore_empty
+    _env_nested_delimiter _env_nested_max_split _env_parse_enums _env_parse_none_str _env_prefix _env_prefix_target
+    _nested_model_default_partial_update _secrets_dir
+""".split()
 
 
 @pytest.fixture
@@ -49,7 +55,6 @@ def attacks(folder: Path) -> list[dict[str, Any]]:
 
 
 async def test_a_context_knows_its_fields_and_no_door_of_the_library(secrets: Path, river: str) -> None:
-    assert "_env_file" in DOORS
     for attack in attacks(secrets):
         with pytest.raises(ValidationError) as caught:
             await graph.ainvoke({"question": QUESTION}, context={"corpus": river, **attack})  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
 import pytest
@@ -73,9 +74,8 @@ async def test_refining_ends_with_the_budget_and_keeps_the_answer(river: str) ->
         compiled = await stopped(context, before="refine")
         windows = (await compiled.aget_state(CONFIG)).values["windows"]
         # Windows that the model keeps reading: what each brings is new to it.
-        stub.script = model(
-            refine=lambda request: json.dumps({"action": "add", "answer": f"More {len(stub.calls)} [1]."})
-        )
+        said = count()
+        stub.script = model(refine=lambda _: Reply(json.dumps({"action": "add", "answer": f"More {next(said)} [1]."})))
         await compiled.aupdate_state(CONFIG, {"windows": [*windows, *windows * 50]}, as_node="create")
         state = await compiled.ainvoke(None, CONFIG, context=context)
         while (await compiled.aget_state(CONFIG)).next:
