@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast faults check format docs dev bench model clean constraints
+.PHONY: help ask test test-fast faults fuzz check format docs dev bench model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -27,6 +27,9 @@ test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
 
 faults: $(VENV)/.dev  ## Try each fault that a corpus has to survive 200 times; takes a quarter of an hour
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
+
+fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads and requests to the graph; takes half an hour
+	$(BIN)/python -m pytest tests/fuzz --fuzz 50
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .

@@ -6,7 +6,6 @@ write, or that grow within a turn, have a reducer and are reset by `begin`; the 
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AnyMessage
@@ -16,6 +15,23 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from anabranch.corpus.store import RankedList
+from anabranch.errors import ThreadStateError
+
+
+def added(before: list[Any], new: list[Any]) -> list[Any]:
+    """Put the items of a step behind those before."""
+    if not isinstance(new, list):
+        msg = f"A channel that holds a list was given {type(new).__name__}."
+        raise ThreadStateError(msg, hint="Give it a list of what is to be added.")
+    return before + new
+
+
+def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Put the items of a step over those before."""
+    if not isinstance(new, dict):
+        msg = f"A channel that holds names and values was given {type(new).__name__}."
+        raise ThreadStateError(msg, hint="Give it what is to be added.")
+    return before | new
 
 
 class Query(TypedDict):
@@ -239,8 +255,8 @@ class State(InputState):
     round: int
     queries: list[Query]
     speculation: Speculation
-    retrieved: Annotated[list[Retrieved], operator.add]
-    guests: Annotated[dict[str, dict[str, Any]], operator.or_]
+    retrieved: Annotated[list[Retrieved], added]
+    guests: Annotated[dict[str, dict[str, Any]], merged]
     signals: dict[str, float]
     candidates: list[Candidate]
     passages: list[Passage]
@@ -248,15 +264,15 @@ class State(InputState):
     windows: list[list[Excerpt]]
     route: Route
     draft: Draft
-    partials: Annotated[list[Partial], operator.add]
+    partials: Annotated[list[Partial], added]
     answer: str
     message_id: str
     citations: list[Citation]
     unsupported: list[str]
     verification: Verification | dict[str, Any]
     abstained: bool
-    degraded: Annotated[list[Degraded], operator.add]
-    trace: Annotated[list[Step], operator.add]
+    degraded: Annotated[list[Degraded], added]
+    trace: Annotated[list[Step], added]
     usage: dict[str, Any]
 
 

@@ -28,6 +28,9 @@ settings.load_profile("anabranch")
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("anabranch")
     group.addoption("--faults", type=int, default=4, help="how often each fault in tests/faults is tried")
+    group.addoption(
+        "--fuzz", type=int, default=1, help="how often tests/fuzz tries its few examples: 100 for a long run"
+    )
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
 
 

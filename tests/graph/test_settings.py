@@ -21,14 +21,16 @@ from graph.context import Context, in_force, locked
 QUESTION = "Who built the Halden weir?"
 SECRET = "hunter2-AKIAFAKEFAKEFAKE1234"
 # What the constructor of pydantic-settings' class takes besides fields, which `Context` was once made with.
-DOORS = """
-    __pydantic_self__ _build_sources _case_sensitive _cli_avoid_json _cli_enforce_required _cli_exit_on_error
-    _cli_flag_prefix_char _cli_hide_none_type _cli_ignore_unknown_args _cli_implicit_flags _cli_kebab_case
-    _cli_parse_args _cli_parse_none_str _cli_prefix _cli_prog_name _cli_settings_source _cli_shortcuts
-    _cli_show_env_vars _cli_use_class_docs_for_groups _env_file _env_file_depth _env_file_encoding _env_ignore_empty
-    _env_nested_delimiter _env_nested_max_split _env_parse_enums _env_parse_none_str _env_prefix _env_prefix_target
-    _nested_model_default_partial_update _secrets_dir
-""".split()
+DOORS = [
+    "__pydantic_self__", "_build_sources", "_case_sensitive", "_cli_avoid_json", "_cli_enforce_required",
+    "_cli_exit_on_error", "_cli_flag_prefix_char", "_cli_hide_none_type", "_cli_ignore_unknown_args",
+    "_cli_implicit_flags", "_cli_kebab_case", "_cli_parse_args", "_cli_parse_none_str", "_cli_prefix",
+    "_cli_prog_name", "_cli_settings_source", "_cli_shortcuts", "_cli_show_env_vars",
+    "_cli_use_class_docs_for_groups", "_env_file", "_env_file_depth", "_env_file_encoding",
+    "_env_ignore_empty", "_env_nested_delimiter", "_env_nested_max_split", "_env_parse_enums",
+    "_env_parse_none_str", "_env_prefix", "_env_prefix_target", "_nested_model_default_partial_update",
+    "_secrets_dir",
+]  # fmt: skip
 
 
 @pytest.fixture

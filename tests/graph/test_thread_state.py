@@ -16,6 +16,7 @@ from graph.answer import build
 from graph.context import Context
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import Reply
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
