@@ -23,6 +23,12 @@ MAX_REPAIRED = 512
 
 _MAX_QUOTES = 24
 
+CHECKED = (
+    "each quote stands in its passage, and the numbers and names of its claim occur there; "
+    "whether the claim follows from it was not checked"
+)
+"""What the program knows of a cited claim, for people: no more than this may be shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class CitationRecord:

@@ -194,6 +194,7 @@ class Verification(TypedDict):
         repaired: Those of them whose words the program found, for want of a quote that holds.
         coverage: Supported claims over claims, 0 without claims.
         precision: Citations by the model that held over those it gave, 1 where it gave none.
+        checked: What was checked, and what was not, for people.
     """
 
     claims: int
@@ -202,6 +203,7 @@ class Verification(TypedDict):
     repaired: int
     coverage: float
     precision: float
+    checked: str
 
 
 class Degraded(TypedDict):

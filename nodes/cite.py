@@ -6,7 +6,7 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from anabranch.citations import CitationRecord, Verified, verify
+from anabranch.citations import CHECKED, CitationRecord, Verified, verify
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.identity import is_url
 from anabranch.corpus.store import Place
@@ -89,6 +89,7 @@ def _figures(checked: Verified) -> Verification:
         repaired=sum(record.repaired for record in checked.citations),
         coverage=round(checked.coverage, 3),
         precision=round(checked.precision, 3),
+        checked=CHECKED,
     )
 
 

@@ -45,8 +45,8 @@ def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
     ordered = sorted(citations, key=lambda citation: citation["marker"])
     for marker, group in groupby(ordered, key=lambda citation: citation["marker"]):
         found = list(group)
-        quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
-        yield f"[{marker}] {place_of(found[0])}", [_shortened(quote) for quote in quotes if quote]
+        quotes = dict.fromkeys((squeeze(citation["quote"]), citation.get("repaired", False)) for citation in found)
+        yield f"[{marker}] {place_of(found[0])}", [_quoted(quote, repaired) for quote, repaired in quotes if quote]
 
 
 def links_of(citations: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -72,6 +72,8 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
     if state["route"]["name"] == "compose" and not state["abstained"]:
         yield "No chat model wrote this: the answer is verbatim sentences from the documents."
+    elif checked := (state.get("verification") or {}).get("checked", ""):
+        yield f"Checked by words alone: {checked}."
     for item in state.get("degraded") or []:
         yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
 
@@ -82,10 +84,11 @@ def _print_source(console: Console, line: tuple[str, list[str]], link: str) -> N
     console.print(Text(place, style=f"bold link {link}" if link else "bold"), soft_wrap=not console.is_terminal)
     for quote in quotes:
         if console.is_terminal:
-            console.print(Padding(Text(f"“{quote}”", style="italic dim"), (0, 0, 0, 4)))
+            console.print(Padding(Text(quote, style="italic dim"), (0, 0, 0, 4)))
         else:
-            console.print(f"    “{quote}”", soft_wrap=True)
+            console.print(f"    {quote}", soft_wrap=True)
 
 
-def _shortened(quote: str) -> str:
-    return quote if len(quote) <= MAX_QUOTE else f"{quote[:MAX_QUOTE].rsplit(' ', 1)[0]} ..."
+def _quoted(quote: str, repaired: bool) -> str:  # a field of the citation
+    short = quote if len(quote) <= MAX_QUOTE else f"{quote[:MAX_QUOTE].rsplit(' ', 1)[0]} ..."
+    return f"“{short}”" + (" (the program chose these words, not the model)" if repaired else "")

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
+from anabranch.citations import CHECKED
 from anabranch.cli.answer_view import print_answer, remarks_on, source_lines
 
 
@@ -26,12 +27,12 @@ def printed(values: dict[str, Any], **options: Any) -> str:
 
 def test_one_entry_per_marker_in_order_with_each_quote_once() -> None:
     given = [citation(2, "b", page=None, heading=""), citation(1, "a"), citation(1, "c"), citation(1, "a")]
-    assert list(source_lines(given)) == [("[1] a.pdf, p. 2, Sales", ["a", "c"]), ("[2] a.pdf", ["b"])]
+    assert list(source_lines(given)) == [("[1] a.pdf, p. 2, Sales", ["“a”", "“c”"]), ("[2] a.pdf", ["“b”"])]
 
 
 def test_long_quotes_are_cut_at_a_word() -> None:
     ((_, (quote,)),) = source_lines([citation(1, "word " * 200)])
-    assert quote.endswith("word ...")
+    assert quote.endswith("word ...”")
     assert len(quote) < 410
 
 
@@ -73,3 +74,17 @@ def test_remarks() -> None:
     assert said[1] == "degraded: create: model down"
     assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
     assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))
+
+
+def test_words_that_the_model_did_not_give_are_told_apart() -> None:
+    values = state(citations=[citation(1, "rose by 4 %", repaired=True), citation(2, "fell", repaired=False)])
+    shown = printed(values)
+    assert "“rose by 4 %” (the program chose these words, not the model)" in shown
+    assert "“fell”\n" in shown
+
+
+def test_no_more_is_said_than_was_checked() -> None:
+    told = "".join(remarks_on(state(verification={"claims": 1, "checked": CHECKED})))
+    assert "was not checked" in told
+    composed = state(verification={"claims": 1, "checked": CHECKED}, route={"name": "compose", "reasons": []})
+    assert "verbatim" in "".join(remarks_on(composed))

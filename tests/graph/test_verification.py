@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.citations import CHECKED
 from anabranch.cli.result import result_of
 from anabranch.corpus.ingest import ingest
 from graph.answer import build, graph
@@ -46,6 +47,7 @@ async def test_the_figures_of_an_answer_are_in_its_result(river: str) -> None:
     figures = state["verification"]
     assert figures == {
         "claims": 2, "supported": 1, "citations": 1, "repaired": 1, "coverage": 0.5, "precision": round(1 / 3, 3),
+            "checked": CHECKED,
     }  # fmt: skip
     assert state["unsupported"] == ["It was blown up by Otto Kraus in 1944."]
     assert state["answer"].endswith("It was blown up by Otto Kraus in 1944. [?]")
