@@ -113,7 +113,8 @@ def verify(
     held = sum(len(set(item.claim.markers) & set(item.numbers)) for item in cited)
     supported = sum(bool(items) for items in found)
     return Verified(
-        answer=text,
+        # Markers that went, or came, have other neighbours than the model gave them.
+        answer=strip_links(text),
         citations=tuple(
             _record(claim, item, order[item.number], passages[item.number])
             for claim, items in zip(stated, found, strict=True)

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from anabranch.corpus.analysis import analyser
 from anabranch.corpus.sentences import spans
+from anabranch.links import strip_links
 
 _NUMBER = r"[0-9]{1,3}"
 _LIST = rf"{_NUMBER}(?:[ \t]{{0,3}}[,;\-–][ \t]{{0,3}}{_NUMBER}){{0,60}}"
@@ -40,7 +41,7 @@ class Claim:
     """One statement of an answer.
 
     Attributes:
-        text: What it says, without markers, on one line.
+        text: What it says, without markers, on one line; nothing that is live in a page (`strip_links`).
         start: Where it starts in the answer.
         end: Where it ends, its markers included.
         markers: Numbers of the passages it cites, each once, in order.
@@ -146,7 +147,7 @@ def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...
     piece = answer[start:end]
     start += len(piece) - len(piece.lstrip(" \t\n\r|"))
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
-    text = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split()))
+    text = strip_links(re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split())))
     if start >= end or not set(analyser().terms(text)) - _REPLIES:
         return None
     if not cites and (_COLON.search(text) or _HEADING.match(text) or text.rstrip("*_\"'”’)").endswith(("?", "？"))):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from anabranch.corpus.sentences import spans
+from anabranch.links import strip_links
 
 RUN = 7
 """Words in a row that two texts share only if one repeats the other."""
@@ -45,7 +46,8 @@ def without_instructions(answer: str, told: Sequence[str], given: Iterable[str])
         if not any(start < last and first < end for first, last in found)
     ]
     removed = len(spans(answer)) - len(kept)
-    return ("".join(kept).rstrip() if removed else answer), removed
+    # What went made neighbours of what was none.
+    return (strip_links("".join(kept)).rstrip() if removed else answer), removed
 
 
 @lru_cache(maxsize=32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from langgraph.runtime import Runtime
 
 from anabranch.corpus.document import Chunk
@@ -16,6 +18,7 @@ from nodes.traced import Update, traced
 from nodes.writing import new_message_id, show
 
 NEAREST = 3
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 PREVIEW_CHARS = 160
 
 
@@ -67,4 +70,6 @@ async def _line(chunk: Chunk, asked: frozenset[str], corpus: CorpusStore) -> str
     shared = [len(asked.intersection(await corpus.analyse(piece))) for piece in pieces]
     # A link in it is no source: the passage is one, and is named.
     best = strip_links(pieces[shared.index(max(shared))])
-    return f"- {chunk.source}{page}: {best[:PREVIEW_CHARS]}{' ...' if len(best) > PREVIEW_CHARS else ''}"
+    line = f"- {chunk.source}{page}: {best[:PREVIEW_CHARS]}{' ...' if len(best) > PREVIEW_CHARS else ''}"
+    # The address of a page stays; any other name may be its author's, and hold more than a name.
+    return line if _ADDRESS.fullmatch(chunk.source) else strip_links(line)

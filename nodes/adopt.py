@@ -11,7 +11,7 @@ from graph.state import Draft, Speculation, State
 from nodes.ahead import no_draft
 from nodes.shown import shown_of
 from nodes.traced import Update, traced
-from nodes.writing import new_message_id, show
+from nodes.writing import instructions, new_message_id, show, window_text
 
 
 @traced("adopt")
@@ -25,7 +25,8 @@ async def adopt(state: State, runtime: Runtime[Context]) -> Update:
     if verdict.why:
         return {**update, "counts": {**counts, "why": verdict.why}}
     draft, message_id = _renumbered(state["speculation"], verdict), new_message_id()
-    stream = AnswerStream()
+    passages = await window_text(context, state, state["windows"][0])
+    stream = AnswerStream(told=instructions(context), given=[passages, state["standalone"]])
     show(message_id, stream.feed(draft["answer"]) + stream.finish())
     return {**update, "draft": draft, "message_id": message_id, "counts": counts}
 

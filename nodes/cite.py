@@ -11,7 +11,6 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.identity import is_url
 from anabranch.corpus.store import Place
 from anabranch.leaks import without_instructions
-from anabranch.links import strip_links
 from anabranch.source_links import link_to
 from anabranch.supporting import PassageText
 from graph.context import Context, settle
@@ -28,7 +27,7 @@ async def cite(state: State, runtime: Runtime[Context]) -> Update:
     draft = state["draft"]
     if not draft["found"]:
         # What the model says is missing will be read as well.
-        missing, _ = without_instructions(strip_links(draft["missing"]), instructions(context), [state["asked"]])
+        missing, _ = without_instructions(draft["missing"], instructions(context), [state["asked"]])
         return {"answer": "", "draft": {**draft, "missing": missing}, "counts": {"found": False}}
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts.values()])

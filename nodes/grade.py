@@ -15,7 +15,6 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.store import CorpusStore
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
-from anabranch.links import strip_links
 from anabranch.replies import VERDICT_SCHEMA, parse_verdict
 from anabranch.sufficiency import CALIBRATED, Judgement, judge
 from graph.context import Context, settle
@@ -129,10 +128,8 @@ async def _by_model(context: Context, state: State) -> Judgement:
     if verdict.sufficient is None:
         msg = "The model's verdict on the evidence could not be read."
         raise ModelError(msg)
-    missing = strip_links(verdict.missing)
-    return Judgement(
-        "enough" if verdict.sufficient else "thin", ("the model's verdict",), (missing,) if missing else ()
-    )
+    missing = (verdict.missing,) if verdict.missing else ()
+    return Judgement("enough" if verdict.sufficient else "thin", ("the model's verdict",), missing)
 
 
 def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:

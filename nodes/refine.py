@@ -9,7 +9,6 @@ from langgraph.runtime import Runtime
 from anabranch.choices import EARLY_STOP
 from anabranch.errors import ModelError, SettingsError
 from anabranch.leaks import without_instructions
-from anabranch.links import strip_links
 from anabranch.replies import REVISION_SCHEMA, Action, parse_revision
 from anabranch.replies import Draft as Parts
 from anabranch.spending import Spending
@@ -55,9 +54,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
             "degraded": [Degraded(step=f"refine:{number + 1}", reason=error.message)],
             "counts": {"window": number + 1, "action": "failed"},
         }
-    shown, _ = without_instructions(
-        strip_links(revised["answer"]), instructions(context), [passages, state["standalone"]]
-    )
+    shown, _ = without_instructions(revised["answer"], instructions(context), [passages, state["standalone"]])
     runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": shown})
     unread = len(state["windows"]) - revised["window"] if revised["keeps"] >= EARLY_STOP else 0
     counts = {"window": number + 1, "action": action, **({"unread": unread} if unread else {})}

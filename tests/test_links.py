@@ -27,13 +27,15 @@ from anabranch.links import NO_NONCE, REMOVED, LinkFilter, strip_links
         ("<https://evil.example>", REMOVED),
         ("<mailto:a@evil.example>", REMOVED),
         ("请看https://evil.example/x。谢谢", f"请看{REMOVED}。谢谢"),
-        ("<img src='https://evil.example'>", ""),
-        ('see <a href="https://evil.example">this</a>.', "see this."),
-        ("<script>x</script>", "x"),
-        ("<b onclick=go()>bold</b>", "bold</b>"),
-        ("[1]: https://evil.example", f"[1]: {REMOVED}"),
+        ("<img src='https://evil.example'>", f"< img src='{REMOVED}'>"),
+        ('see <a href="https://evil.example">this</a>.', f'see < a href="{REMOVED}">this< /a>.'),
+        ("<script>x</script>", "< script>x< /script>"),
+        ("[1]: https://evil.example", f"[1] : {REMOVED}"),
+        ("[1]: //evil.example", "[1] : // evil.example"),
+        ("h&#116;tps&colon;//evil.example", REMOVED),
+        ("https\\:\\/\\/evil.example https:/evil.example", f"{REMOVED} {REMOVED}"),
         ("cut off [here](https://evil.exa", "cut off here"),
-        ("cut off <img src=https://evil.exa", "cut off "),
+        ("cut off <img src=https://evil.exa", f"cut off < img src={REMOVED}"),
     ],
 )
 def test_links_go(text: str, left: str):
@@ -45,7 +47,7 @@ def test_links_go(text: str, left: str):
     [
         "Revenue rose [1]. Costs fell [2][3], see [1, 2].",
         "- **Lyft** [1]\n- a * b\n\n| a | b |\n|---|---|",
-        "if a < b and c > d then List<String> and std::map<std::string, int>",
+        "if a < b and c > d then x <= y << 3",
         "at 10:30, ratio 3:1, e.g. this; and/or that; C:\\temp; note: x",
         "[a] (b) and f(x)[i]",
         "日本語の文です[1]。",
@@ -79,12 +81,6 @@ def test_other_words_of_the_same_make_stay_and_hide_no_link():
     assert strip_links("commit 0123456789abcdef") == "commit 0123456789abcdef"
     assert strip_links(f"x{new_nonce()}") != f"x{NO_NONCE}"
     assert "evil" not in strip_links("abcdefabcdefabcd://evil.example/x")
-
-
-def test_addresses_of_the_corpus_may_stay():
-    kept = "[Guide](https://docs.example/a) https://docs.example/a. <https://docs.example/a>"
-    assert strip_links(kept, {"https://docs.example/a"}) == kept
-    assert strip_links(kept, {"https://docs.example/b"}) == f"Guide {REMOVED}. {REMOVED}"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +185,34 @@ def test_little_is_held_back():
 
 
 @pytest.mark.parametrize(
-    "piece", ["[", "](", "[a](", "<img ", "http://", "www.", "<a", "![", "[a](b)", "(", "a.", "[a[b]", "<", "!"]
+    "piece",
+    [
+        "[",
+        "](",
+        "[a](",
+        "<img ",
+        "http://",
+        "www.",
+        "<a",
+        "![",
+        "[a](b)",
+        "(",
+        "a.",
+        "[a[b]",
+        "<",
+        "!",
+        "&",
+        "&a",
+        "&amp;",
+        "<1",
+        "/",
+        "\\",
+        "h:",
+        "w",
+        "]",
+        "\x1b",
+        "é",
+    ],
 )
 def test_work_is_bounded(piece: str):
     started = time.process_time()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from anabranch.cli.output import notes, results, say
+from anabranch.cli.output import json_text, notes, results, say
 from anabranch.corpus.counted import counted
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.upkeep import Overview, documents, overview
@@ -35,11 +34,11 @@ def show_stats(folder: Path, *, as_json: bool) -> None:
 
 def _write_json(folder: Path, found: Overview) -> None:
     """Write one JSON object, a document at a time: there may be millions."""
-    head = json.dumps({**asdict(found), "dead": found.dead}, ensure_ascii=False)
+    head = json_text({**asdict(found), "dead": found.dead})
     sys.stdout.write(f'{head[:-1]}, "sources": [')
     between = ""
     for row in documents(folder):
-        sys.stdout.write(f"{between}{json.dumps(asdict(row), ensure_ascii=False)}")
+        sys.stdout.write(f"{between}{json_text(asdict(row))}")
         between = ",\n" if sys.stdout.isatty() else ", "
     sys.stdout.write("]}\n")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from anabranch.corpus.reading.cleaning import clean
+from anabranch.corpus.reading.cleaning import INVISIBLE, clean
 
 WIDTH = 100
 """Columns of a table where there is no terminal to ask."""
@@ -37,5 +37,11 @@ def say(console: Console, text: str, style: str | None = None) -> None:
 def write_json(value: Any) -> None:  # noqa: ANN401  # any JSON value
     """Write one JSON value to standard output: indented for a person, on one line for a program."""
     indent = 2 if sys.stdout.isatty() else None
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    sys.stdout.write(json_text(value, indent=indent) + "\n")
     sys.stdout.flush()
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:  # noqa: ANN401  # any JSON value
+    """Return JSON with its letters as they are, and as escapes what nobody sees or a terminal obeys."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)

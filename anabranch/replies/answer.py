@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from anabranch.links import strip_links
 from anabranch.replies.refusal import is_refusal
 from anabranch.replies.sections import Sections
 from anabranch.replies.structured import MAX_REPLY, find_object
@@ -42,10 +43,11 @@ class Draft:
     """What a reply in the answer protocol says.
 
     Attributes:
-        answer: The text for the reader, with its [n] markers; no quotes, no protocol.
+        answer: The text for the reader, with its [n] markers; no quotes, no protocol, and nothing that could be live in
+            the reader's page (`strip_links`).
         quotes: The exact words that the model copied, by passage number; not checked.
         not_found: Whether the reply says that the passages do not hold the answer, and gives none.
-        missing: What is missing, in the model's words.
+        missing: What is missing, in the model's words; as harmless.
     """
 
     answer: str = ""
@@ -79,11 +81,11 @@ def split_answer(reply: str) -> Draft:
 def _from_text(text: str) -> Draft:
     sections = Sections()
     pieces = [sections.feed(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)]
-    answer = "".join([*pieces, sections.finish()]).strip()
+    answer = _shown("".join([*pieces, sections.finish()]))
     quotes = read_quotes(sections.text("quotes") or "")
     missing = sections.text("missing")
     if not answer and missing is None:
-        answer = _from_quotes(quotes) or (sections.text("echo") or "").strip()
+        answer = _shown(_from_quotes(quotes) or sections.text("echo") or "")
     if missing is None and is_refusal(answer):
         return Draft(answer, quotes, not_found=True, missing=_line(answer))
     return Draft(answer, quotes, not_found=missing is not None and not answer, missing=_line(missing or ""))
@@ -93,8 +95,12 @@ def _from_quotes(quotes: dict[int, list[str]]) -> str:
     return "\n".join(f"{quote} [{number}]" for number, several in quotes.items() for quote in several)
 
 
+def _shown(text: str) -> str:
+    return strip_links(text).strip()
+
+
 def _line(text: str) -> str:
-    return " ".join(text.split())[:MAX_MISSING]
+    return strip_links(" ".join(strip_links(text).split()))[:MAX_MISSING]
 
 
 def from_object(value: dict[str, Any]) -> Draft | None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from anabranch.links import strip_links
 from anabranch.replies.adding import is_anew, with_more
 from anabranch.replies.answer import from_object, split_answer
 from anabranch.replies.refusal import is_refusal
@@ -162,7 +163,7 @@ def _from_broken(text: str) -> _Candidate | None:
     if not start or not end or asked is None or asked == "keep":
         return None
     plain = text[start.end() : end.start()].replace('\\"', '"').replace("\\n", "\n")
-    return _Candidate(asked, plain.strip(), {})
+    return _Candidate(asked, strip_links(plain).strip(), {})
 
 
 def _from_text(text: str) -> _Candidate | None:

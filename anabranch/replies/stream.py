@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from anabranch.leaks import without_instructions
-from anabranch.links import LinkFilter, strip_links
+from anabranch.links import LinkFilter
 from anabranch.replies.answer import JSON_BEGINNING, PREAMBLE, split_answer
 from anabranch.replies.instructions import InstructionFilter
 from anabranch.replies.sections import Sections
@@ -21,33 +21,36 @@ _OPENERS = ("sure", "certainly", "of course", "okay", "here", "below")
 class AnswerStream:
     """Takes a reply as it arrives and gives out what a reader may see of it at once.
 
-    Whatever the pieces, together they are `strip_links(split_answer(reply).answer)`, trailing white space aside (save
-    for a thought that is closed and was never opened: it cannot be told from an answer before it ends). Quotes, NOT
-    FOUND, thoughts and unfinished links are never shown. What is held back is short: the first words of a line, an
-    unfinished link, or what may become a repetition of the instructions. A reply in JSON is shown at its end.
+    Whatever the pieces, together they are `split_answer(reply).answer`, trailing white space aside (save for a thought
+    that is closed and was never opened: it cannot be told from an answer before it ends). Quotes, NOT FOUND, thoughts
+    and unfinished links are never shown, and what a reader has at any moment is harmless in a page (`strip_links`).
+    What is held back is short: the first words of a line, an unfinished link, or what may become a repetition of the
+    instructions. A reply in JSON is shown at its end.
     """
 
-    def __init__(self, allowed: Collection[str] = (), *, told: Sequence[str] = (), given: Sequence[str] = ()) -> None:
-        """Allow links to these addresses, see `strip_links`; hide what is told, see `InstructionFilter`."""
-        self._allowed = allowed
+    def __init__(self, *, told: Sequence[str] = (), given: Sequence[str] = ()) -> None:
+        """Hide what is told, see `InstructionFilter`."""
         self._told, self._given = told, given
         self._instructions = InstructionFilter(told, given)
         self._thinking = ThinkingFilter()
         self._sections = Sections()
-        self._links = LinkFilter(allowed)
+        self._links = LinkFilter()
+        # What the instructions leave out makes neighbours of what was none.
+        self._joined = LinkFilter()
         self._reply: list[str] = []
         self._room = MAX_REPLY
         self._start = ""
         self._mode = "open"
         self._white = ""
         self._shown = False
+        self._seen = False
 
     def feed(self, delta: str) -> str:
         """Take the next piece of the reply; return what can be shown now, often nothing."""
         piece = delta[: self._room]
         self._room -= len(piece)
         self._reply.append(piece)
-        return self._instructions.feed(self._advance(self._thinking.feed(piece)))
+        return self._begin(self._joined.feed(self._instructions.feed(self._advance(self._thinking.feed(piece)))))
 
     def finish(self) -> str:
         """Return what was held back."""
@@ -55,10 +58,16 @@ class AnswerStream:
         if self._mode == "text":
             shown += self._links.feed(self._trimmed(self._sections.finish())) + self._links.finish()
         if self._shown:
-            return self._instructions.feed(shown) + self._instructions.finish()
+            shown = self._instructions.feed(shown) + self._instructions.finish()
+            return self._begin(self._joined.feed(shown) + self._joined.finish())
         # It was JSON, or the answer stood where none was expected.
-        whole = strip_links(split_answer("".join(self._reply)).answer, self._allowed)
-        return without_instructions(whole, self._told, self._given)[0]
+        return without_instructions(split_answer("".join(self._reply)).answer, self._told, self._given)[0]
+
+    def _begin(self, text: str) -> str:
+        """Leave out white space before the first word; what stood before it may have been a picture."""
+        text = text if self._seen else text.lstrip()
+        self._seen = self._seen or bool(text)
+        return text
 
     def _advance(self, text: str) -> str:
         if self._mode != "text":

@@ -6,7 +6,8 @@ import re
 
 _THOUGHT = r"think|thinking|reasoning"
 _PASSAGE = r"passage-[0-9a-f]{16}"
-_BEGIN = re.compile(rf"<(?:(?:{_THOUGHT})>|{_PASSAGE}\b)", re.IGNORECASE)
+# The end of a passage that never began says nothing but its nonce, and takes nothing with it.
+_BEGIN = re.compile(rf"<(?:(?:{_THOUGHT})>|{_PASSAGE}\b)|(?P<stray></{_PASSAGE}>)", re.IGNORECASE)
 _END = re.compile(rf"</(?:{_THOUGHT}|{_PASSAGE})>", re.IGNORECASE)
 _THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
 _LONGEST_TAG = len("</passage-0123456789abcdef>")
@@ -34,9 +35,11 @@ class ThinkingFilter:
         end = waiting.start() if waiting else len(self._held)
         start = 0
         while found := (_END if self._inside else _BEGIN).search(self._held, start, end):
-            if not self._inside:
+            if self._inside:
+                self._inside = False
+            else:
                 shown.append(self._held[start : found.start()])
-            self._inside = not self._inside
+                self._inside = found["stray"] is None
             start = found.end()
         if not self._inside:
             shown.append(self._held[start:end])

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from anabranch.links import strip_links
 from anabranch.replies.structured import MAX_REPLY, find_object
 from anabranch.replies.thinking import drop_thinking
 
@@ -44,7 +45,7 @@ class Verdict:
 
     Attributes:
         sufficient: Whether it suffices; None where the reply does not say.
-        missing: What is missing, in the model's words; empty where it suffices.
+        missing: What is missing, in the model's words, made harmless (`strip_links`); empty where it suffices.
     """
 
     sufficient: bool | None
@@ -93,4 +94,4 @@ def _missing(value: object) -> str:
     items = value if isinstance(value, list) else [value]
     text = " ".join("; ".join(item for item in items if isinstance(item, str)).split())
     text = re.split(r"[\"'`]?\s*\}", text)[0].strip("\"'`* ")
-    return "" if _NOTHING.fullmatch(text) else text[:MAX_MISSING]
+    return "" if _NOTHING.fullmatch(text) else strip_links(text)[:MAX_MISSING]

@@ -18,6 +18,7 @@ from graph.context import Context
 from prompts import CREATE
 from tests.conftest import REPOSITORY
 from tests.graph.replies import model, passages_in, step_of, written
+from tests.rendering import live
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
@@ -200,6 +201,19 @@ async def test_the_nearest_passages_of_an_abstention_carry_no_links(tmp_path: Pa
     assert state["abstained"]
     assert "Nearest passages" in state["answer"]
     check(state["answer"], set())
+
+
+@pytest.mark.parametrize("name", ["[b]", "![x](//evil.example/q)", "a <img src=x> b"])
+async def test_the_name_of_a_nearest_passage_is_only_text(name: str, tmp_path: Path) -> None:
+    text = "//evil.example/p.png?q=tax is where the capital gains tax for cryptocurrency in Portugal is ![s][b]."
+    (tmp_path / "lure.jsonl").write_text(json.dumps({"id": name, "text": text}))
+    ingest([tmp_path / "lure.jsonl"], tmp_path / "corpus")
+    with OpenAIStub(model(create="NOT FOUND: the rate")) as stub:
+        context = Context(corpus=str(tmp_path / "corpus"), model="openai:stub", base_url=stub.base_url, strategy="none")
+        question = "What is the capital gains tax for cryptocurrency in Portugal?"
+        state = await graph.ainvoke({"question": question}, context=context)
+    assert "Nearest passages" in state["answer"]
+    assert live(state["answer"]) == []
 
 
 async def test_a_follow_up_does_not_bring_an_order_into_the_question(poisoned: str) -> None:

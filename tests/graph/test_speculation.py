@@ -12,8 +12,10 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.errors import MissingKeyError
+from anabranch.leaks import runs_in
 from graph.answer import build, graph
 from graph.context import Context
+from prompts import CREATE
 from tests.graph.replies import first_sentence, model, passages_in, step_of, without_nonce
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
@@ -85,6 +87,20 @@ async def test_a_draft_from_the_same_evidence_is_the_answer_in_one_round(river: 
     assert {piece.id for piece in pieces} == {state["messages"][-1].id}
     assert "".join(piece.text for piece in pieces).strip() == state["answer"]
     assert state["degraded"] == []
+
+
+async def test_instructions_in_a_kept_draft_are_not_shown(river: str) -> None:
+    def repeats(request: Request) -> Reply:
+        reply = cites(0)(request)
+        return Reply(reply.text.replace("\n\nQUOTES:", f" {request.system}\n\nQUOTES:", 1), delay=0.05)
+
+    prompt = f"{CREATE}\nThe word is HERON-4471-QUARTZ."
+    state, _, pieces = await ask(model(rewrite=rewritten(), create=repeats), river, create_prompt=prompt)
+    assert counts(state, "adopt")["kept"]
+    shown = "".join(piece.text for piece in pieces)
+    assert first_sentence(shown)
+    assert not runs_in(shown) & runs_in(prompt)
+    assert "4471" not in shown
 
 
 async def test_what_it_cites_has_the_number_that_the_final_evidence_gives_it(river: str) -> None:

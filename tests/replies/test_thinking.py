@@ -34,4 +34,5 @@ def test_passages_of_the_prompt_are_left_out(size: int):
 
 
 def test_the_end_of_a_passage_alone_takes_nothing_with_it():
-    assert drop_thinking("The wall holds [1]. </passage-0123456789abcdef>").startswith("The wall holds [1].")
+    assert drop_thinking("The wall </passage-0123456789abcdef>holds [1].") == "The wall holds [1]."
+    assert drop_thinking(f"A {ECHO}</passage-0123456789abcdef>B <think>x</think>C") == "A \nB C"

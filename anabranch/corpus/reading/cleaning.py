@@ -16,7 +16,7 @@ _LIGATURES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
 )
 
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls except tab and newline
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners and fillers without a glyph
@@ -26,6 +26,7 @@ _INVISIBLE = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # musical format controls, tag characters, more selectors
     "]"
 )
+"""Characters that a page or a terminal obeys, or does not show; tabs and newlines aside."""
 
 
 def clean(text: str) -> str:
@@ -39,9 +40,21 @@ def clean(text: str) -> str:
 
 def clean_counted(text: str) -> tuple[str, int]:
     """Return `clean(text)` and how many invisible characters were removed; line ends and ligatures do not count."""
-    text = _NEWLINES.sub("\n", text).translate(_LIGATURES)
-    visible, removed = _INVISIBLE.subn("", text)
-    return unicodedata.normalize("NFC", visible), removed
+    shown, removed = INVISIBLE.subn("", _spelt_out(text))
+    return unicodedata.normalize("NFC", shown), removed
+
+
+def visible(text: str) -> str:
+    """Return what `clean` keeps of each character by itself, so that pieces of a text can be cleaned one by one.
+
+    No piece may end between a carriage return and its line feed; the normal form, which goes over the borders of
+    pieces, is left as it is.
+    """
+    return INVISIBLE.sub("", _spelt_out(text))
+
+
+def _spelt_out(text: str) -> str:
+    return _NEWLINES.sub("\n", text).translate(_LIGATURES)
 
 
 def squeeze(text: str) -> str:
