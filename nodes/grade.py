@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.store import CorpusStore
 from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
+from anabranch.queries import WORD
 from anabranch.replies import VERDICT_SCHEMA, parse_verdict
 from anabranch.sufficiency import CALIBRATED, Judgement, judge
 from graph.context import Context, settle
@@ -24,8 +24,6 @@ from nodes.spending import spares
 from nodes.traced import Update, traced
 
 MAX_MISSING = 200
-
-_WORD = re.compile(r"\w[\w'’.,-]*\w|\w")
 
 
 @traced("grade")
@@ -77,7 +75,7 @@ def _as_before(state: State) -> Update:
 
 async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
-    surface = {term: word for word in _WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
+    surface = {term: word for word in WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
     judgement = judge(
         passages=await _words(context, state, corpus),
         cosine=state["signals"].get("dense") if corpus.embedder.name in CALIBRATED else None,
@@ -91,7 +89,7 @@ async def _words(context: Context, state: State, corpus: CorpusStore) -> list[fr
     """Return which terms of the question each leaf has that was found."""
     ids, guests = _leaf_ids(state), state.get("guests") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
-    words = _WORD.findall(state["standalone"])
+    words = WORD.findall(state["standalone"])
     found = await corpus.occurring(words, own, scope_of(context, state.get("narrowed")))
     brought = [await _terms(corpus, guests[chunk_id]) for chunk_id in ids if chunk_id in guests]
     return [*found.values(), *brought]

@@ -9,11 +9,11 @@ from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
-from anabranch.queries import parse_queries
+from anabranch.queries import WORD, parse_queries
 from graph.context import Context, settle
 from graph.state import Degraded, Query, State
 from nodes.ahead import tell
-from nodes.resources import model_of
+from nodes.resources import corpus_of, model_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
 from prompts import REWRITE
@@ -55,12 +55,24 @@ def _strategy(context: Context, *, again: bool) -> str:
     return "multi" if again and context.strategy == "none" else context.strategy
 
 
+async def _missing(context: Context, state: State) -> list[str]:
+    """Return the words of the question that were not found.
+
+    A judge read passages before it said what is missing, and queries may go to retrievers outside: only the question's
+    own words go on.
+    """
+    corpus = await corpus_of(context)
+    said = frozenset(await corpus.analyse(state["evidence"]["missing"]))
+    words = dict.fromkeys(WORD.findall(state["standalone"]))
+    return [word for word in words if not said.isdisjoint(await corpus.analyse(word))]
+
+
 async def _ask(chat: Chat, context: Context, state: State, strategy: str, room: int) -> list[str]:
     system = context.rewrite_prompt or REWRITE[strategy]
     lines = [f"Number of lines: {room}", f"Question: {state['standalone']}"]
-    missing = state["evidence"]["missing"] if state["round"] > 0 else ""
-    if missing:
-        tried = "; ".join(query["text"] for query in state["queries"])
-        lines += [f"Already searched: {tried}", f"What was not found: {missing}"]
+    if state["round"] > 0:
+        lines.append(f"Already searched: {'; '.join(query['text'] for query in state['queries'])}")
+        missing = await _missing(context, state)
+        lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
     return parse_queries(reply, limit=room, original=state["standalone"])

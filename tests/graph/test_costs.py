@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from graph.answer import graph
 from graph.context import Context
 from tests.graph.replies import added, model, step_of
+from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
@@ -173,14 +175,15 @@ async def test_grading_by_the_model_is_one_small_call(river: str) -> None:
 
 
 async def test_insufficient_evidence_leads_to_one_more_round_and_then_an_abstention(river: str) -> None:
-    with OpenAIStub(model(grade=Reply('{"sufficient": false, "missing": "the name of the mayor"}'))) as stub:
+    verdict = Reply('{"sufficient": false, "missing": "the measures of the mayor"}')
+    with OpenAIStub(model(grade=verdict)) as stub:
         state = await _ask(stub, river, grade="llm")
         assert _by_step(stub)["create"] == 0
         assert state["abstained"]
         assert state["round"] <= 2
         again = [call.request.user for call in stub.calls if step_of(call.request) == "rewrite"]
         assert len(again) == 2
-        assert "the name of the mayor" in again[1]
+        assert again[1].endswith("\nWhat was not found: measures")
 
 
 async def test_a_first_turn_is_not_condensed_and_a_second_is(river: str) -> None:
@@ -208,3 +211,32 @@ async def test_planning_calls_never_see_a_passage(river: str) -> None:
                 assert "passage" not in call.request.user
                 assert "relief channel" not in call.request.user
             assert "relief channel" not in call.request.system
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        ("SECRETFACT-77 is the combination of the safe", None),
+        ("relief channel, measure against flood, SECRETFACT-77", "measures; floods"),
+        ("nothing of the Hochwasser at HALDEN", "Halden"),
+    ],
+)
+async def test_what_a_passage_made_a_judge_say_does_not_reach_the_queries(
+    missing: str, told: str | None, river: str
+) -> None:
+    def grade(request: Request) -> Reply:
+        assert "passage" in request.user
+        return Reply(json.dumps({"sufficient": False, "missing": missing}))
+
+    def rewrite(request: Request) -> Reply:
+        return Reply("\n".join(f"{line} again" for line in request.user.splitlines()))
+
+    with OpenAIStub(model(grade=grade, rewrite=rewrite)) as stub:
+        state = await _ask(stub, river, grade="llm", max_rounds=3, top_k=1)
+        asked = [call.request.user for call in stub.calls if step_of(call.request) == "rewrite"]
+    assert len(asked) > 1
+    assert f"Question: {QUESTION}" in asked[-1]
+    assert "Already searched: " in asked[-1]
+    assert ("What was not found: " in asked[-1]) == (told is not None)
+    assert told is None or f"What was not found: {told}\n" in f"{asked[-1]}\n"
+    assert not any("SECRETFACT" in text or "safe" in text for text in [*asked, *(q["text"] for q in state["queries"])])
