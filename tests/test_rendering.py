@@ -189,6 +189,7 @@ TEXTS = st.lists(FRAGMENTS, max_size=30).map("".join)
 @settings(max_examples=1500, deadline=None)
 @given(TEXTS)
 @example("[b]&#13;: //evil.example")
+@example("_//evil.example_")
 def test_any_text_is_made_harmless_once_and_for_all(text: str) -> None:
     left = strip_links(text)
     assert live(left) == []
