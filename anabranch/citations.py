@@ -100,7 +100,7 @@ def verify(
         The answer with its markers set anew, and the citations that hold. Never raises; the work is bounded.
     """
     answer = strip_links(answer)
-    stated = claims(answer)
+    stated = claims(answer, question)
     names = known_names([claim.text for claim in stated], [question, *(passage.text for passage in passages.values())])
     passages = {number: replace(passage, names=names) for number, passage in passages.items()}
     found = [

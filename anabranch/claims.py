@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from anabranch.corpus.analysis import analyser
 from anabranch.corpus.sentences import spans
+from anabranch.leads import Said
 from anabranch.links import strip_links
 
 _NUMBER = r"[0-9]{1,3}"
@@ -21,6 +22,11 @@ _RANGE = re.compile(rf"({_NUMBER})(?:[ \t]*[-–][ \t]*({_NUMBER}))?")
 _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+•‣◦▪–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]+(?=\S))?")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–>|]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]")
 _HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*\*|__)[^*_\n]{1,200}(?<![.!?])(?:\*\*|__):?[ \t]*$)")
+_RULE = re.compile(
+    r"[ \t>]*+(?:(?:`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,30}|\|?+[ \t]*+:?-{3,}+:?[ \t]*+(?:\|[ \t:|-]*+)?)[ \t]*$"
+)
+"""The fence of a block of code, the line under a table's head: a marker in it would break what it belongs to."""
+
 _ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
 _COLON = re.compile(r"[:：][*_\s]*$")
 _FEW = 3
@@ -67,18 +73,42 @@ def _numbers(match: re.Match[str]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def claims(answer: str) -> list[Claim]:
+def claims(answer: str, question: str = "") -> list[Claim]:
     """Return the claims of an answer, in order.
 
     A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
-    its clauses, each clause is a claim. List items are claims; headings, lead-ins that end in a colon, questions, and
-    what has no content word are not, unless they cite (and say) something.
+    its clauses, each clause is a claim. List items are claims. Headings, heads of tables, lead-ins that end in a colon,
+    and questions are claims where they cite, or say more than the question and the claims that they introduce (see
+    `Said.lacks`). What has no content word, fences, and the rules of tables are none.
     """
+    return _without_mere_leads(_stated(answer), question)
+
+
+def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> list[Claim]:
+    """Leave out the leads that only introduce the claims after them, up to the next lead."""
+    result: list[Claim] = []
+    introduced: list[str] = []
+    said: Said | None = None
+    for claim, is_lead in reversed(stated):
+        if not is_lead:
+            if said:
+                introduced, said = [], None
+            introduced.append(claim.text)
+            result.append(claim)
+            continue
+        said = said or Said(question, introduced)
+        if said.lacks(claim.text):
+            result.append(claim)
+    return result[::-1]
+
+
+def _stated(answer: str) -> list[tuple[Claim, bool]]:
+    """Return what an answer states, and which of it may be only a lead to what follows."""
     found = markers(answer)
     masked = _masked(answer, found)
-    result: list[Claim] = []
+    result: list[tuple[Claim, bool]] = []
     at = 0
-    for line, end in _blocks(answer):
+    for line, end, is_head in _blocks(answer):
         bullet = _BULLET.match(answer, line, end)
         start = bullet.end() if bullet else line
         for first, last in spans(masked[start:end]):
@@ -88,7 +118,8 @@ def claims(answer: str) -> list[Claim]:
                 at += 1
             for clause in _clauses(masked, start + first, start + last, inside):
                 claim = _claim(answer, masked, *clause)
-                result += [claim] if claim else []
+                cites = clause[-1]
+                result += [(claim, not cites and (is_head or _leads(claim.text)))] if claim else []
     return result
 
 
@@ -101,18 +132,24 @@ def _masked(answer: str, found: list[Marker]) -> str:
     return "".join([*parts, answer[done:]])
 
 
-def _blocks(answer: str) -> Iterator[tuple[int, int]]:
-    """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading."""
-    start, position, closed = 0, 0, False
+def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading.
+
+    Each with whether it is a heading or the head of a table. Fences and rules are in none of them.
+    """
+    start, position, closed, heads = 0, 0, False, False
     for line in answer.splitlines(keepends=True):
-        heading = _HEADING.match(line)
-        if position > start and (closed or heading or not line.strip() or _ITEM.match(line)):
-            yield start, position
-            start = position
+        heading, rule = _HEADING.match(line), _RULE.match(line)
+        if position > start and (closed or heading or rule or not line.strip() or _ITEM.match(line)):
+            yield start, position, heads or (rule is not None and "|" in line)
+            start, heads = position, False
+        heads = heads or heading is not None
         closed = bool(heading or _ENDS_BLOCK.search(line.rstrip()[-80:])) or not line.strip()
         position += len(line)
+        if rule:
+            start = position
     if position > start:
-        yield start, position
+        yield start, position, heads
 
 
 def _clauses(
@@ -143,13 +180,17 @@ def _parts(masked: str, before: int, start: int, end: int) -> bool:
     return starts_anew or min(before, after) >= _FEW
 
 
-def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], cites: bool) -> Claim | None:
+def _leads(text: str) -> bool:
+    """Tell whether a sentence may be only a lead: a heading, a question, or one that ends in a colon."""
+    asks = text.rstrip("*_\"'”’)").endswith(("?", "？"))
+    return asks or bool(_COLON.search(text) or _HEADING.match(text))
+
+
+def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], _: bool) -> Claim | None:
     piece = answer[start:end]
     start += len(piece) - len(piece.lstrip(" \t\n\r|"))
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
     text = strip_links(re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split())))
     if start >= end or not set(analyser().terms(text)) - _REPLIES:
-        return None
-    if not cites and (_COLON.search(text) or _HEADING.match(text) or text.rstrip("*_\"'”’)").endswith(("?", "？"))):
         return None
     return Claim(text=text, start=start, end=end, markers=named)

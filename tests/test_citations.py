@@ -217,3 +217,27 @@ def test_a_name_of_the_question_must_be_what_the_passage_is_about() -> None:
     lyft, question = {1: PassageText("a", text, "Lyft annual report")}, "How many employees does Uber have?"
     assert verify("Uber had 4,453 employees in all [1].", {1: [text]}, lyft, question).citations == ()
     assert verify("Lyft had 4,453 employees in all [1].", {1: [text]}, lyft, question).coverage == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("## The mayor was jailed in 1987\n\nCosts did not fall [1].", "## The mayor was jailed in 1987 [?]"),
+        ("**Der Bürgermeister wurde 1987 verhaftet**\n\nCosts did not fall [1].", "verhaftet** [?]"),
+        ("Costs did not fall [1]. Did you know that the mayor was jailed in 1987?", "jailed in 1987? [?]"),
+        ("The mayor was jailed in 1987:\n- Costs did not fall [1].", "jailed in 1987: [?]\n"),
+        ("Costs did not fall [1]. The mayor was jailed in 1987:", "jailed in 1987: [?]"),
+    ],
+)
+def test_a_false_lead_is_marked_and_listed(answer: str, shown: str):
+    checked = verify(answer, {}, PASSAGES, "Did the costs fall?")
+    assert shown in checked.answer
+    assert any("1987" in claim for claim in checked.unsupported)
+
+
+def test_the_head_of_a_table_and_a_block_of_code_stay_what_they_are():
+    answer = (
+        "Costs did not fall [1].\n\n```cpp\nint weir = 5;\n```\n\n| Weir | Year |\n|---|---|\n| Forth | 1890 [5] |\n"
+    )
+    lines = verify(answer, {}, PASSAGES).answer.splitlines()
+    assert lines[2:3] + lines[4:6] + lines[7:8] == ["```cpp", "```", "", "|---|---|"]

@@ -90,3 +90,85 @@ def test_spans_lie_in_order_and_each_marker_is_in_one_claim_at_most(answer: str)
 @pytest.mark.timeout(60)  # quadratic work would take many minutes here
 def test_work_is_bounded(unit: str):
     claims(unit * (100_000 // len(unit)))
+
+
+FALSE_LEADS = [
+    "## The mayor was arrested in 1987\n\n{}",
+    "**The mayor was arrested in 1987 for fraud**\n\n{}",
+    "{} Did you know that the mayor was arrested in 1987?",
+    "The mayor was arrested in 1987, and the sluice is unsafe:\n\n- {}",
+    "{} The mayor was arrested in 1987:",
+    "The mayor of Ostend owns the mill:\n{}",
+    "## Harbour dredging poisoned drinking wells nearby\n\n{}",
+    "1. **The harbour master embezzled public money:**\n   {}",
+]
+FALSE_LEADS_GERMAN = [
+    "## Der Bürgermeister wurde 1987 verhaftet\n\n{}",
+    "**Der Bürgermeister wurde 1987 wegen Betrugs verhaftet**\n\n{}",
+    "{} Wussten Sie, dass der Bürgermeister 1987 verhaftet wurde?",
+    "Der Bürgermeister wurde 1987 verhaftet, und die Schleuse ist unsicher:\n\n- {}",
+    "{} Der Bürgermeister wurde 1987 verhaftet:",
+    "Der Hafenmeister hat öffentliche Gelder veruntreut und Brunnen vergiftet:\n{}",
+]
+TRUE_LEADS = [
+    "# Findings\n{}",
+    "## Key Findings And Results\n\n{}",
+    "**Flood Protection Measures**\n\n{}",
+    "Here is what I found:\n{}",
+    "Based on the provided passages, here are the key points:\n{}",
+    "There are two measures:\n- {}\n- The sluice is open.",
+    "## 1. The weir of 1850\n{}",
+    "How was the town of Halden protected in 1850? {}",
+    "{} Do you want to see more details?",
+    "| Weir | 1850 |\n|---|:--:|\n| {} | built |",
+    "{}\n\n```python\n```\n\n{}",
+    "| | 1850 |\n|---|---|\n| {} | 1 |",
+]
+TRUE_LEADS_GERMAN = [
+    "# Ergebnisse\n{}",
+    "## Die wichtigsten Ergebnisse im Überblick\n\n{}",
+    "Hier ist, was ich gefunden habe:\n{}",
+    "Laut den vorliegenden Dokumenten sind dies die wichtigsten Punkte:\n{}",
+    "Es gibt 2 Maßnahmen:\n- {}\n- Die Schleuse ist offen.",
+    "Wie wurde die Stadt Halden 1850 geschützt? {}",
+    "{} Möchten Sie weitere Einzelheiten wissen?",
+]
+TRUE = "The Halden weir was built in 1850 [1]."
+TRUE_GERMAN = "Das Wehr von Halden wurde 1850 gebaut [1]."
+QUESTION = "Which measures protect the town of Halden from floods?"
+QUESTION_GERMAN = "Welche Maßnahmen schützen die Stadt Halden vor Hochwasser?"
+
+
+@pytest.mark.parametrize(
+    ("lead", "sentence", "question", "word"),
+    [
+        *((lead, TRUE, QUESTION, ("mayor", "poison", "embezzled")) for lead in FALSE_LEADS),
+        *((lead, TRUE_GERMAN, QUESTION_GERMAN, ("verhaftet", "vergiftet")) for lead in FALSE_LEADS_GERMAN),
+    ],
+)
+def test_a_lead_that_says_more_than_what_it_introduces_is_a_claim(
+    lead: str, sentence: str, question: str, word: tuple[str, ...]
+):
+    found = claims(lead.format(sentence), question)
+    assert [claim for claim in found if any(each in claim.text for each in word) and not claim.markers]
+    assert [claim for claim in found if claim.markers == (1,)]
+
+
+@pytest.mark.parametrize(
+    ("lead", "sentence", "question"),
+    [
+        *((lead, TRUE, QUESTION) for lead in TRUE_LEADS),
+        *((lead, TRUE_GERMAN, QUESTION_GERMAN) for lead in TRUE_LEADS_GERMAN),
+    ],
+)
+def test_a_lead_that_says_nothing_more_is_none(lead: str, sentence: str, question: str):
+    known = {"", "The sluice is open.", "Die Schleuse ist offen.", "built", "1"}
+    for claim in claims(lead.format(sentence, sentence), question):
+        assert claim.markers or claim.text in known
+
+
+def test_fences_and_rules_of_tables_stay_whole():
+    code = "So it was [1]:\n\n```cpp\nint weir = 5;\n```\n\n| Year | Weir |\n|---|---|\n| 1850 | built |\n"
+    for claim in claims(code):
+        assert "```" not in claim.text
+        assert "---" not in claim.text
