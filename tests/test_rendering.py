@@ -69,6 +69,8 @@ OTHERS = [
     f"[{'a' * 300}](//{HOST}/x) ![{'a' * 300}](//{HOST}/{'x' * 500})",
     f"[[[[[a]]]]](//{HOST}/x) ![a ![b ![c](//{HOST})](//{HOST})](//{HOST})",
     f"[x]<b>(//{HOST}/x)",
+    "[text](Revenue was 5 [1]. ",
+    f"//{'x' * 70}.{HOST} _//{HOST}_ \\//{HOST}",
     f"![x][9](//{HOST}/x)",
     f"![x][[9]1]\n\n[?](//{HOST})",
     f"<//{HOST}> <https:{HOST}> <https&colon;//{HOST}/x> <xmpp:a@{HOST}> <foo+bar:x> <a@{HOST}> <1@{HOST}> <=a@{HOST}>",

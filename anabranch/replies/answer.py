@@ -96,7 +96,7 @@ def _from_quotes(quotes: dict[int, list[str]]) -> str:
 
 
 def _shown(text: str) -> str:
-    return strip_links(text).strip()
+    return strip_links(text.strip()).strip()
 
 
 def _line(text: str) -> str:
