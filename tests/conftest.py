@@ -42,6 +42,26 @@ def _environment_of_its_own() -> Iterator[None]:
     environment.cache_clear()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """End a test marked `work(seconds)` after that much processor time, however long the clock says that it took."""
+    marker = item.get_closest_marker("work")
+    if marker is None or not hasattr(signal, "setitimer"):
+        return (yield)
+
+    def end(*_: object) -> None:
+        pytest.fail(f"more than {seconds} seconds of processor time: is the work quadratic?")
+
+    (seconds,) = marker.args
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real documents and question sets that development and CI have beside the checkout."""

@@ -39,7 +39,7 @@ def test_any_text_is_judged_and_leaning_is_the_stronger_word(question: str) -> N
     assert may_lean(question) or not leans(question)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.work(60)
 @pytest.mark.parametrize("unit", ["it ", "the same ", "that is ", "A. ", "was it true "])
 def test_work_is_bounded(unit: str) -> None:
     may_lean(unit * (10_000 // len(unit)))

@@ -107,7 +107,7 @@ def test_the_nearest_sentence():
 
 
 @pytest.mark.parametrize("unit", ["- ", "* ", "a-", "' ", "\n-", "....", "a b ", "1-", "_", " \n"])
-@pytest.mark.timeout(60)  # quadratic work would take many minutes here
+@pytest.mark.work(60)  # quadratic work would take many minutes here
 def test_work_is_bounded(unit: str):
     find_quote(unit * 50 + " and some words", unit * 5_000)
     nearest("some words of a quote", unit * 5_000)

@@ -203,7 +203,6 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(
     assert not list(tmp_path.glob(".*.part"))
 
 
-@pytest.mark.timeout(60)
 def test_a_writer_waits_if_asked_to_and_says_for_whom(own: Path) -> None:
     command = [sys.executable, "-m", "anabranch.cli", "corpus", "compact", "--corpus", str(own)]
     with writing(own):

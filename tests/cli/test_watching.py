@@ -88,7 +88,6 @@ def sources(corpus: Path) -> set[str]:
     return {row.source for row in documents(corpus)}
 
 
-@pytest.mark.timeout(600)
 def test_what_happens_in_the_folder_happens_in_the_corpus(watching: Watching, folder: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     watching.until("added", "bees.md")
@@ -119,7 +118,6 @@ def test_what_happens_in_the_folder_happens_in_the_corpus(watching: Watching, fo
     assert verify(corpus) == []
 
 
-@pytest.mark.timeout(600)
 def test_a_corpus_that_is_being_written_to_is_waited_for(watching: Watching, folder: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     watching.until("Watching")
@@ -131,7 +129,6 @@ def test_a_corpus_that_is_being_written_to_is_waited_for(watching: Watching, fol
     assert sources(corpus) == {"bees.md", "owls.md"}
 
 
-@pytest.mark.timeout(600)
 def test_a_folder_that_goes_loses_nothing(watching: Watching, folder: Path, tmp_path: Path) -> None:
     watching.until("Watching")
     folder.rename(tmp_path / "aside")
@@ -143,7 +140,6 @@ def test_a_folder_that_goes_loses_nothing(watching: Watching, folder: Path, tmp_
     assert sources(tmp_path / "corpus") == {"bees.md", "owls.md"}
 
 
-@pytest.mark.timeout(600)
 def test_json_is_a_list_per_run(tmp_path: Path, folder: Path) -> None:
     started = Watching(tmp_path / "corpus", folder, folder / "bees.md", "--json")
     try:

@@ -185,7 +185,6 @@ def test_a_path_object_is_never_an_address(folder: Path, corpus: Path) -> None:
 
 
 @pytest.mark.loopback
-@pytest.mark.timeout(60)
 class TestPages:
     @pytest.fixture
     def site(self) -> Iterator[Site]:

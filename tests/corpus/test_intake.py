@@ -21,7 +21,6 @@ from anabranch.corpus.report import IngestReport
 from anabranch.models.wordpieces import WordPieces
 from tests.corpus.taking_in import Flat, take_in
 
-pytestmark = pytest.mark.timeout(120)
 BOOK = Path(__file__).parent.parent / "samples"
 
 

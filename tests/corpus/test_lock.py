@@ -122,7 +122,6 @@ def test_a_name_on_another_machine_is_believed(tmp_path: Path) -> None:
     assert str(holder(tmp_path)) == f"process {2**22 + 1} on elsewhere (anabranch ingest), since 2026-01-01 10:00:00"
 
 
-@pytest.mark.timeout(60)
 def test_a_writer_that_waits_says_for_whom_once_and_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     entered: list[str] = []
 
@@ -143,13 +142,11 @@ def test_a_writer_that_waits_says_for_whom_once_and_goes_on(tmp_path: Path, capl
     assert "Waiting for 50 seconds" in record.getMessage()
 
 
-@pytest.mark.timeout(60)
 def test_waiting_ends(tmp_path: Path) -> None:
     with writing(tmp_path), pytest.raises(CorpusLockedError), writing(tmp_path, wait=0.3):
         pass
 
 
-@pytest.mark.timeout(120)
 def test_several_processes_that_wait_write_one_after_the_other(tmp_path: Path) -> None:
     (tmp_path / "count").write_text("0")
     processes = [subprocess.Popen([sys.executable, "-c", WRITE, str(tmp_path)]) for _ in range(4)]

@@ -57,6 +57,6 @@ def test_spans_tile_the_text_and_none_is_blank(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [".", ". ", " \n", " ", '."', "\n ", "(", ")", "1. ", "…", "\n\n"])
-@pytest.mark.timeout(60)  # quadratic work would take many minutes here
+@pytest.mark.work(60)  # quadratic work would take many minutes here
 def test_time_stays_linear_on_runs_of_one_pattern(unit: str) -> None:
     spans("x" + unit * 200_000 + "x")

@@ -59,7 +59,6 @@ def folder(tmp_path: Path) -> Path:
     return home
 
 
-@pytest.mark.timeout(120)
 def test_what_is_added_changed_renamed_and_deleted_is_noticed(folder: Path) -> None:
     watched = Watched([folder])
     (folder / "deep" / "er" / "b.md").write_text("b")
@@ -75,7 +74,6 @@ def test_what_is_added_changed_renamed_and_deleted_is_noticed(folder: Path) -> N
     assert watched.until("new") <= {"new", "in", "d.md"}
 
 
-@pytest.mark.timeout(120)
 def test_many_changes_at_once_come_together(folder: Path) -> None:
     watched = Watched([folder])
     names = [f"{n}.md" for n in range(200)]
@@ -84,7 +82,6 @@ def test_many_changes_at_once_come_together(folder: Path) -> None:
     assert watched.next() == set(names)
 
 
-@pytest.mark.timeout(120)
 def test_what_is_nobodys_document_is_not_noticed(folder: Path) -> None:
     corpus = folder / "c"
     beside = folder / "c.threads.db"
@@ -102,7 +99,6 @@ def test_what_is_nobodys_document_is_not_noticed(folder: Path) -> None:
     assert watched.next() == {"c.md"}
 
 
-@pytest.mark.timeout(120)
 def test_an_editor_that_writes_beside_and_renames_is_one_change(folder: Path) -> None:
     watched = Watched([folder])
     (folder / "a.md~").write_text("a")
@@ -113,7 +109,6 @@ def test_an_editor_that_writes_beside_and_renames_is_one_change(folder: Path) ->
     assert watched.next() == {"a.md"}
 
 
-@pytest.mark.timeout(120)
 def test_single_files_are_watched_and_their_neighbours_are_not(folder: Path) -> None:
     watched = Watched([folder / "a.md"])
     (folder / "b.md").write_text("b")
@@ -126,7 +121,6 @@ def test_single_files_are_watched_and_their_neighbours_are_not(folder: Path) -> 
     assert watched.until("a.md") == {"a.md"}
 
 
-@pytest.mark.timeout(120)
 def test_a_folder_and_a_file_elsewhere(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "single.md").write_text("x")
     watched = Watched([folder, tmp_path / "single.md"])
@@ -135,7 +129,6 @@ def test_a_folder_and_a_file_elsewhere(folder: Path, tmp_path: Path) -> None:
     assert watched.until("single.md", "b.md") == {"single.md", "b.md"}
 
 
-@pytest.mark.timeout(120)
 def test_a_folder_that_goes_is_waited_for(folder: Path) -> None:
     watched = Watched([folder])
     aside = folder.with_name("aside")
@@ -150,7 +143,6 @@ def test_a_folder_that_goes_is_waited_for(folder: Path) -> None:
     assert "b.md" in watched.until("b.md")
 
 
-@pytest.mark.timeout(120)
 def test_an_empty_folder_in_its_place_is_a_drive_that_was_unplugged(folder: Path) -> None:
     watched = Watched([folder])
     folder.rename(folder.with_name("aside"))

@@ -95,7 +95,7 @@ async def test_what_is_no_question_is_refused(river: str, question: str) -> None
 
 
 @pytest.mark.parametrize("question", ODD.values(), ids=ODD)
-@pytest.mark.timeout(60)
+@pytest.mark.work(60)
 async def test_an_odd_question_gets_a_plain_answer(river: str, question: str) -> None:
     state = await ANSWER.ainvoke(InputState(question=question), context=Context(corpus=river))
     check(state)

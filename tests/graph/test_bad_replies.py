@@ -15,7 +15,7 @@ from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import DRIP, SILENT, echo
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 5}

@@ -18,7 +18,7 @@ from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.loopback
 
 FIRST = "Who built the Halden weir?"
 SUBJECT = "What is the diameter of the water wheel at the Brannock mill?"

@@ -23,7 +23,7 @@ from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 CANARY = "HERON-4471-QUARTZ"

@@ -17,7 +17,7 @@ from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import SILENT
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 6, "synthesis": "map_reduce"}

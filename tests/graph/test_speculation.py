@@ -22,7 +22,7 @@ from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import BROKEN, UNAUTHORISED, Script, in_turn
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 WEIR = "builder of the weir\nengineer Halden\nconstruction of the dam"

@@ -18,7 +18,7 @@ from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.loopback
 
 QUESTION = "Who built the Halden weir, and when?"
 

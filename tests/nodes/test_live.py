@@ -57,7 +57,6 @@ async def test_what_is_written_slowly_arrives_piece_by_piece() -> None:
     assert [text for _, text in await _read(write)] == ["one ", "two ", "three"]
 
 
-@pytest.mark.timeout(60)
 async def test_nothing_waits_for_the_next_piece() -> None:
     """A model that thinks for long after its second word leaves no reader without it."""
     seen: list[float] = []

@@ -14,7 +14,7 @@ from anabranch.corpus.fetching import Fetcher, FetchLimits
 from anabranch.errors import ReadingError, UserError
 from tests.corpus.fetching.site import PUBLIC, Internet, Names, Site, Trusting, leads_to, page, serving
 
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.loopback
 
 HTML = "<html><title>Herons</title><p>Herons wait in the shallows.</p></html>"
 QUICK = FetchLimits(size=200_000, seconds=10, idle=5)

@@ -14,7 +14,7 @@ from anabranch.errors import ReadingError
 from tests.corpus.fetching.site import PUBLIC, Internet, Site, page, serving
 
 pytest.importorskip("cryptography")
-pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.loopback
 
 
 def certificate(path: Path, name: str) -> Path:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-import pytest
-
 from anabranch.corpus.reading import PLAIN
 from anabranch.corpus.reading.crew import Crew
 from anabranch.corpus.reading.frames import Tag
@@ -15,7 +13,6 @@ from anabranch.corpus.reading.orders import Order, Orders
 from anabranch.corpus.reading.wire import Setup
 from tests.corpus.reading.children import COMMAND, scripts
 
-pytestmark = pytest.mark.timeout(60)
 SETUP = Setup(Limits(), PLAIN, "", (64, 32, 16))
 
 

@@ -11,8 +11,6 @@ import pytest
 from anabranch.corpus.reading.limits import Limits, fuse_for, too_much_memory, used_bytes
 from anabranch.errors import SettingsError
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def run(program: str) -> subprocess.CompletedProcess[str]:
     head = f"import sys; sys.path[:0] = {sys.path!r}\nfrom anabranch.corpus.reading.limits import *\n"

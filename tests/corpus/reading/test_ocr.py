@@ -81,7 +81,6 @@ def test_a_program_that_does_not_start_is_a_lack(monkeypatch: pytest.MonkeyPatch
 
 
 @NEEDS_SHELL
-@pytest.mark.timeout(60)
 def test_a_program_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(ocr, "_SECONDS", 0.5)
     assert stand_in(tmp_path, "exec sleep 600").read(b"", 200) == "it took over 0.5 seconds"

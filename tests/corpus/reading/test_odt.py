@@ -154,7 +154,7 @@ def test_hidden_rows_and_columns_merged_cells_and_formulas(sheets: Path) -> None
     assert document.notes == ("hidden cells were left out (6)",)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.work(60)
 def test_cells_that_claim_to_fill_the_sheet_do_not(sheets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MOST_CHARACTERS", 100_000)
     body = (

@@ -13,8 +13,6 @@ from anabranch.corpus.reading.frames import Frame, Tag
 from anabranch.corpus.reading.orders import Order, Orders
 from anabranch.errors import OperationError
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def serve(orders: Orders, sizes: dict[str, list[int]]) -> None:
     while (order := orders.next()) is not None:

@@ -23,7 +23,6 @@ from anabranch.errors import OperationError, ReadingError
 from anabranch.models.wordpieces import MINILM_TOKENIZER, WordPieces
 from tests.corpus.reading.children import File, outcomes, pool_of, scripts
 
-pytestmark = pytest.mark.timeout(120)
 SIZES = (64, 32, 16)
 
 

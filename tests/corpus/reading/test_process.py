@@ -17,7 +17,6 @@ from anabranch.corpus.reading.wire import Setup, to_part
 from anabranch.errors import OperationError, ReadingError
 from tests.corpus.reading.children import COMMAND, scripts
 
-pytestmark = pytest.mark.timeout(60)
 SETUP = Setup(Limits(seconds=0.5), PLAIN, "", (64, 32, 16))
 
 

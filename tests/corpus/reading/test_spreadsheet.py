@@ -206,7 +206,7 @@ def test_the_words_of_text_boxes_are_read(book: Path) -> None:
     assert texts(read(rewritten(saved(book, fill), box))) == ["cell", "in a box"]
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.work(60)
 def test_a_million_formatted_rows_with_nothing_in_them(book: Path) -> None:
     def stretch(name: str, data: bytes) -> bytes:
         if "sheet1" not in name:

@@ -17,8 +17,6 @@ from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.reading.process import COMMAND
 from anabranch.corpus.reading.wire import Setup, leaves, of_order, of_setup
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:
