@@ -31,7 +31,7 @@ class Turn:
         first: Seconds to the first piece of text; 0 where none came.
         steps: Supersteps of LangGraph.
         calls: Model calls, as the server counted them.
-        rounds: Sequential round trips among them.
+        rounds: Steps of the graph that made some: calls of branches side by side are one round trip.
     """
 
     thread: str
@@ -63,11 +63,10 @@ async def timed(compiled: Compiled, given: dict[str, Any], context: Context | No
 
 async def asked(compiled: Compiled, stub: OpenAIStub, question: str, context: Context) -> Turn:
     """Ask one question and count what the model server saw of it."""
-    calls, rounds = len(stub.calls), stub.rounds()
+    calls = len(stub.calls)
     turn = await timed(compiled, {"question": question}, context)
-    return Turn(
-        turn.thread, turn.state, turn.wall, turn.first, turn.steps, len(stub.calls) - calls, stub.rounds() - rounds
-    )
+    rounds = turn.state["usage"]["rounds"]
+    return Turn(turn.thread, turn.state, turn.wall, turn.first, turn.steps, len(stub.calls) - calls, rounds)
 
 
 class Counted(TypedDict):

@@ -25,6 +25,7 @@ from tests.servers import scripts
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import together
 
 pytestmark = pytest.mark.loopback
 
@@ -76,7 +77,7 @@ def chooser(*words: str) -> Any:
             for place, word in enumerate(words)
             if word in text
         ]
-        return Reply("\n".join(lines) or "None", delay=0.08)
+        return Reply("\n".join(lines) or "None")
 
     return judge
 
@@ -86,7 +87,7 @@ async def _read(
 ) -> tuple[RankedList, OpenAIStub, CorpusStore, Meter]:
     store = await open_corpus(corpus)
     with OpenAIStub(script) as stub, metered() as meter:
-        chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=5.0, retries=0))
+        chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0))
 
         async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
             return await judge_all(chat, RETRIEVE, "Which?", batches, read_judgements, asyncio.Semaphore(8))
@@ -100,7 +101,7 @@ async def _texts(store: CorpusStore, ranked: RankedList) -> list[str]:
 
 
 async def test_every_passage_is_read_once_and_in_parallel(plain: Path) -> None:
-    ranked, stub, store, meter = await _read(plain, chooser("pike", "heron"))
+    ranked, stub, store, meter = await _read(plain, together(chooser("pike", "heron"), 3))
     assert [text.split()[1] for text in await _texts(store, ranked)] == ["pike", "heron"]
     assert ranked["scores"] == [9.0, 8.0]
     shown = [text for call in stub.calls for text in passages_in(call.request).values()]
@@ -132,13 +133,14 @@ async def test_more_than_the_calls_allow_is_refused_before_any_call(plain: Path)
 
 async def test_the_peer_reads_in_sequence_without_order_and_we_do_not_llamaindex_s8(plain: Path) -> None:
     # SummaryIndexLLMRetriever: no async, no top_n, no sort
-    ranked, stub, _, _ = await _read(plain, chooser("pike", "weir"), batch=1, depth=4)
+    ranked, stub, _, _ = await _read(plain, together(chooser("pike", "weir"), len(BEASTS)), batch=1, depth=4)
     assert stub.rounds() == 1
     assert ranked["scores"] == [9.0, 8.0, 8.0, 8.0]
 
 
 async def test_documents_are_chosen_by_their_summaries_first(told: Path) -> None:
-    ranked, stub, store, _ = await _read(told, chooser("pikes", "pike"), batch=6)
+    ranked, stub, store, _ = await _read(told, together(chooser("pikes", "pike"), 1, 2), batch=6)
+    assert len(stub.calls) == 3
     first, *then = stub.calls
     herons, otters, pikes = passages_in(first.request).values()
     assert (herons, pikes) == ("Book 0\nAll about herons.", "Book 2\nAll about pikes.")

@@ -39,7 +39,7 @@ PLAIN = re.compile(r"[A-Z][\w ,;:()/.%'’-]+[.?]")
 """Sentences that are questions enough; some systems would lose a quote, or half of a line of code, on the way."""
 
 FULL = Terms(repeats=3, warm=True, together=32, rounds=2, latency=LATENCY, per_token=PER_TOKEN, cap=600)
-QUICK = Terms(repeats=1, warm=False, together=2, rounds=1, latency=0.02, per_token=0.0005, cap=120)
+QUICK = Terms(repeats=1, warm=False, together=2, rounds=1, latency=0.02, per_token=0.0005, cap=900, batches=4)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -34,6 +34,7 @@ class Terms:
         latency: Seconds of the model server before the first token.
         per_token: Seconds from each token to the next.
         cap: Seconds that one system has.
+        batches: Calls for relevances that wait for each other; 0 for none.
     """
 
     repeats: int
@@ -43,6 +44,7 @@ class Terms:
     latency: float
     per_token: float
     cap: float
+    batches: int = 0
 
 
 @contextmanager
@@ -52,7 +54,7 @@ def model_server(log: Path, terms: Terms) -> Iterator[str]:
     Raises:
         RuntimeError: It does not start.
     """
-    pace = ["--latency", str(terms.latency), "--per-token", str(terms.per_token)]
+    pace = ["--latency", str(terms.latency), "--per-token", str(terms.per_token), "--batches", str(terms.batches)]
     command = [sys.executable, "-m", "benchmarks.answering.server", str(log), *pace]
     with (
         tempfile.TemporaryFile("w+") as said,
@@ -60,7 +62,7 @@ def model_server(log: Path, terms: Terms) -> Iterator[str]:
     ):
         try:
             assert server.stdout is not None
-            ready, _, _ = select.select([server.stdout], [], [], 30)
+            ready, _, _ = select.select([server.stdout], [], [], 300)
             address = server.stdout.readline().strip() if ready else ""
             if not address:
                 said.seek(0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
+from typing import Any
 
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
@@ -23,7 +25,6 @@ MARKERS = {
 _PASSAGE = re.compile(r'<passage-[0-9a-f]+ n="(\d+)"[^>]*>\s*(.*?)\s*</passage-', re.DOTALL)
 _MARKER = re.compile(r"\[\d+\]")
 DELAY = 0.06
-"""Long enough that calls which run side by side overlap."""
 
 
 def step_of(request: Request) -> str:
@@ -96,6 +97,14 @@ def model(**changes: Script | Reply | str) -> Script:
         **changes,
     }
     return route({MARKERS[node]: reply for node, reply in replies.items()})
+
+
+def at_once(state: dict[str, Any]) -> list[int]:
+    """Return how many model calls each step of a turn made that made any; branches side by side are one step."""
+    calls: Counter[int] = Counter()
+    for step in state["trace"]:
+        calls[step["round"]] += step["calls"]
+    return [count for _, count in sorted(calls.items()) if count]
 
 
 def without_nonce(request: Request) -> str:

@@ -11,10 +11,11 @@ import pytest
 
 from graph.answer import graph
 from graph.context import Context
-from tests.graph.replies import added, model, step_of
+from tests.graph.replies import added, at_once, model, step_of
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import together
 
 pytestmark = pytest.mark.loopback
 
@@ -112,6 +113,8 @@ async def test_a_good_answer_is_never_overwritten(reply: str, river: str) -> Non
 @pytest.mark.parametrize("fan_in", [2, 4, 20])
 async def test_map_reduce_is_a_tree(fan_in: int, river: str) -> None:
     with OpenAIStub(model()) as stub:
+        first = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **SMALL)
+    with OpenAIStub(together(model(), *at_once(first))) as stub:
         state = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **SMALL)
         windows = len(state["windows"])
         assert windows >= 5
@@ -147,11 +150,14 @@ async def test_when_no_window_helps_the_answer_is_an_abstention(river: str) -> N
 
 
 async def test_the_llm_reranker_is_one_round(river: str) -> None:
+    batches = {
+        "strategy": "none", "rerank": "llm", "rerank_depth": 12, "rerank_batch": 4, "rerank_always": True,
+        "rerank_form": "batches",
+    }  # fmt: skip
     with OpenAIStub(model()) as stub:
-        state = await _ask(
-            stub, river, strategy="none", rerank="llm", rerank_depth=12, rerank_batch=4, rerank_always=True,
-            rerank_form="batches",
-        )  # fmt: skip
+        first = await _ask(stub, river, **batches)
+    with OpenAIStub(together(model(), *at_once(first))) as stub:
+        state = await _ask(stub, river, **batches)
         fused = next(step for step in state["trace"] if step["node"] == "fuse")["counts"]["kept"]
         assert _by_step(stub) == {"rerank": math.ceil(fused / 4), "create": 1}
         assert stub.rounds() == state["usage"]["rounds"] == 2

@@ -11,11 +11,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.answer import build, graph
 from graph.context import Context
-from tests.graph.replies import model, passages_in, step_of, without_nonce, written
+from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
-from tests.servers.scripts import SILENT
+from tests.servers.scripts import SILENT, together
 
 pytestmark = pytest.mark.loopback
 
@@ -38,6 +38,9 @@ def _most_at_once(stub: OpenAIStub, step: str) -> int:
 @pytest.mark.parametrize("most", [1, 2, 8])
 async def test_calls_of_a_level_run_at_the_same_time_up_to_the_bound(most: int, river: str) -> None:
     with OpenAIStub(model()) as stub:
+        first = await graph.ainvoke({"question": QUESTION}, context=_context(river, stub, fan_in=2))
+    waves = [min(most, level - done) for level in at_once(first) for done in range(0, level, most)]
+    with OpenAIStub(together(model(), *waves)) as stub:
         state = await graph.ainvoke(
             {"question": QUESTION}, context=_context(river, stub, max_concurrency=most, fan_in=2)
         )

@@ -130,7 +130,7 @@ class CallLog:
     def rounds(self, kind: str | None = None) -> int:
         """Count sequential round trips: calls whose intervals overlap, also through a third one, are one.
 
-        Parallel calls only overlap when each takes a while: give the replies a delay of 50 ms or more.
+        Parallel calls are sure to overlap only where the script holds their replies: `scripts.together`.
         """
         now, rounds, latest = time.monotonic(), 0, float("-inf")
         for call in sorted(self.calls, key=lambda call: call.request.started):

@@ -27,6 +27,8 @@ class Reply:
 
 
 Script = Callable[[Request], Reply]
+TOGETHER_SECONDS = 50
+"""Until calls that do not come at the same time fail a test; less than a model call may take."""
 
 
 def as_script(script: Script | Reply | str) -> Script:
@@ -67,6 +69,28 @@ def echo(request: Request) -> Reply:
 def unexpected(request: Request) -> Reply:
     """Fail the test: no script was meant for this request."""
     raise LookupError(f"no script for the system prompt {request.system[:200]!r}")
+
+
+def together(script: Script | Reply | str, *sizes: int) -> Script:
+    """Hold the replies until all calls that belong together have come: so many of them, round after round.
+
+    Calls that are made at the same time then overlap in the stub's log however busy the machine is. Calls of one round
+    that come one after the other never overlap, and fail the test: the first would wait for the last.
+    """
+    otherwise, changed, arrived = as_script(script), threading.Condition(), 0
+    ends = list(itertools.accumulate(sizes))
+
+    def held(request: Request) -> Reply:
+        nonlocal arrived
+        with changed:
+            arrived += 1
+            end = next((end for end in ends if arrived <= end), arrived)
+            changed.notify_all()
+            if not changed.wait_for(lambda: arrived >= end, TOGETHER_SECONDS):
+                raise TimeoutError(f"{arrived} calls came within {TOGETHER_SECONDS} s, of rounds of {sizes}")
+        return otherwise(request)
+
+    return held
 
 
 def route(scripts: Mapping[str, Script | Reply | str], default: Script | Reply | str = unexpected) -> Script:

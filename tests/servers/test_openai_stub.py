@@ -29,7 +29,7 @@ TEXT = "One  two\nthree, naïve ☃.\n"
 
 
 @asynccontextmanager
-async def client_of(base_url: str, *, timeout: float = 5.0, retries: int = 0) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client_of(base_url: str, *, timeout: float = 60.0, retries: int = 0) -> AsyncIterator[openai.AsyncOpenAI]:
     http = openai.DefaultAsyncHttpxClient(verify=False)  # reading the certificates takes longer than a test
     async with openai.AsyncOpenAI(
         base_url=base_url, api_key="key", timeout=timeout, max_retries=retries, http_client=http
@@ -104,7 +104,7 @@ def test_event_loops_one_after_another_may_share_a_client() -> None:
 
 
 async def test_forty_parallel_calls_are_one_round_and_five_in_a_chain_are_five() -> None:
-    with OpenAIStub(lambda request: Reply(request.user, delay=0.3)) as stub:
+    with OpenAIStub(scripts.together(scripts.echo, 40)) as stub:
         async with client_of(stub.base_url) as client:
             texts = [f"question {number}" for number in range(40)]
             assert await asyncio.gather(*(ask(client, text) for text in texts)) == texts

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.servers import scripts
 from tests.servers.calls import Request
-from tests.servers.scripts import BROKEN, Reply, echo, in_turn, rate_limited, route
+from tests.servers.scripts import BROKEN, Reply, echo, in_turn, rate_limited, route, together
 
 
 def asked(system: str, user: str = "hello") -> Request:
@@ -47,3 +48,13 @@ def test_parallel_calls_get_each_turn_once() -> None:
     with ThreadPoolExecutor(16) as pool:
         texts = [reply.text for reply in pool.map(script, [asked("")] * 200)]
     assert sorted(texts, key=int) == [str(turn) for turn in range(200)]
+
+
+def test_calls_of_a_round_wait_for_each_other_and_one_that_is_alone_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = together("yes", 2, 1)
+    with ThreadPoolExecutor(2) as pool:
+        assert [reply.text for reply in pool.map(held, [asked("")] * 2)] == ["yes", "yes"]
+    assert held(asked("")).text == held(asked("")).text == "yes"  # a round of one, and one more
+    monkeypatch.setattr(scripts, "TOGETHER_SECONDS", 0.01)
+    with pytest.raises(TimeoutError, match="1 calls came"):
+        together("yes", 2)(asked(""))

@@ -63,7 +63,7 @@ def test_settings_of_every_row_are_settings() -> None:
 
 
 def test_a_system_that_cannot_start_is_told(tmp_path: Path) -> None:
-    terms = Terms(repeats=1, warm=False, together=1, rounds=1, latency=0.0, per_token=0.0, cap=60)
+    terms = Terms(repeats=1, warm=False, together=1, rounds=1, latency=0.0, per_token=0.0, cap=900)
     found = measured("haystack", sys.executable, tmp_path, tmp_path, terms, lambda _: None)
     assert "facts.json" in found.of(rows_of("haystack")[0]).failed
     missing = measured("haystack", str(tmp_path / "python"), tmp_path, tmp_path, terms, lambda _: None)

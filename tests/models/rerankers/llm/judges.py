@@ -13,8 +13,6 @@ from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
-DELAY = 0.1
-
 
 def grades(request: Request) -> dict[int, float]:
     """Return the relevance that each passage of a request carries."""
@@ -24,14 +22,14 @@ def grades(request: Request) -> dict[int, float]:
 def by_lines(request: Request) -> Reply:
     """Judge as the batches' prompt asks, worst first so that nobody relies on the order."""
     lines = [f"Doc: {number}, Relevance: {grade:g}" for number, grade in grades(request).items() if grade]
-    return Reply("\n".join(reversed(lines)) or "None", delay=DELAY)
+    return Reply("\n".join(reversed(lines)) or "None")
 
 
 def by_window(request: Request) -> Reply:
     """Judge as the window's prompt asks."""
     best = sorted(grades(request).items(), key=lambda item: -item[1])
     ranking = [[number, grade] for number, grade in best if grade]
-    return Reply(json.dumps({"ranking": ranking}), delay=DELAY)
+    return Reply(json.dumps({"ranking": ranking}))
 
 
 def either(request: Request) -> Reply:
@@ -42,6 +40,6 @@ def either(request: Request) -> Reply:
 async def relevance(reply: Any, texts: list[str], **options: Any) -> tuple[list[float | None], OpenAIStub]:
     """Rerank against a stub; return the relevances and the stub with its calls."""
     with OpenAIStub(reply) as stub:
-        chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=3.0, retries=0))
+        chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0))
         reranker = LLMReranker(chat, listwise=RERANK_LISTWISE, batches=RERANK, **options)
         return await reranker.relevance("q", texts), stub

@@ -14,7 +14,7 @@ from tests.graph.replies import passages_in
 from tests.models.rerankers.llm.judges import either, relevance
 from tests.servers import scripts
 from tests.servers.calls import Request
-from tests.servers.scripts import Reply
+from tests.servers.scripts import Reply, together
 
 pytestmark = pytest.mark.loopback
 
@@ -31,7 +31,7 @@ TEXTS = [f"passage {n % 10}" for n in range(100)]
 )  # fmt: skip
 async def test_llamaindex_r8_any_number_of_calls_is_one_round(form: Form, count: int, calls: int) -> None:
     # the peer sends one batch after the other
-    scores, stub = await relevance(either, TEXTS[:count], form=form, concurrency=16)
+    scores, stub = await relevance(together(either, calls), TEXTS[:count], form=form, concurrency=16)
     assert len(stub.calls) == calls == calls_of(form, count, 10)
     assert stub.rounds() == 1
     seen = count if form != "listwise" else min(count, 20)
