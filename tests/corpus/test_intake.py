@@ -19,6 +19,7 @@ from anabranch.corpus.reading import ReadOptions, pool
 from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.report import IngestReport
 from anabranch.models.wordpieces import WordPieces
+from tests.corpus.reading.children import only_hangs
 from tests.corpus.taking_in import Flat, take_in
 
 BOOK = Path(__file__).parent.parent / "samples"
@@ -99,13 +100,16 @@ def test_the_database_is_the_same_whoever_reads_and_cuts(folder: Path, tmp_path:
     assert len(found[0][0]) == 21
 
 
-def test_a_file_that_hangs_is_reported_and_the_others_are_taken_in(folder: Path, corpus: Path, shared: Path) -> None:
+def test_a_file_that_hangs_is_reported_and_the_others_are_taken_in(
+    folder: Path, corpus: Path, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_hangs(monkeypatch, "b.pdf")
     damaged = bytearray((shared / "data/awkward/scanned__jbig2.pdf").read_bytes())
     damaged[25088] = 0x1C
     (folder / "b.pdf").write_bytes(damaged)
     pdf(folder / "a.pdf", "About herons.")
     pdf(folder / "c.pdf", "About swifts.")
-    report = take_in([folder], corpus, limits=Limits(seconds=4), options=ReadOptions(ocr=False))
+    report = take_in([folder], corpus, limits=Limits(seconds=1), options=ReadOptions(ocr=False))
     assert statuses(report) == [("a.pdf", "added"), ("b.pdf", "failed"), ("c.pdf", "added")]
     assert report.rows[1].reason.startswith("timeout: ")
     assert report.timings["reading"] > 1

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
+from anabranch.corpus.reading import crew
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.reading.options import PLAIN, ReadOptions
 from anabranch.corpus.reading.pool import Pool
+from anabranch.corpus.reading.process import Process
 from anabranch.corpus.reading.wire import Setup
 from anabranch.errors import ReadingError
 from anabranch.models.wordpieces import MINILM_TOKENIZER
@@ -115,6 +119,26 @@ def pool_of(
 ) -> Pool:
     setup = Setup(Limits(seconds, megabytes << 20), options, tokenizer, (64, 32, 16))
     return Pool(setup, processes=processes, command=COMMAND)
+
+
+def only_hangs(monkeypatch: pytest.MonkeyPatch, name: str, after: int = 0) -> None:
+    """Let the limit on seconds hold for the file of this name alone, once so many parts of it have come.
+
+    The others have all the time in the world: how long a file takes that does not hang says how busy the machine is.
+    """
+
+    class Patient(Process):
+        def order(self, path: Path, source: str) -> None:
+            self.left = after if path.name == name else sys.maxsize
+            super().order(path, source)
+
+        def head(self) -> object:
+            limits = self._setup.limits
+            self._limits = limits if self.left <= 0 else replace(limits, seconds=3600)
+            self.left -= 1
+            return super().head()
+
+    monkeypatch.setattr(crew, "Process", Patient)
 
 
 def outcomes(pool: Pool, files: list[File]) -> list[str]:

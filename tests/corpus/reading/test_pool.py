@@ -9,19 +9,22 @@ import sys
 import time
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
+from typing import BinaryIO
 
 import pymupdf
 import pytest
 
-from anabranch.corpus.reading import PLAIN, Failure, ReadOptions
+from anabranch.corpus.reading import PLAIN, Failure, ReadOptions, process
 from anabranch.corpus.reading import pool as module
 from anabranch.corpus.reading.cutting import Cut, cut_file
+from anabranch.corpus.reading.frames import Tag, receive_head
 from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.reading.pool import Pool
 from anabranch.corpus.reading.wire import Setup
 from anabranch.errors import OperationError, ReadingError
 from anabranch.models.wordpieces import MINILM_TOKENIZER, WordPieces
-from tests.corpus.reading.children import File, outcomes, pool_of, scripts
+from tests.corpus.reading.children import File, only_hangs, outcomes, pool_of, scripts
 
 SIZES = (64, 32, 16)
 
@@ -41,18 +44,21 @@ def test_many_short_waits_call_for_another_process_like_one_long_one(tmp_path: P
 
 
 def test_a_taker_who_is_slower_than_one_process_gets_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 5.0)  # the machine may be busy
+    # A clock that moves only while the taker is at work: a busy machine, too, makes one wait.
+    now = 0.0
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
     with pool_of(4) as pool:
         for _, parts in pool.read(scripts(tmp_path, *["many 20 10"] * 6)):
-            time.sleep(0.1)
+            now += module._PATIENCE_SECONDS
             assert len(list(parts)) == 20
     assert pool.processes == 1
 
 
-def test_a_hang_costs_one_file(tmp_path: Path) -> None:
-    told = outcomes(pool_of(seconds=2), scripts(tmp_path, "say one", "hang", "say three"))
+def test_a_hang_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only_hangs(monkeypatch, "1.pdf", after=1)
+    told = outcomes(pool_of(seconds=0.5), scripts(tmp_path, "say one", "hang", "say three"))
     assert told[:4] == ["0.pdf:", "one", "1.pdf:", "before it hangs"]
-    assert told[4:] == ["timeout: reading '1.pdf' took over 2 seconds without a result.", "2.pdf:", "three"]
+    assert told[4:] == ["timeout: reading '1.pdf' took over 0.5 seconds without a result.", "2.pdf:", "three"]
 
 
 def test_a_crash_costs_one_file(tmp_path: Path) -> None:
@@ -103,17 +109,18 @@ def test_a_real_file_that_is_too_large_costs_itself(tmp_path: Path) -> None:
     ]
 
 
-def test_a_real_pdf_that_never_ends_costs_itself(tmp_path: Path, shared: Path) -> None:
+def test_a_real_pdf_that_never_ends_costs_itself(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only_hangs(monkeypatch, "hang.pdf")
     damaged = bytearray((shared / "data/awkward/scanned__jbig2.pdf").read_bytes())
     damaged[25088] = 0x1C
     (tmp_path / "hang.pdf").write_bytes(damaged)
     good = shared / "data/awkward/toc__toc.pdf"
     files = [File(tmp_path / "hang.pdf", "hang.pdf"), File(good, good.name)]
-    setup = Setup(Limits(seconds=4), ReadOptions(ocr=False), str(MINILM_TOKENIZER), SIZES)
+    setup = Setup(Limits(seconds=1), ReadOptions(ocr=False), str(MINILM_TOKENIZER), SIZES)
     told = outcomes(Pool(setup, processes=2), files)
     assert told[:3] == [
         "hang.pdf:",
-        "timeout: reading 'hang.pdf' took over 4 seconds without a result.",
+        "timeout: reading 'hang.pdf' took over 1 seconds without a result.",
         "toc__toc.pdf:",
     ]
     assert len(told) > 3
@@ -128,8 +135,21 @@ def test_what_readers_print_disturbs_nothing(tmp_path: Path) -> None:
     assert outcomes(pool_of(), scripts(tmp_path, "print", "say two")) == ["0.pdf:", "''", "1.pdf:", "two"]
 
 
-def test_a_reader_that_shows_signs_of_life_may_take_its_time(tmp_path: Path) -> None:
-    assert outcomes(pool_of(seconds=1.5), scripts(tmp_path, "work 25")) == ["0.pdf:", "worked"]
+def test_a_reader_that_shows_signs_of_life_may_take_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A clock on which each sign of life takes most of what a file has, and on which nothing else takes any time.
+    now, seconds, signs = 0.0, 1.5, 0
+
+    def heard(stream: BinaryIO) -> tuple[Tag, int] | None:
+        nonlocal now, signs
+        head = receive_head(stream)
+        if head is not None and head[0] == Tag.BEAT:
+            now, signs = now + 0.9 * seconds, signs + 1
+        return head
+
+    monkeypatch.setattr(process, "receive_head", heard)
+    monkeypatch.setattr(process, "time", SimpleNamespace(monotonic=lambda: now))
+    assert outcomes(pool_of(seconds=seconds), scripts(tmp_path, "work 25")) == ["0.pdf:", "worked"]
+    assert signs >= 2
 
 
 def test_failures_come_through(tmp_path: Path) -> None:
