@@ -81,7 +81,6 @@ def test_the_first_example_is_what_make_ask_prints(tmp_path: Path) -> None:
             env=kept,
             capture_output=True,
             text=True,
-            timeout=240,
             check=False,
         )
         assert done.returncode == 0, done.stderr

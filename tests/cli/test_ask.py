@@ -166,7 +166,7 @@ def test_a_model_writes_when_there_is_one(run: Run, corpus: Path) -> None:
 def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> None:
     with OpenAIStub() as stub:
         base_url = stub.base_url
-    options = ("--model", "stub", "--base-url", base_url, "--set", "model_retries=0", "--set", "model_timeout=5")
+    options = ("--model", "stub", "--base-url", base_url, "--set", "model_retries=0", "--set", "model_timeout=60")
     result = run("ask", QUESTION, "--corpus", corpus, *options)
     assert result.exit_code == 0
     assert "degraded: create: " in result.stdout

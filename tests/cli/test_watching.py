@@ -19,7 +19,7 @@ from anabranch.corpus.lock import writing
 from anabranch.corpus.upkeep import documents, verify
 from tests.cli.conftest import Run
 
-PATIENCE = 90
+PATIENCE = 600
 """Seconds for what takes two or three on a machine that has nothing else to do."""
 
 

@@ -214,7 +214,7 @@ def test_damage_of_a_large_segment_is_found_while_it_is_searched(
     is_open, damage = threading.Event(), Segment.damage
     monkeypatch.setattr(integrity, "AT_ONCE", 0)
     monkeypatch.setattr(segment, "HEAD", 64)
-    monkeypatch.setattr(Segment, "damage", lambda each: damage(each) if is_open.wait(60) else [])
+    monkeypatch.setattr(Segment, "damage", lambda each: damage(each) if is_open.wait(600) else [])
     corpus = request.getfixturevalue("corpus")
     file = derived(corpus, "segments/dense.0.faiss")
     content = bytearray(file.read_bytes())
@@ -229,7 +229,7 @@ def test_damage_of_a_large_segment_is_found_while_it_is_searched(
             await asyncio.sleep(0.01)
 
     with pytest.raises(CorpusDamagedError, match=r"dense\.0\.faiss"):
-        asyncio.run(asyncio.wait_for(searched_until_it_is_found(), 60))
+        asyncio.run(asyncio.wait_for(searched_until_it_is_found(), 600))
     is_mended(corpus, caplog)
 
 

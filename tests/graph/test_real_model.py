@@ -16,7 +16,7 @@ from graph.context import Context
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 QUESTION = "Who built the Halden weir?"
-SHORT = {"answer_tokens": 80, "window_tokens": 120, "top_k": 3, "merge_threshold": 1.0, "model_timeout": 90.0}
+SHORT = {"answer_tokens": 80, "window_tokens": 120, "top_k": 3, "merge_threshold": 1.0, "model_timeout": 900.0}
 
 
 async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]:

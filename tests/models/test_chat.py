@@ -16,7 +16,7 @@ from tests.servers.openai_stub import OpenAIStub
 
 
 async def _chat(stub: OpenAIStub, **settings: Any) -> Chat:
-    given = {"model": "openai:stub", "base_url": stub.base_url, "timeout": 2.0, "retries": 0, **settings}
+    given = {"model": "openai:stub", "base_url": stub.base_url, "timeout": 60.0, "retries": 0, **settings}
     return await load_chat(ChatSettings(**given))
 
 
@@ -53,7 +53,7 @@ async def test_a_reply_comes_whole_and_in_pieces_and_is_counted() -> None:
 )
 async def test_failures_are_sorted(reply: Any, error: type[Exception]) -> None:
     with OpenAIStub(reply) as stub:
-        chat = await _chat(stub, timeout=1.0)
+        chat = await _chat(stub, timeout=1.0 if reply in (scripts.SILENT, scripts.DRIP) else 60.0)
         with metered() as meter, pytest.raises(error) as raised:
             [piece async for piece in chat.stream("s", "u", max_tokens=10)]
         assert meter.calls == 1
@@ -63,7 +63,7 @@ async def test_failures_are_sorted(reply: Any, error: type[Exception]) -> None:
 @pytest.mark.loopback
 async def test_passing_failures_are_tried_again() -> None:
     with OpenAIStub(scripts.in_turn(scripts.BROKEN, "fine")) as stub:
-        chat = await _chat(stub, retries=1, timeout=10.0)
+        chat = await _chat(stub, retries=1, timeout=60.0)
         assert await chat.ask("s", "u", max_tokens=10) == "fine"
         assert len(stub.calls) == 2
 

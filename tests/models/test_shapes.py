@@ -63,7 +63,7 @@ def knows(*accepted: str, status: int = 400) -> Script:
 
 
 async def _chat(stub: OpenAIStub, **settings: Any) -> Chat:
-    return await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=5.0, retries=0, **settings))
+    return await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0, **settings))
 
 
 async def _ask(chat: Chat, schema: Any = REVISION_SCHEMA) -> str:

@@ -66,11 +66,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
-        if process.poll() is not None:
-            break
+    while process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url}/ok", timeout=2) as reply:
+            with urllib.request.urlopen(f"{url}/ok", timeout=60) as reply:
                 if reply.status == 200:
                     return
         except OSError:

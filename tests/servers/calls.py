@@ -121,7 +121,7 @@ class CallLog:
             self._write(call)
             self._changed.notify_all()
 
-    def wait_until(self, condition: Callable[[list[Call]], bool], timeout: float = 10.0) -> None:
+    def wait_until(self, condition: Callable[[list[Call]], bool], timeout: float = 300.0) -> None:
         """Block until the calls meet a condition, such as `lambda calls: len(calls) == 3`, to kill a client there."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(list(self._calls.values())), timeout):

@@ -41,7 +41,7 @@ def model_file() -> Path | None:
 
 
 @contextmanager
-def llama_server(*, context: int = 8192, parallel: int = 2, patience: float = 60.0) -> Iterator[str]:
+def llama_server(*, context: int = 8192, parallel: int = 2, patience: float = 600.0) -> Iterator[str]:
     """Serve the model and yield its base url; `context` tokens are shared out over `parallel` slots."""
     command = [sys.executable, "-m", "tests.servers.llama", str(model_file())]
     options = ["--context", str(context), "--parallel", str(parallel)]

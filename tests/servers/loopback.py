@@ -116,7 +116,7 @@ class _Server(ThreadingHTTPServer):
             for connection in self._open:
                 with suppress(OSError):  # the client was faster
                     connection.shutdown(socket.SHUT_RDWR)
-            self._changed.wait_for(lambda: not self._open, timeout=5)
+            self._changed.wait_for(lambda: not self._open, timeout=60)
         self.server_close()
 
 

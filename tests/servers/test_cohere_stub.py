@@ -16,7 +16,7 @@ DOCUMENTS = ["A kernel is compiled.", "The river does meet the sea here.", "The 
 
 
 async def rerank(stub: CohereStub, documents: list[str] = DOCUMENTS, *, retries: int = 0, **options: int):
-    async with cohere.AsyncClientV2("key", base_url=stub.base_url, timeout=5) as client:
+    async with cohere.AsyncClientV2("key", base_url=stub.base_url, timeout=60) as client:
         request = {"max_retries": retries}
         return await client.rerank(
             model="rerank-v3.5", query=QUERY, documents=documents, request_options=request, **options

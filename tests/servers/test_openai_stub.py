@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -179,9 +178,9 @@ async def test_a_server_that_never_answers_is_given_up_and_seen_unfinished(read)
 @pytest.mark.parametrize("read", [ask, stream])
 async def test_a_drip_outlives_the_read_timeout(read) -> None:
     with OpenAIStub(scripts.DRIP) as stub:
-        async with client_of(stub.base_url, timeout=0.3) as client:
+        async with client_of(stub.base_url, timeout=3.0) as client:
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(read(client), 0.6)
+                await asyncio.wait_for(read(client), 4.0)
         stub.wait_until(lambda calls: calls[0].ended is not None)
     assert stub.calls == stub.unfinished
 
@@ -227,9 +226,8 @@ async def test_leaving_ends_calls_that_hang() -> None:
         async with client_of(stub.base_url) as client:
             waiting = asyncio.create_task(ask(client))
             await asyncio.to_thread(stub.wait_until, lambda calls: len(calls) == 1)
-            begun = time.monotonic()
             await asyncio.to_thread(stub.__exit__, None)
-            assert time.monotonic() - begun < 2
+            assert stub.calls[0].ended is not None
             with pytest.raises(openai.APIConnectionError):
                 await waiting
 

@@ -17,7 +17,7 @@ from tests.corpus.fetching.site import PUBLIC, Internet, Names, Site, Trusting, 
 pytestmark = pytest.mark.loopback
 
 HTML = "<html><title>Herons</title><p>Herons wait in the shallows.</p></html>"
-QUICK = FetchLimits(size=200_000, seconds=10, idle=5)
+QUICK = FetchLimits(size=200_000, seconds=300, idle=300)
 
 
 def endless(head: str, piece: bytes, pause: float = 0.0) -> Iterator[bytes]:
@@ -271,7 +271,7 @@ def test_a_server_that_never_ends_is_left(names: Names, internet: Internet, tmp_
 
 
 def test_a_server_that_says_nothing_is_left(names: Names, internet: Internet, tmp_path: Path) -> None:
-    fetcher = Fetcher(limits=FetchLimits(seconds=30, idle=0.2), resolve=names, network=internet)
+    fetcher = Fetcher(limits=FetchLimits(seconds=300, idle=0.2), resolve=names, network=internet)
     with pytest.raises(ReadingError, match=r"was silent for 0\.2 s"):
         fetcher.fetch("http://example.org/silent", tmp_path)
 
