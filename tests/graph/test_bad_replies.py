@@ -11,6 +11,7 @@ from graph.answer import graph
 from graph.context import Context
 from tests.graph.replies import model, written
 from tests.servers.calls import Request
+from tests.servers.clock import Clock, hurried
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import DRIP, SILENT, echo
@@ -68,23 +69,34 @@ BAD: dict[str, Script | Reply | str] = {
 UNUSABLE = {"empty", "blank", "thoughts only", "prompt", "instructions", "silent", "never stops"}
 
 
-async def _ask(river: str, stub: OpenAIStub, route: str, *, read: bool = False, **settings: Any) -> dict[str, Any]:
+async def _ask(
+    river: str, stub: OpenAIStub, route: str, *, clock: Clock | None = None, **settings: Any
+) -> dict[str, Any]:
+    """Ask; with a clock, read along, and let time pass once two sentences have come."""
     synthesis = {"create": "auto", "stuff": "stuff"}.get(route, route)
     small = {"strategy": "none"} if route == "create" else SMALL
-    server = {"model": "openai:stub", "base_url": stub.base_url, "model_timeout": 1.0, "model_retries": 0}
+    server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
     context = Context(corpus=river, synthesis=synthesis, **{**small, **server, **settings})
-    if not read:
+    if clock is None:
         return await graph.ainvoke({"question": QUESTION}, context=context)
     modes: Any = ["messages", "values"]
-    streamed = graph.astream({"question": QUESTION}, context=context, stream_mode=modes)
-    return [item async for mode, item in streamed if mode == "values"][-1]
+    state: dict[str, Any] = {}
+    heard = ""
+    async for mode, item in graph.astream({"question": QUESTION}, context=context, stream_mode=modes):
+        if mode == "values":
+            state = item
+        else:
+            heard += item[0].text
+            if heard.count("[1]") > 1:
+                clock.skip()
+    return state
 
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("kind", BAD)
 async def test_a_model_that_is_bad_throughout(kind: str, route: str, river: str) -> None:
     bad = BAD[kind]
-    with OpenAIStub(model(create=bad, refine=bad, map=bad, reduce=bad)) as stub:
+    with OpenAIStub(hurried(model(create=bad, refine=bad, map=bad, reduce=bad))) as stub:
         state = await _ask(river, stub, route)
         assert len(stub.calls) <= 2 * len(state["windows"]) + 1
     assert 10 < len(state["answer"]) < 20_000
@@ -101,7 +113,7 @@ async def test_a_model_that_is_bad_throughout(kind: str, route: str, river: str)
 
 @pytest.mark.parametrize("kind", [kind for kind in BAD if kind not in ("fenced JSON", "half", "100 kB")])
 async def test_no_bad_revision_replaces_a_good_answer(kind: str, river: str) -> None:
-    with OpenAIStub(model(refine=BAD[kind])) as stub:
+    with OpenAIStub(hurried(model(refine=BAD[kind]))) as stub:
         state = await _ask(river, stub, "refine")
         first = await _ask(river, stub, "stuff")
         assert len(state["windows"]) > 3
@@ -113,7 +125,7 @@ async def test_no_bad_revision_replaces_a_good_answer(kind: str, river: str) -> 
 async def test_no_bad_joining_loses_a_partial_answer(kind: str, river: str) -> None:
     with OpenAIStub(model()) as stub:
         whole = await _ask(river, stub, "map_reduce")
-    with OpenAIStub(model(reduce=BAD[kind])) as stub:
+    with OpenAIStub(hurried(model(reduce=BAD[kind]))) as stub:
         state = await _ask(river, stub, "map_reduce")
     if kind in ("fenced JSON", "half", "100 kB"):
         assert state["citations"]  # an answer that cites passages, even if it leaves some out
@@ -152,7 +164,7 @@ async def test_an_answer_that_breaks_off_keeps_the_sentences_that_were_written(r
         return Reply(written(request).text.split("\n\n")[0] + " ", endless=True, chunk_delay=0.02)
 
     with OpenAIStub(model(create=over_and_over)) as stub:
-        state = await _ask(river, stub, "create", read=True, model_timeout=1.5)
+        state = await _ask(river, stub, "create", clock=Clock())
     assert not state["abstained"]
     assert state["route"]["name"] == "create"
     assert any("What it had written" in item["reason"] for item in state["degraded"])
