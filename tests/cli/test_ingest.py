@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,9 @@ from tests.cli.conftest import Run
 from tests.corpus.archives.packing import zipped
 from tests.corpus.fetching.site import page, serving
 from tests.corpus.reading.scanned import scan, stand_in
+from tests.servers.calls import Request
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import Reply
 
 
 def test_the_table_names_every_file_and_the_reason(run: Run, documents: Path, tmp_path: Path) -> None:
@@ -127,6 +131,7 @@ def committed(corpus: Path) -> int:
         return 0
 
 
+@pytest.mark.loopback
 def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> None:
     folder, corpus = tmp_path / "d", tmp_path / "c"
     folder.mkdir()
@@ -134,21 +139,31 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
     files = 600
     for number in range(files):
         (folder / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Fact {number} is about otters and owls. " * 3)
-    command = [sys.executable, "-m", "anabranch.cli", "ingest", str(folder), "--corpus", str(corpus)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while committed(corpus) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Interrupted. The corpus is good" in said
-    assert "Traceback" not in said
-    done = committed(corpus)
-    assert 2 <= done < files
-    assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
-    again = run("ingest", folder, "--corpus", corpus)
-    assert f"{files - done} added, {done} unchanged" in again.stdout
+    interrupted = threading.Event()
+
+    def embedding(_: Request) -> Reply:
+        if committed(corpus) >= 2:
+            interrupted.wait()
+        return Reply()
+
+    with OpenAIStub(embedding=embedding) as stub:
+        arguments = ["ingest", str(folder), "--corpus", str(corpus), "--embedder", "openai:stub"]
+        arguments += ["--base-url", stub.base_url]
+        command = [sys.executable, "-m", "anabranch.cli", *arguments]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while committed(corpus) < 2 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        interrupted.set()
+        _, said = process.communicate()
+        assert process.returncode == 130
+        assert "Interrupted. The corpus is good" in said
+        assert "Traceback" not in said
+        done = committed(corpus)
+        assert 2 <= done < files
+        assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
+        again = run(*arguments)
+        assert f"{files - done} added, {done} unchanged" in again.stdout
 
 
 def test_archives_are_opened_when_asked_for(run: Run, tmp_path: Path) -> None:
