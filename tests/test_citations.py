@@ -170,10 +170,10 @@ def test_the_laws_hold_for_any_text(answer: str, quotes: dict[int, list[str]], o
 @pytest.mark.parametrize(
     "sentence", ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] "]
 )
-@pytest.mark.work(60)  # quadratic work would take many minutes here
+@pytest.mark.work(10)  # quadratic work would take a minute here
 def test_a_very_long_answer_survives(sentence: str):
     many = {number: PassageText(str(number), PASSAGES[1].text * 100) for number in range(1, 10)}
-    answer = "".join(sentence.format(index) for index in range(200_000 // len(sentence)))
+    answer = "".join(sentence.format(index) for index in range(50_000 // len(sentence)))
     check_laws(verify(answer, {1: ["Revenue rose by 12%"]}, many), many)
 
 

@@ -1,4 +1,4 @@
-"""Ranges of dependencies: what the tests ran with is in them, and versions with known holes are not."""
+"""Ranges of dependencies: what the tests ran with is in them, and versions with known faults are not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PINNED = dict(
     if not line.startswith("#")
 )
 
-# The last version that has it, and what: each opens or parses something that comes from others.
+# The last version that has it, and what.
 HOLES = [
     ("protobuf", "5.29.4", "CVE-2025-4565: nested groups exhaust the stack"),
     ("protobuf", "6.33.4", "CVE-2026-0994: nested messages exhaust the stack"),
@@ -29,6 +29,8 @@ HOLES = [
     ("filelock", "3.20.0", "CVE-2025-68146: a symbolic link in the place of the lock empties a file"),
     ("filelock", "3.20.2", "CVE-2026-22701: the same, of another kind of lock"),
     ("httpcore", "1.0.8", "CVE-2025-43859: allows an h11 that reads chunked bodies as others do not"),
+    ("onnxruntime", "1.29.0", "ends the process when it loads the model that comes with us"),
+    ("pymupdf", "1.27.2", "leaves Arabic letters in their presentation forms, which no search finds"),
     ("langchain-core", "1.2.4", "CVE-2025-68664: what is loaded makes objects"),
     ("langgraph-checkpoint-sqlite", "3.0.0", "CVE-2025-67644: names in a filter of metadata are SQL"),
 ]
