@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import pytest
@@ -100,6 +101,7 @@ def test_two_event_loops_one_after_the_other() -> None:
 
 async def test_a_model_that_cannot_be_had_is_said_before_any_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setitem(sys.modules, "langchain_mistralai", None)  # whether or not it is installed here
     with pytest.raises(MissingKeyError):
         await load_chat(ChatSettings(model="openai:gpt-5-mini"))
     with pytest.raises(SettingsError, match="mistralai"):
