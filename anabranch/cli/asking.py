@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
-from langgraph.types import Command
+from langgraph.types import Command, StateSnapshot
 
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
@@ -17,7 +17,7 @@ from anabranch.cli.live import watching
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.result import explained, result_of
 from anabranch.cli.review import ask_person, can_ask, how_to_resume, reply_of, show
-from anabranch.cli.threads import thread_config, thread_file, threads_of
+from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
 from anabranch.cli.turn import Given, Graph, Turn, run_turn
 from anabranch.errors import SettingsError
 from graph.answer import build
@@ -73,7 +73,7 @@ async def _answer(request: Request, context: Context, store: BaseStore | None) -
 
 async def _next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> Turn:
     """Ask the next question of a conversation; a run that was not finished is left behind, and that is said."""
-    if (await graph.aget_state(config)).next:
+    if is_unfinished(await _kept(graph, config)):
         say(notes(), f"Thread {request.thread!r} had an unfinished run; this question takes its place.", style="dim")
     return await _run(
         graph, InputState(question=request.question or "", filters=request.filters), context, config, request
@@ -81,9 +81,12 @@ async def _next(graph: Graph, request: Request, context: Context, config: Runnab
 
 
 async def _resumed(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> Turn:
-    snapshot = await graph.aget_state(config)
-    if not snapshot.next:
+    snapshot = await _kept(graph, config)
+    if not is_unfinished(snapshot):
         raise _nothing_unfinished(str(request.thread))
+    if not is_taken_in(snapshot):
+        msg = f"Thread {request.thread!r} was stopped before its question was taken in."
+        raise SettingsError(msg, hint=f'Ask it again: anabranch ask "..." --thread {request.thread}.')
     if not snapshot.interrupts:
         if request.reply is not None:
             msg = f"Thread {request.thread!r} was stopped; it does not wait for a reply."
@@ -93,6 +96,14 @@ async def _resumed(graph: Graph, request: Request, context: Context, config: Run
     if request.reply is None:
         return Turn(dict(snapshot.values), waiting)
     return await _run(graph, Command(resume=reply_of(request.reply, waiting[0])), context, config, request)
+
+
+async def _kept(graph: Graph, config: RunnableConfig) -> StateSnapshot:
+    snapshot = await graph.aget_state(config)
+    if is_ahead(snapshot):
+        said = "The clock was set back since this thread was last used: what is kept of it now may be lost from it."
+        say(notes(), said, style="yellow")
+    return snapshot
 
 
 async def _run(graph: Graph, given: Given, context: Context, config: RunnableConfig, request: Request) -> Turn:

@@ -11,10 +11,13 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START
+from langgraph.types import StateSnapshot
 
 from anabranch.errors import OperationError, SettingsError
 
@@ -32,7 +35,7 @@ async def threads_of(corpus: str) -> AsyncIterator[AsyncSqliteSaver]:
     """Open the checkpointer that keeps the threads of a corpus.
 
     Raises:
-        OperationError: The file is not a database, or cannot be written.
+        OperationError: The file is not a database, or cannot be written, now or while a thread is kept in it.
     """
     path = thread_file(corpus)
     async with AsyncExitStack() as stack:
@@ -41,9 +44,35 @@ async def threads_of(corpus: str) -> AsyncIterator[AsyncSqliteSaver]:
             saver = await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(str(path)))
             await saver.setup()
         except (sqlite3.Error, OSError) as error:
-            msg = f"The threads of this corpus, {path}, cannot be used: {error}."
-            raise OperationError(msg, hint="Move the file away to begin with no threads.") from error
-        yield saver
+            raise _unusable(path, error) from error
+        try:
+            yield saver
+        except sqlite3.Error as error:  # what is wrong with the corpus's own database, the corpus says itself
+            raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: sqlite3.Error | OSError) -> OperationError:
+    msg = f"The threads of this corpus, {path}, cannot be used: {error}."
+    damaged = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+    if damaged:
+        return OperationError(msg, hint="Move the file away to begin with no threads.")
+    # A full disk shows as an input/output error. What was kept is whole, and must not be thrown away for want of room.
+    return OperationError(msg, hint="See that its disk has room and that you may write there, then try again.")
+
+
+def is_unfinished(snapshot: StateSnapshot) -> bool:
+    """Tell whether a run has steps left, or one whose writes were kept and its checkpoint was not."""
+    return bool(snapshot.next or snapshot.tasks)
+
+
+def is_taken_in(snapshot: StateSnapshot) -> bool:
+    """Tell whether an unfinished run got past its first step, so that its question and its settings are known."""
+    return "begin" not in snapshot.next and all(task.name != START for task in snapshot.tasks)
+
+
+def is_ahead(snapshot: StateSnapshot) -> bool:
+    """Tell whether the last checkpoint is dated in the future: by the clock, what is kept now comes before it."""
+    return snapshot.created_at is not None and datetime.fromisoformat(snapshot.created_at) > datetime.now(UTC)
 
 
 def thread_config(thread: str) -> dict[str, Any]:

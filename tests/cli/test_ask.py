@@ -2,10 +2,15 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from typer.testing import Result
 
 from anabranch.cli.ask import told_how_to_go_on
 from tests.cli.conftest import Run
@@ -183,6 +188,42 @@ def test_a_refused_key_is_the_users_mistake(run: Run, corpus: Path) -> None:
     assert "refused the key" in result.stderr
 
 
+def stopped_before(put: int, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], Result]) -> bool:
+    """Leave a thread as a kill leaves it after a step's writes and before its checkpoint; False: no such checkpoint.
+
+    Args:
+        put: Which checkpoint of the run cannot be kept: 0 is of the input, 1 of it being handed on, 2 of `begin`.
+        monkeypatch: Stands in for the kill.
+        ask: Runs the command.
+    """
+    keep, puts = AsyncSqliteSaver.aput, count()
+
+    async def aput(self: AsyncSqliteSaver, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> Any:
+        if next(puts) >= put:
+            raise RuntimeError("stopped")
+        return await keep(self, config, checkpoint, metadata, versions)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AsyncSqliteSaver, "aput", aput)
+        result = ask()
+    assert (result.exit_code == 0) != ("stopped" in result.stderr), result.stderr
+    return result.exit_code != 0
+
+
+def to_be_asked_again(run: Run, begin: tuple[object, ...]) -> None:
+    refused = run("ask", *begin, "--resume")
+    assert refused.exit_code == 2
+    assert "before its question was taken in" in " ".join(refused.stderr.split())
+    value = json.loads(run("ask", QUESTION, *begin, "--json").stdout)
+    assert (value["question"], value["abstained"]) == (QUESTION, False)
+
+
+class Yesterday(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return super().now(tz) - timedelta(days=1)
+
+
 class TestThreads:
     def test_a_conversation_goes_on(self, run: Run, corpus: Path) -> None:
         asked(run, corpus, "What is a distributary?", "--thread", "talk")
@@ -206,14 +247,63 @@ class TestThreads:
 
     def test_a_run_that_failed_goes_on_where_it_stopped(self, run: Run, corpus: Path) -> None:
         begin = ("--corpus", corpus, "--thread", "stopped")
-        failed = run("ask", QUESTION, *begin, "--set", "rerank=llm")
+        failed = run("ask", QUESTION, *begin, "--set", "grade=llm")
         assert failed.exit_code == 2
         assert "needs a chat model" in failed.stderr
         assert run("ask", *begin, "--resume", "--reply", "true").exit_code == 2
-        resumed = json.loads(run("ask", *begin, "--resume", "--set", "rerank=none", "--json", "--explain").stdout)
+        resumed = json.loads(run("ask", *begin, "--resume", "--set", "grade=scores", "--json", "--explain").stdout)
         assert resumed["question"] == QUESTION
         assert [step["node"] for step in resumed["trace"]].count("retrieve") == 2
         assert resumed["citations"]
+
+    def test_a_run_stopped_before_a_checkpoint_goes_on_where_it_stopped(
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole = asked(run, corpus, QUESTION, "--thread", "whole", "--explain")
+        for put in range(2, 20):
+            begin = ("--corpus", corpus, "--thread", f"stopped-before-{put}")
+            if not stopped_before(put, monkeypatch, lambda begin=begin: run("ask", QUESTION, *begin)):
+                break
+            resumed = run("ask", *begin, "--resume", "--json", "--explain")
+            assert resumed.exit_code == 0, (put, resumed.stderr)
+            value = json.loads(resumed.stdout)
+            assert (value["answer"], value["citations"]) == (whole["answer"], whole["citations"])
+            assert [line["node"] for line in value["trace"]] == [line["node"] for line in whole["trace"]]
+            assert "no unfinished run" in run("ask", *begin, "--resume").stderr
+        assert put > len({line["node"] for line in whole["trace"]})
+
+    def test_a_run_stopped_before_a_checkpoint_is_said_to_be_left_behind(
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begin = ("--corpus", corpus, "--thread", "left-before-a-checkpoint")
+        assert stopped_before(4, monkeypatch, lambda: run("ask", QUESTION, *begin))
+        assert "unfinished run" in run("ask", "Who decoded the waggle dance?", *begin).stderr
+
+    @pytest.mark.parametrize("turns", [0, 1])
+    def test_a_run_that_begin_did_not_finish_is_to_be_asked_again(self, run: Run, corpus: Path, turns: int) -> None:
+        begin = ("--corpus", corpus, "--thread", f"not-taken-in-after-{turns}")
+        for _ in range(turns):
+            assert run("ask", "Who decoded the waggle dance?", *begin).exit_code == 0
+        wrong = ("--set", "rerank=cross_encoder", "--set", "rerank_model=/nowhere")
+        assert run("ask", QUESTION, *begin, *wrong).exit_code == 2
+        to_be_asked_again(run, begin)
+
+    @pytest.mark.parametrize("turns", [0, 1])
+    def test_a_run_stopped_before_begin_is_to_be_asked_again(
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+    ) -> None:
+        begin = ("--corpus", corpus, "--thread", f"not-begun-after-{turns}")
+        for _ in range(turns):
+            assert run("ask", "Who decoded the waggle dance?", *begin).exit_code == 0
+        assert stopped_before(1, monkeypatch, lambda: run("ask", QUESTION, *begin))
+        to_be_asked_again(run, begin)
+
+    def test_a_clock_that_was_set_back_is_said(self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        begin = ("--corpus", corpus, "--thread", "ahead")
+        for _ in range(2):
+            assert "clock" not in run("ask", QUESTION, *begin).stderr
+        monkeypatch.setattr("anabranch.cli.threads.datetime", Yesterday)
+        assert "The clock was set back" in " ".join(run("ask", QUESTION, *begin).stderr.split())
 
     def test_a_new_question_takes_the_place_of_an_unfinished_run(self, run: Run, corpus: Path) -> None:
         begin = ("--corpus", corpus, "--thread", "left-behind")

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import resource
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 
 from anabranch.cli.threads import thread_config, thread_file, threads_of
 from anabranch.errors import OperationError, SettingsError
@@ -37,9 +42,40 @@ async def test_what_goes_wrong_inside_is_not_blamed_on_the_file(tmp_path: Path) 
 
 async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "c.threads.db").write_text("text " * 1000)
-    with pytest.raises(OperationError, match=r"c\.threads\.db"):
+    with pytest.raises(OperationError, match=r"c\.threads\.db.*Move the file away"):
         async with threads_of(str(tmp_path / "c")):
             pass
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file grow beyond a page."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_full_disk_is_no_reason_to_move_conversations_away(tmp_path: Path) -> None:
+    with pytest.raises(OperationError, match=r"c\.threads\.db") as opening, full_disk():
+        async with threads_of(str(tmp_path / "c")):
+            pass
+    config: Any = thread_config("t")
+    with pytest.raises(OperationError, match=r"c\.threads\.db") as writing:
+        async with threads_of(str(tmp_path / "c")) as saver:
+            with full_disk():
+                await saver.aput({"configurable": {**config["configurable"], "checkpoint_ns": ""}}, kept(), {}, {})
+    for caught in (opening, writing):
+        assert "away" not in str(caught.value)
+        assert "room" in str(caught.value)
+    async with threads_of(str(tmp_path / "c")) as saver:
+        await saver.aput({"configurable": {**config["configurable"], "checkpoint_ns": ""}}, kept(), {}, {})
+
+
+def kept() -> Any:
+    return {**empty_checkpoint(), "channel_values": {"text": "x" * 100_000}}
 
 
 def test_ids() -> None:
