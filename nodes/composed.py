@@ -12,7 +12,7 @@ from anabranch.composing import Sentence, pick, without_references
 from anabranch.statements import statements
 from graph.context import Context
 from graph.state import Draft, State
-from nodes.resources import chunks_of, corpus_of
+from nodes.resources import chunks_of, corpus_of, scope_of
 from nodes.writing import piece_of
 
 MAX_CANDIDATES = 60
@@ -38,7 +38,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
         return Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing="")
     texts = [question, *(sentence.text for sentence in sentences)]
     vectors = await asyncio.to_thread(corpus.embedder.embed, texts)
-    choose = partial(pick, asks=asks, idf=await corpus.idf([question]))
+    choose = partial(pick, asks=asks, idf=await corpus.idf([question], scope_of(context, state.get("narrowed"))))
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
     quotes: dict[str, list[str]] = {}
     for sentence in chosen:

@@ -80,7 +80,7 @@ async def _by_scores(context: Context, state: State) -> Judgement:
         passages=await _words(context, state, corpus),
         cosine=state["signals"].get("dense") if corpus.embedder.name in CALIBRATED else None,
         terms=list(surface),
-        idf=await corpus.idf([state["standalone"]]),
+        idf=await corpus.idf([state["standalone"]], scope_of(context, state.get("narrowed"))),
     )
     return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
 

@@ -22,6 +22,7 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.outlines import Outline
 from anabranch.corpus.passages import Passages, visible
 from anabranch.corpus.query_vectors import QueryVectors
+from anabranch.corpus.segments.bm25 import BM25
 from anabranch.corpus.segments.dense import cosines
 from anabranch.corpus.segments.generation import home_of, segment_home
 from anabranch.corpus.segments.index import Index, Masks, seen
@@ -69,6 +70,7 @@ class EmbeddedCorpus:
         self._vectors = QueryVectors(embedder)
         self._masks: OrderedDict[str, tuple[int, Masks]] = OrderedDict()
         self._samples: OrderedDict[int, tuple[Masks, tuple[int, Vectors]]] = OrderedDict()
+        self._bm25s: OrderedDict[int, tuple[Masks, BM25]] = OrderedDict()
 
     @property
     def embedder(self) -> Embedder:
@@ -126,15 +128,10 @@ class EmbeddedCorpus:
         """Return where each spot is, a document id and a character of its text."""
         return await _in_thread(partial(self._passages.places, list(spots), scope))
 
-    async def idf(self, words: Sequence[str]) -> dict[str, float]:
-        """Return the inverse document frequency of each analysed term of `words` that the corpus knows."""
+    async def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
+        """Return the inverse document frequency of each analysed term of `words` in what the caller may read."""
         terms = {term for word in words for term in self._analyser.terms(word)}
-        known = self._index.bm25
-
-        def look_up() -> dict[str, float]:
-            return {term: idf for term in terms if (idf := known.idf(term)) is not None}
-
-        return look_up() if known.knows(terms) else await _in_thread(look_up)
+        return await _in_thread(partial(self._idf, terms, scope))
 
     async def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
         """Return which analysed terms of `words` each of these leaves has."""
@@ -156,7 +153,7 @@ class EmbeddedCorpus:
             return [RankedList(ids=[], scores=[]) for _ in queries]
         vectors = self._vectors.of(queries) if arm == "dense" else None
         try:
-            return self._ranked(queries, vectors, k, masks)
+            return self._ranked(queries, vectors, k, masks, scope)
         except (IndexError, ValueError, OverflowError):
             # Numbers that lead nowhere, in a file that is still being checked.
             self.watch.check_all()
@@ -168,7 +165,7 @@ class EmbeddedCorpus:
             found = self._rows_of(tuple(ids), scope)
             rows = np.fromiter(found.values(), np.int64, len(found))
             if arm == "bm25":
-                by_query = self._index.bm25.scores([self._analyser.terms(query) for query in queries], rows)
+                by_query = self._bm25(scope).scores([self._analyser.terms(query) for query in queries], rows)
             else:
                 vectors = self._index.vectors(rows)
                 by_query = [cosines(vectors, self._vectors.one(query)) for query in queries]
@@ -176,6 +173,11 @@ class EmbeddedCorpus:
             self.watch.check_all()
             raise
         return [dict(zip(found, scores.tolist(), strict=True)) for scores in by_query]
+
+    def _idf(self, terms: set[str], scope: Scope) -> dict[str, float]:
+        self.watch.check()
+        bm25 = self._bm25(scope)
+        return {term: idf for term in terms if (idf := bm25.idf(term)) is not None}
 
     def _occurring(self, terms: list[str], ids: list[str], scope: Scope) -> dict[str, frozenset[str]]:
         self.watch.check()
@@ -209,26 +211,41 @@ class EmbeddedCorpus:
         if not passages:
             return [Background(0, 0.0, 0.0, 0.0) for _ in queries]
         sampled = [cosines(vectors, self._vectors.one(query)) for query in queries]
-        rare = self._index.bm25.rare()
+        rare = self._bm25(scope).rare()
         return [Background(passages, float(found.mean()), float(found.std()), rare) for found in sampled]
 
     def _sample(self, masks: Masks) -> tuple[int, Vectors]:
         """Return how many leaves may be seen, and the vectors of a few; those of the last masks are kept."""
+
+        def taken() -> tuple[int, Vectors]:
+            passages, rows = self._index.sample(masks, SAMPLE)
+            return passages, self._index.vectors(rows)
+
+        return self._kept(self._samples, SAMPLES, masks, taken)
+
+    def _bm25(self, scope: Scope) -> BM25:
+        """Return the BM25 of what a caller may read: what is hidden by access tags counts for nothing in a score."""
+        masks = self._mask(Scope(access=scope.access))
+        return self._kept(self._bm25s, MASKS, masks, lambda: self._index.bm25.within(masks))
+
+    def _kept(self, kept: OrderedDict[int, tuple[Masks, T]], most: int, masks: Masks, make: Callable[[], T]) -> T:
+        """Return what was made for these masks, which are themselves kept as long as they hold, or make it."""
         with self._lock:
-            known = self._samples.get(id(masks))
+            known = kept.get(id(masks))
         if known is not None and known[0] is masks:
             return known[1]
-        passages, rows = self._index.sample(masks, SAMPLE)
-        sample = passages, self._index.vectors(rows)
+        made = make()
         with self._lock:
-            self._samples[id(masks)] = masks, sample
-            while len(self._samples) > SAMPLES:
-                self._samples.popitem(last=False)
-        return sample
+            kept[id(masks)] = masks, made
+            while len(kept) > most:
+                kept.popitem(last=False)
+        return made
 
-    def _ranked(self, queries: list[str], vectors: Vectors | None, k: int, masks: Masks) -> list[RankedList]:
+    def _ranked(
+        self, queries: list[str], vectors: Vectors | None, k: int, masks: Masks, scope: Scope
+    ) -> list[RankedList]:
         if vectors is None:
-            found = self._index.bm25.search([self._analyser.terms(query) for query in queries], k, masks)
+            found = self._bm25(scope).search([self._analyser.terms(query) for query in queries], k, masks)
         else:
             found = self._index.nearest(vectors, k, masks)
         return [RankedList(ids=self._index.ids(rows), scores=scores.tolist()) for rows, scores in found]

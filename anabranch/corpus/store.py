@@ -99,7 +99,8 @@ class CorpusStore(Protocol):
     async def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
         """Return one ranked list of leaf chunks per query, at most `k` long, filtered before ranking.
 
-        BM25 lists hold no chunk that shares no term with the query.
+        BM25 lists hold no chunk that shares no term with the query. Its scores count the documents that the caller may
+        read and no others: they tell nothing of those that are hidden by access tags. Filters change no score.
         """
         ...
 
@@ -136,8 +137,12 @@ class CorpusStore(Protocol):
         """Return where each spot is, a document id and a character of its text, as a reader would look for it."""
         ...
 
-    async def idf(self, words: Sequence[str]) -> dict[str, float]:
-        """Return the BM25 inverse document frequency of each analysed term of `words` (absent: not in the corpus)."""
+    async def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
+        """Return the BM25 inverse document frequency of each analysed term of `words`.
+
+        As in a score, documents hidden by access tags do not count, and filters change nothing. A term is absent where
+        nothing that the caller may read holds it.
+        """
         ...
 
     async def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:

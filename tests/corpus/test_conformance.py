@@ -290,7 +290,7 @@ async def test_places_obey_the_scope(store: CorpusStore) -> None:
 async def test_idf_is_of_analysed_terms(store: CorpusStore) -> None:
     (clover,) = await store.analyse("clover")
     (water,) = await store.analyse("waters")
-    found = await store.idf(["clover", "waters", "zeppelin", "the"])
+    found = await store.idf(["clover", "waters", "zeppelin", "the"], EVERYTHING)
     assert set(found) == {clover, water}
     assert found[clover] > found[water]
     assert all(type(value) is float for value in found.values())

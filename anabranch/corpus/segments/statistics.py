@@ -7,8 +7,12 @@ frequency, so a histogram of those stands for the vocabulary.
 
 from __future__ import annotations
 
+import heapq
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +22,8 @@ from anabranch.corpus.segments.mapping import save
 
 EPSILON = 0.25
 HISTOGRAM = "histogram.npy"
+BLOCK = 1 << 20
+"""Terms whose frequencies are in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +53,9 @@ class Statistics:
         raw = np.log(self.rows - frequencies + 0.5) - np.log(frequencies + 0.5)
         return EPSILON * float(np.dot(raw, terms) / terms.sum())
 
-    def idf(self, frequency: int, floor: float) -> float:
-        """Return log((N - n + 0.5) / (n + 0.5)), floored as in `BM25Okapi._calc_idf`."""
-        raw = math.log(self.rows - frequency + 0.5) - math.log(frequency + 0.5)
-        return floor if raw < 0 else raw
+    def idf(self, frequency: int) -> float:
+        """Return log((N - n + 0.5) / (n + 0.5)), below zero where `floor` stands for it, as `BM25Okapi._calc_idf`."""
+        return math.log(self.rows - frequency + 0.5) - math.log(frequency + 0.5)
 
 
 NOTHING = Statistics(0, 0, np.zeros((2, 0), dtype=np.int64))
@@ -60,6 +65,22 @@ NOTHING = Statistics(0, 0, np.zeros((2, 0), dtype=np.int64))
 def histogram_of(frequencies: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many terms have each document frequency, terms that are nowhere left out."""
     return np.stack(np.unique(frequencies[frequencies > 0], return_counts=True)).astype(np.int64)
+
+
+def summed(vocabularies: Sequence[Iterator[tuple[bytes, int]]]) -> NDArray[np.int64]:
+    """Return the histogram of several vocabularies as one; their terms go by side by side, each in order.
+
+    Args:
+        vocabularies: Terms in the order of their bytes, and the frequency of each.
+    """
+    named = heapq.merge(*vocabularies)
+    totals = (sum(rows for _, rows in group) for _, group in groupby(named, key=itemgetter(0)))
+    total = histogram_of(np.zeros(0, dtype=np.int64))
+    while len(block := np.fromiter(islice(totals, BLOCK), dtype=np.int64)):
+        frequencies, terms = np.concatenate([total, histogram_of(block)], axis=1)
+        distinct, place = np.unique(frequencies, return_inverse=True)
+        total = np.stack([distinct, np.bincount(place, weights=terms).astype(np.int64)])
+    return total
 
 
 def moved(histogram: NDArray[np.int64], before: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,6 +27,20 @@ def index_of(folder: Path, corpus: list[list[str]]) -> BM25:
     postings = Postings(folder)
     statistics = Statistics(len(corpus), sum(map(len, corpus)), histogram_of(np.diff(postings.starts)))
     return BM25([Inverted(postings, NONE_DEAD, 0)], statistics)
+
+
+def index_of_segments(folder: Path, segments: list[list[list[str]]]) -> BM25:
+    """An index of several segments; its histogram is counted without it."""
+    inverted, first = [], 0
+    for number, segment in enumerate(segments):
+        (folder / str(number)).mkdir(parents=True)
+        write_postings(folder / str(number), segment)
+        inverted.append(Inverted(Postings(folder / str(number)), NONE_DEAD, first))
+        first += len(segment)
+    rows = [row for segment in segments for row in segment]
+    frequencies = Counter(term for row in rows for term in set(row))
+    histogram = histogram_of(np.fromiter(frequencies.values(), np.int64))
+    return BM25(inverted, Statistics(len(rows), sum(map(len, rows)), histogram))
 
 
 @settings(max_examples=150, deadline=None)
@@ -68,6 +83,30 @@ def test_a_mask_hides_rows_and_changes_no_score(corpus: list[list[str]], query: 
     allowed = [place for place, row in enumerate(everything.rows) if mask[row]][:k]
     assert found.rows.tolist() == everything.rows[allowed].tolist()
     assert found.scores.tolist() == everything.scores[allowed].tolist()
+
+
+@settings(max_examples=150, deadline=None)
+@given(documents, st.lists(words, min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(1, 3))
+def test_within_a_mask_it_is_as_if_the_other_rows_were_not_there(
+    corpus: list[list[str]], query: list[str], random, parts: int
+) -> None:
+    segments = [corpus[place::parts] for place in range(parts)]
+    masks = [np.asarray([random.random() < 0.6 for _ in segment], dtype=np.bool_) for segment in segments]
+    masks = [None if random.random() < 0.2 else mask for mask in masks]
+    rows = [row for segment in segments for row in segment]
+    seen = np.concatenate([np.ones(len(s), np.bool_) if m is None else m for s, m in zip(segments, masks, strict=True)])
+    left = [row for row, is_seen in zip(rows, seen, strict=True) if is_seen]
+    with TemporaryDirectory() as folder:
+        whole = index_of_segments(Path(folder), segments).within(masks)
+        alone = index_of_segments(Path(folder) / "alone", [left])
+        (found,) = whole.search([query], len(rows), masks)
+        (expected,) = alone.search([query], len(rows), [None])
+        assert found.rows.tolist() == np.flatnonzero(seen)[expected.rows].tolist()
+        assert found.scores.tolist() == expected.scores.tolist()
+        (scores,) = whole.scores([query], np.flatnonzero(seen))
+        assert scores.tolist() == alone.scores([query], np.arange(len(left)))[0].tolist()
+        assert [whole.idf(term) for term in query] == [alone.idf(term) for term in query]
+        assert whole.rare() == alone.rare()
 
 
 def test_no_match_no_rows(tmp_path: Path) -> None:
