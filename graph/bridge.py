@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
-from concurrent.futures import Future
-from contextvars import copy_context
 from functools import cache
 from inspect import signature
 from typing import Any, get_args, get_type_hints
@@ -37,19 +35,26 @@ def _background_loop() -> asyncio.AbstractEventLoop:
 
 
 def _wait(coroutine: Coroutine[Any, Any, Update]) -> Update:
-    """Run a coroutine on the background loop, in the caller's context variables, and wait for it."""
-    loop = _background_loop()
-    done: Future[Update] = Future()
-    context = copy_context()
+    """Run a coroutine on the background loop, in the caller's context variables, and wait for it.
 
-    async def work() -> None:
+    Whoever stops waiting, as after Ctrl-C, ends the work as well: nobody would see what it brings, or stop its calls.
+    """
+
+    async def work() -> Update | BaseException:
         try:
-            done.set_result(await coroutine)
-        except BaseException as error:  # noqa: BLE001  # carried over to the waiting thread, whatever it is
-            done.set_exception(error)
+            return await coroutine
+        except (KeyboardInterrupt, SystemExit) as error:  # a task that raises one ends the loop, for all who come later
+            return error
 
-    loop.call_soon_threadsafe(lambda: loop.create_task(work(), context=context))
-    return done.result()
+    done = asyncio.run_coroutine_threadsafe(work(), _background_loop())
+    try:
+        result = done.result()
+    except BaseException:
+        done.cancel()
+        raise
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 class BothWays(Runnable[Any, Any]):
