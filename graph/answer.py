@@ -47,7 +47,7 @@ from nodes.recall import recall
 from nodes.reduce import reduce
 from nodes.refine import refine
 from nodes.rerank import rerank
-from nodes.retrieve import retrieve
+from nodes.retrieve import checked, knowing, retrieve
 from nodes.review import review_queries, review_sources
 from nodes.rewrite import rewrite
 from nodes.speculate import speculate
@@ -60,15 +60,19 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
 
     Args:
         retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
+
+    Raises:
+        SettingsError: One of them has a name that is built in, or none, or is no retriever.
     """
+    guests = checked(retrievers)
     builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState)
-    builder.add_node("begin", both_ways(begin), input_schema=InputState)
-    builder.add_node("recall", both_ways(recall, guests=retrievers))
+    builder.add_node("begin", both_ways(knowing(guests, begin)), input_schema=InputState)
+    builder.add_node("recall", both_ways(recall, guests=guests))
     builder.add_node("condense", both_ways(condense))
     builder.add_node("rewrite", both_ways(rewrite))
     builder.add_node("speculate", both_ways(speculate, find=evidence))
     builder.add_node("review_queries", review_queries)
-    builder.add_node("retrieve", both_ways(retrieve, guests=retrievers), input_schema=RetrieveTask)
+    builder.add_node("retrieve", both_ways(retrieve, guests=guests), input_schema=RetrieveTask)
     builder.add_node("fuse", both_ways(fuse))
     builder.add_node("rerank", both_ways(rerank))
     builder.add_node("merge", both_ways(merge))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import cast
+from functools import wraps
+from typing import Any, cast
 
 from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
@@ -18,10 +19,10 @@ from anabranch.llm_retrieval import Reach, read_all
 from anabranch.models.rerankers.llm.asking import judge_all, reply_tokens, user_text
 from anabranch.relevance import Judgements, read_judgements
 from graph.context import Context, settle
-from graph.state import Retrieved, RetrieveTask
+from graph.state import Degraded, Retrieved, RetrieveTask
 from nodes.resources import corpus_of, model_of, scope_of
 from nodes.spending import as_spending, spent_on
-from nodes.traced import Update, traced
+from nodes.traced import Node, Update, traced
 
 ARMS = ("bm25", "dense")
 READER = "llm"
@@ -38,23 +39,27 @@ async def retrieve(
     context = settle(state["settings"], runtime)
     arm, texts = state["arm"], state["texts"]
     brought: dict[str, dict[str, object]] = {}
+    failed: list[Exception] = []
     try:
         if arm in ARMS:
             corpus, scope = await corpus_of(context), scope_of(context, state["narrowed"])
             with embedding_anew(not context.cache_vectors):
                 lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
-        elif arm == READER and arm not in (guests or {}):
+        elif arm == READER:
             lists = await _read(context, state)
         else:
-            lists, brought = await guest_lists(_guest(arm, guests or {}), arm, texts, context.depth)
+            refuse_unknown([arm], guests)
+            count = (await corpus_of(context)).embedder.count
+            lists, brought, failed = await guest_lists((guests or {})[arm], arm, texts, context.depth, count)
         record = Retrieved(arm=arm, lists=lists, error=None)
     except UserError:
         raise
     except Exception as error:  # noqa: BLE001  # one branch must not end the fan-out, whatever its retriever raises
-        record = Retrieved(arm=arm, lists=[], error=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        record = Retrieved(arm=arm, lists=[], error=_said(error))
     return {
         "retrieved": [record],
         "guests": brought,
+        "degraded": [Degraded(step=f"retrieve:{arm}", reason=_said(error)) for error in failed],
         "counts": {"arm": arm, "lists": [_length(x) for x in record["lists"]]},
     }
 
@@ -86,12 +91,49 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
     return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["texts"]]
 
 
-def _guest(arm: str, guests: Mapping[str, BaseRetriever]) -> BaseRetriever:
-    if arm not in guests:
-        known = ", ".join([*ARMS, READER, *guests])
-        msg = f"There is no retriever {arm!r}; known here: {known}."
-        raise SettingsError(msg, hint="Give it to build(retrievers={...}), or leave it out of `retrievers`.")
-    return guests[arm]
+def checked(guests: Mapping[str, BaseRetriever] | None) -> Mapping[str, BaseRetriever]:
+    """Return the retrievers that somebody gives to a graph.
+
+    Raises:
+        SettingsError: One has a name that is taken, or none, or is no retriever.
+    """
+    taken = ", ".join([*ARMS, READER])
+    for name, guest in (guests or {}).items():
+        if not isinstance(name, str) or not name.strip() or name in (*ARMS, READER):
+            msg = f"A retriever cannot have the name {name!r}."
+            raise SettingsError(msg, hint=f"Choose another name in build(retrievers=...); {taken} are built in.")
+        if not isinstance(guest, BaseRetriever):
+            msg = f"The retriever {name!r} is no retriever of LangChain but {guest!r}."
+            raise SettingsError(msg, hint="Give an object of a subclass of langchain_core's BaseRetriever.")
+    return guests or {}
+
+
+def refuse_unknown(names: Sequence[str], guests: Mapping[str, BaseRetriever] | None) -> None:
+    """Refuse settings that name a retriever which is neither built in nor given to the graph.
+
+    Raises:
+        SettingsError: There is none of that name.
+    """
+    known = [*ARMS, READER, *(guests or {})]
+    for name in names:
+        if name not in known:
+            msg = f"There is no retriever {name!r}; known here: {', '.join(known)}."
+            raise SettingsError(msg, hint="Give it to build(retrievers={...}), or leave it out of `retrievers`.")
+
+
+def knowing(guests: Mapping[str, BaseRetriever], begin: Node) -> Node:
+    """Return the first step of a turn, which refuses an unknown retriever before any work is done or paid for."""
+
+    @wraps(begin)
+    async def run(state: Mapping[str, Any], runtime: Runtime[Context]) -> Update:
+        refuse_unknown(settle(None, runtime).retrievers, guests)
+        return await begin(state, runtime)
+
+    return run
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
 def _length(ranked: RankedList) -> int:

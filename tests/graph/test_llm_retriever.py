@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from anabranch.errors import SettingsError
-from graph.answer import build, graph
+from graph.answer import graph
 from graph.context import Context
 from tests.graph.replies import model, passages_in
-from tests.graph.test_guests import Fixed
 from tests.servers import scripts
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
@@ -116,9 +115,3 @@ async def test_it_reads_where_the_budget_is_enough(river: str) -> None:
         state = await _ask(stub, river, retrievers=("llm",), retrieve_batch=4, strategy="none", **limits)
     assert not state["degraded"]
     assert _branch(state, "llm")["calls"] > 1
-
-
-async def test_a_retriever_of_ones_own_with_that_name_is_used(river: str) -> None:
-    compiled = build(retrievers={"llm": Fixed()}).compile()
-    state = await compiled.ainvoke({"question": QUESTION}, context=Context(corpus=river, retrievers=("llm", "bm25")))
-    assert any(candidate["id"].startswith("llm:") for candidate in state["candidates"])
