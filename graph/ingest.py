@@ -23,7 +23,7 @@ class IngestInput(TypedDict):
 
 
 class IngestState(IngestInput, total=False):
-    """The paths and, afterwards, what became of each file."""
+    """The paths and, afterwards, what became of the files: rows of the first, failures before all, and counts of all."""
 
     files: list[dict[str, Any]]
     totals: dict[str, Any]

@@ -6,18 +6,24 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from langgraph.runtime import Runtime
 
 from anabranch.corpus.ingest import ingest as ingest_files
+from anabranch.corpus.report import FileRow, Status
 from anabranch.errors import SettingsError
 from anabranch.settings import operator
 from graph.context import Context, settle
 
+MOST_FILES = 1_000
+"""Files that a result names; a server keeps it whole, in a checkpoint."""
+
+_FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added", "unchanged")
+
 
 async def ingest(state: Mapping[str, Any], runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ingest the paths, in a worker thread; report per file as the command line does."""
+    """Ingest the paths, in a worker thread; report per file as the command line does, within bounds."""
     context = settle(None, runtime)
     return await asyncio.to_thread(_work, state["paths"], context)
 
@@ -29,7 +35,17 @@ def _work(paths: Sequence[str], context: Context) -> dict[str, Any]:
         msg = "There is nothing to ingest: `paths` is empty."
         raise SettingsError(msg, hint="Give files or folders.")
     report = ingest_files(wanted, Path(context.corpus))
-    return {"files": [asdict(row) for row in report.rows], "totals": {"seconds": round(report.seconds, 2)}}
+    told = _told(report.rows)
+    counts = {status: report.count(status) for status in get_args(Status)}
+    totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}
+    return {"files": [asdict(row) for row in told], "totals": totals}
+
+
+def _told(rows: Sequence[FileRow]) -> Sequence[FileRow]:
+    """Return the rows that the state has room for; where these are not all, failures come first, then changes."""
+    if len(rows) <= MOST_FILES:
+        return rows
+    return sorted(rows, key=lambda row: _FIRST.index(row.status))[:MOST_FILES]
 
 
 def _inside(root: Path, path: str) -> Path:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from langgraph.runtime import Runtime
 
+from anabranch.corpus.report import Status
 from anabranch.errors import UserError
 from graph.context import Context
 from nodes.ingest import ingest
@@ -40,3 +42,34 @@ async def test_archives_and_links_out_of_the_root_stay_closed(root: Path, tmp_pa
     (tmp_path / "secret.md").write_text("A secret.")
     (root / "secret.md").symlink_to(tmp_path / "secret.md")
     assert await take(tmp_path / "corpus", ".") == [("mill.md", "added"), ("x.zip", "skipped")]
+
+
+async def test_of_many_files_those_that_changed_or_failed_are_told_and_all_are_counted(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodes.ingest.MOST_FILES", 5)
+    for number in range(6):
+        (root / f"a{number}.md").write_text(f"# Note {number}\n\nThe otter was seen {number} times.\n")
+    context = Runtime(context=Context(corpus=str(tmp_path / "corpus")))
+    first = await ingest({"paths": ["."]}, context)
+    assert len(first["files"]) == 5
+    assert {name: first["totals"][name] for name in ("added", "failed", "left_out")} == {
+        "added": 7, "failed": 0, "left_out": 2,
+    }  # fmt: skip
+    (root / "a5.md").write_text("# Note 5\n\nThe otter was seen by nobody.\n")
+    (root / "z.md").write_bytes(b"")
+    second = await ingest({"paths": ["."]}, context)
+    rows = [(row["source"], row["status"]) for row in second["files"]]
+    assert rows[:2] == [("z.md", second["files"][0]["status"]), ("a5.md", "updated")]
+    assert rows[0][1] in ("failed", "skipped")
+    assert [status for _, status in rows[2:]] == ["unchanged"] * 3
+    assert second["totals"]["unchanged"] == 6
+    assert second["totals"]["left_out"] == 3
+    assert sum(second["totals"][status] for status in get_args(Status)) == 8
+
+
+async def test_few_files_are_all_told_in_their_order(root: Path, tmp_path: Path) -> None:
+    (root / "a.md").write_bytes(b"")
+    result = await ingest({"paths": ["."]}, Runtime(context=Context(corpus=str(tmp_path / "corpus"))))
+    assert [row["source"] for row in result["files"]] == ["a.md", "mill.md"]
+    assert result["totals"]["left_out"] == 0
