@@ -16,7 +16,7 @@ from anabranch.spending import Prices, RouteName, Spending
 
 Synthesis = Literal["auto", "stuff", "refine", "map_reduce"]
 
-_AGGREGATIVE = re.compile(
+_AGGREGATIVE_IN_ENGLISH = re.compile(
     r"\b(all|each|every|list|enumerate|summari[sz]e|summary|overview|compare|comparison|differences?|how many|"
     r"how often|main (points|themes|ideas)|themes|throughout|across|overall|in total)\b",
     re.IGNORECASE,
@@ -49,9 +49,12 @@ class Choice:
     lacking: str = ""
 
 
-def aggregative(question: str) -> bool:
-    """Say whether a question gathers from many places (list, compare, how many, summarise)."""
-    return bool(_AGGREGATIVE.search(question))
+def aggregative_in_english(question: str) -> bool:
+    """Say whether an English question gathers from many places (list, compare, how many, summarise).
+
+    In other languages the evidence alone says so: how evenly it is spread, and how much of it there is.
+    """
+    return bool(_AGGREGATIVE_IN_ENGLISH.search(question))
 
 
 def flat(scores: Sequence[float]) -> bool:
@@ -92,7 +95,7 @@ def choose(
 
 def _by_evidence(windows: int, question: str, sources: int, scores: Sequence[float]) -> Choice:
     said = (f"{windows} windows",)
-    if aggregative(question):
+    if aggregative_in_english(question):
         return Choice("map_reduce", (*said, "the question gathers from many places"))
     if sources >= MANY_SOURCES and flat(scores):
         return Choice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))

@@ -1,7 +1,7 @@
 """Follow-up questions: what a conversation adds to the last question.
 
 With a chat model the question is condensed from a short transcript, and its reply is held to what was asked; without
-one, a question that leans on what came before is put together with the question that it leans on.
+one, the question is searched for alone and together with the question before it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from anabranch.corpus.analysis import analyser
 from anabranch.figures import evidence, figures
-from anabranch.leaning import leans
 from anabranch.links import strip_links
 from anabranch.names import known, words
 
@@ -79,7 +78,7 @@ def condense_reply(reply: str, question: str, turns: Sequence[Turn] = ()) -> str
     """Return a question that stands alone, from what a model made of a follow-up.
 
     A reply is refused when it is empty, has several lines or a link, is far longer than a question, answers instead of
-    asking, or brings in a name or a number that nobody mentioned; the rule of `follow_up` then decides. One that lost a
+    asking, or brings in a name or a number that nobody mentioned; then it is what `follow_up` makes. One that lost a
     name, a number or most words of what was asked is followed by the question as asked.
 
     Args:
@@ -128,16 +127,11 @@ def _names(text: str) -> set[str]:
 
 
 def follow_up(question: str, turns: Sequence[Turn]) -> str:
-    """Return the question made to stand alone without a model.
+    """Return the question with the one before it in front: what it may be about, in any language.
 
-    Where it leans, the last question that stood by itself is put in front of it, and the one just before it as well
-    where it has no word of its own ("Why?").
+    Whether it is about that, nobody can tell without a model, so it is searched for alone as well.
     """
-    if not turns or not leans(question):
+    before = turns[-1].question.strip() if turns else ""
+    if not before or before.casefold() == question.strip().casefold():
         return question
-    anchors = [turn.question for turn in turns if not leans(turn.question)]
-    before = [(anchors or [turns[0].question])[-1].strip()]
-    last = turns[-1].question.strip()
-    if last not in before and not analyser().terms(question):
-        before.append(last)
-    return " ".join([*before, question.strip()])
+    return f"{before} {question.strip()}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Verdict = Literal["enough", "thin", "nothing"]
@@ -109,6 +109,20 @@ def judge(
     sure = confidence(cosine=cosine, covered=covered)
     said.append(f"confidence {sure:.2f}")
     return Judgement(_verdict(sure, cosine), tuple(said), missing, sure, covered)
+
+
+def either(alone: Judgement, together: Judgement) -> Judgement:
+    """Judge a question that may be meant alone or together with the one before it, when nothing says which.
+
+    The evidence is what there is for it alone or, where that is more, the mean of both in log-odds: the question before
+    it was answered, so what it asked for is evidence only as far as this question's own words are found as well.
+    """
+    odds = [math.log(each.confidence / (1 - each.confidence)) for each in (alone, together) if each.confidence]
+    sure = 1.0 / (1.0 + math.exp(-sum(odds) / 2)) if len(odds) == 2 else 0.0
+    if sure <= alone.confidence:
+        return alone
+    doubtful: Verdict = "nothing" if alone.verdict == together.verdict == "nothing" else "thin"
+    return replace(together, verdict="enough" if sure >= SURE else doubtful, confidence=sure)
 
 
 def _verdict(sure: float, cosine: float | None) -> Verdict:

@@ -23,7 +23,7 @@ class IngestInput(TypedDict):
 
 
 class IngestState(IngestInput, total=False):
-    """The paths and, afterwards, what became of the files: rows of the first, failures before all, and counts of all."""
+    """The paths and, afterwards, what became of the files: rows, as many as there is room for, and counts of all."""
 
     files: list[dict[str, Any]]
     totals: dict[str, Any]

@@ -35,7 +35,7 @@ def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class Query(TypedDict):
-    """One search query; `kind` says where it came from (asked, condensed, reviewed, or a strategy)."""
+    """One search query; `kind` says where it came from (asked, condensed, together, reviewed, or a strategy)."""
 
     text: str
     weight: float

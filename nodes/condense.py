@@ -10,7 +10,6 @@ from langgraph.runtime import Runtime
 from anabranch.allowance import at_most
 from anabranch.conversation import Turn, condense_reply, follow_up, recent, transcript
 from anabranch.errors import ModelError
-from anabranch.leaning import may_lean
 from anabranch.models.chat import Chat
 from graph.context import Context, settle
 from graph.state import Degraded, Query, State
@@ -18,14 +17,21 @@ from nodes.resources import corpus_of, model_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
 
+TOGETHER = "together"
+"""Kind of a query that is the question with the one before it; the question alone comes next."""
+
+ALONE = "dense_alone"
+"""The signal of such a question: the best cosine of the question alone."""
+
 NOTHING_FOUND = "(not found in the documents)"
 
 
 @traced("condense")
 async def condense(state: State, runtime: Runtime[Context]) -> Update:
-    """Rewrite the question from the conversation; on a first turn, or where it stands alone, there is nothing to do.
+    """Rewrite the question from the conversation; on a first turn there is nothing to do.
 
-    The question as asked stays a query of its own: a rewrite can lose what mattered.
+    The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the
+    question is about, it may be about nothing that was said before.
     """
     context = settle(state.get("settings"), runtime)
     asked = state["asked"]
@@ -36,8 +42,8 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
     degraded: list[Degraded] = []
     counts = {"turns": len(turns)}
     chat = await model_of(context)
-    standalone = follow_up(asked, turns)
-    if chat is not None and may_lean(asked) and spares(context, state["trace"]):
+    standalone = together = follow_up(asked, turns)
+    if chat is not None and spares(context, state["trace"]):
         read = await _recent(context, turns)
         counts |= {"read": len(read), "left_out": len(turns) - len(read)}
         try:
@@ -46,8 +52,9 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
             degraded.append(Degraded(step="condense", reason=error.message))
     condensed = standalone.casefold() != asked.casefold()
     if condensed:
-        queries.insert(0, Query(text=standalone, weight=1.0, kind="condensed"))
-        queries[1]["weight"] = 0.5
+        kind = TOGETHER if standalone == together else "condensed"
+        queries.insert(0, Query(text=standalone, weight=1.0, kind=kind))
+        queries[1]["weight"] = 0.5  # half of it is in the other one: what it asks for alone is found by both
     return {
         "standalone": standalone,
         "queries": queries,

@@ -13,6 +13,7 @@ from anabranch.fusion import fuse as fuse_lists
 from anabranch.fusion.evidence import Evidence
 from graph.context import Context, settle
 from graph.state import Candidate, Degraded, Query, Retrieved, State
+from nodes.condense import ALONE, TOGETHER
 from nodes.resources import corpus_of, scope_of
 from nodes.traced import Update, traced
 from nodes.weighing import ARMS, informed
@@ -45,7 +46,7 @@ async def fuse(state: State, runtime: Runtime[Context]) -> Update:
     kept = {candidate["id"] for candidate in candidates}
     return {
         "candidates": candidates,
-        "signals": _signals(good),
+        "signals": _signals(good, state["queries"]),
         "retrieved": Overwrite([]),
         # The text of guests that fell out is let go, or a thread would keep every passage they ever brought.
         "guests": Overwrite({key: value for key, value in (state.get("guests") or {}).items() if key in kept}),
@@ -121,10 +122,16 @@ def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:
     return best
 
 
-def _signals(records: list[Retrieved]) -> dict[str, float]:
-    """Keep what `grade` needs of the lists: each arm's best score for the question, and how far the arms agree."""
+def _signals(records: list[Retrieved], queries: list[Query]) -> dict[str, float]:
+    """Keep what `grade` needs of the lists: each arm's best score for the question, and how far the arms agree.
+
+    Of a question that is searched for together with the one before it, also the nearest passage to itself alone.
+    """
     first = {record["arm"]: record["lists"][0] for record in records if record["lists"]}
     signals = {arm: round(_top(ranked), 4) for arm, ranked in first.items()}
+    if queries[0]["kind"] == TOGETHER and "dense" in first:
+        alone = next(record["lists"][1] for record in records if record["arm"] == "dense")
+        signals[ALONE] = round(_top(alone), 4)
     if len(first) > 1:
         tops = [set(ranked["ids"][:10]) for ranked in first.values()]
         shared, every = set.intersection(*tops), set.union(*tops)

@@ -16,9 +16,10 @@ from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
 from anabranch.queries import WORD
 from anabranch.replies import VERDICT_SCHEMA, parse_verdict
-from anabranch.sufficiency import CALIBRATED, Judgement, judge
+from anabranch.sufficiency import CALIBRATED, Judgement, either, judge
 from graph.context import Context, settle
 from graph.state import Degraded, Evidence, State
+from nodes.condense import ALONE, TOGETHER
 from nodes.resources import chunks_of, corpus_of, model_of, scope_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
@@ -75,14 +76,26 @@ def _as_before(state: State) -> Update:
 
 async def _by_scores(context: Context, state: State) -> Judgement:
     corpus = await corpus_of(context)
-    surface = {term: word for word in WORD.findall(state["standalone"]) for term in await corpus.analyse(word)}
-    judgement = judge(
-        passages=await _words(context, state, corpus),
-        cosine=state["signals"].get("dense") if corpus.embedder.name in CALIBRATED else None,
-        terms=list(surface),
-        idf=await corpus.idf([state["standalone"]], scope_of(context, state.get("narrowed"))),
-    )
-    return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
+    idf = await corpus.idf([state["standalone"]], scope_of(context, state.get("narrowed")))
+    passages = await _words(context, state, corpus)
+
+    async def judged(question: str, signal: str) -> Judgement:
+        surface = {term: word for word in WORD.findall(question) for term in await corpus.analyse(word)}
+        judgement = judge(
+            passages=passages,
+            cosine=state["signals"].get(signal) if corpus.embedder.name in CALIBRATED else None,
+            terms=list(surface),
+            idf=idf,
+        )
+        return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
+
+    judgement = await judged(state["standalone"], "dense")
+    # The question before is in front of this one, so its words are among those that were looked up.
+    return either(await judged(state["asked"], ALONE), judgement) if _is_together(state) else judgement
+
+
+def _is_together(state: State) -> bool:
+    return state["queries"][0]["kind"] == TOGETHER
 
 
 async def _words(context: Context, state: State, corpus: CorpusStore) -> list[frozenset[str]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.choices import Choice, afford, aggregative, choose, flat
+from anabranch.choices import Choice, afford, aggregative_in_english, choose, flat
 from anabranch.spending import Prices, RouteName, Spending
 
 
@@ -31,8 +31,17 @@ def test_focused_evidence_is_refined() -> None:
     ["List every initiative", "How many models were trained?", "Summarise the report", "Compare 2020 and 2021"],
 )
 def test_a_question_that_gathers_is_mapped(question: str) -> None:
-    assert aggregative(question)
+    assert aggregative_in_english(question)
     assert _choose(question=question) == "map_reduce"
+
+
+@pytest.mark.parametrize(
+    "question", ["Fasse alle Berichte zusammen", "Résume tous les rapports", "¿Cuántos modelos hay en total?"]
+)
+def test_in_another_language_the_evidence_alone_says_whether_a_question_gathers(question: str) -> None:
+    assert _choose(question=question) == "refine"
+    assert _choose(question=question, sources=4, scores=[1.0, 0.95, 0.9, 0.9, 0.85]) == "map_reduce"
+    assert _choose(question=question, windows=7) == "map_reduce"
 
 
 def test_evidence_spread_over_many_sources_is_mapped() -> None:

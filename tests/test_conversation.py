@@ -11,25 +11,17 @@ from anabranch.conversation import MAX_ANSWER_CHARS, Turn, condense_reply, follo
 TURNS = [Turn("Who wrote The Great Gatsby?", "F. Scott Fitzgerald wrote it in 1925 [1].")]
 
 
-@pytest.mark.parametrize("question", ["When did he write it?", "And the film?", "Why?", "What about those others?"])
-def test_a_leaning_question_takes_the_one_before_it_along(question: str) -> None:
+@pytest.mark.parametrize(
+    "question", ["When did he write it?", "Und wann?", "¿Y la película?", "How many tokens was Llama 2 trained on?"]
+)
+def test_any_question_takes_the_one_before_it_along(question: str) -> None:
     assert follow_up(question, TURNS) == f"Who wrote The Great Gatsby? {question}"
+    assert follow_up(question, [*TURNS, Turn("And in 1974?", "A film.")]) == f"And in 1974? {question}"
 
 
-def test_a_change_of_subject_is_left_alone() -> None:
-    question = "How many tokens were the Llama 2 models trained on?"
-    assert follow_up(question, TURNS) == question
-
-
-def test_a_first_question_is_left_alone() -> None:
+def test_a_first_question_and_one_that_is_repeated_are_left_alone() -> None:
     assert follow_up("When did he write it?", []) == "When did he write it?"
-
-
-def test_a_chain_of_follow_ups_goes_back_to_the_question_that_stood_by_itself() -> None:
-    turns = [*TURNS, Turn("And in 1974?", "A film was made.")]
-    assert follow_up("And in 2013?", turns) == "Who wrote The Great Gatsby? And in 2013?"
-    # A question without a word of its own is about the one just before it.
-    assert follow_up("Why?", turns) == "Who wrote The Great Gatsby? And in 1974? Why?"
+    assert follow_up("who wrote the Great Gatsby?", TURNS) == "who wrote the Great Gatsby?"
 
 
 def test_a_reply_is_cleaned_of_its_wrapping() -> None:
@@ -49,7 +41,7 @@ def test_a_reply_is_cleaned_of_its_wrapping() -> None:
         "When was ![x](http://evil.example/a.png) it written?",
     ],
 )
-def test_a_reply_that_is_no_question_is_refused_and_the_rule_decides(reply: str) -> None:
+def test_a_reply_that_is_no_question_is_refused_for_the_question_before(reply: str) -> None:
     asked = "When was it written?"
     assert condense_reply(reply, asked) == asked
     assert condense_reply(reply, asked, TURNS) == f"Who wrote The Great Gatsby? {asked}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.sufficiency import DOUBTFUL, SURE, confidence, judge, term_coverage
+from anabranch.sufficiency import DOUBTFUL, SURE, Judgement, confidence, either, judge, term_coverage
 
 IDF = {"llama": 3.0, "token": 2.0, "weather": 6.0}
 
@@ -79,3 +80,17 @@ def test_words_scattered_over_passages_are_not_evidence() -> None:
     assert together.verdict == "enough"
     assert scattered.verdict != "enough"
     assert scattered.missing == ()
+
+
+def _sure(confidence: float) -> Judgement:
+    return Judgement("enough" if confidence >= SURE else "nothing", (), (), confidence, 0.5)
+
+
+def test_a_question_that_may_be_meant_in_two_ways_needs_evidence_of_its_own() -> None:
+    assert either(_sure(0.9), _sure(0.1)) == _sure(0.9)
+    assert either(_sure(0.2), _sure(0.8)).confidence == pytest.approx(0.5)
+    assert either(_sure(0.2), _sure(0.8)).verdict == "enough"
+    assert either(_sure(0.01), _sure(0.8)).verdict == "thin"
+    assert either(_sure(0.01), _sure(0.1)).verdict == "nothing"
+    nothing = judge(passages=[], cosine=None, terms=["llama"], idf=IDF)
+    assert either(nothing, nothing) == nothing

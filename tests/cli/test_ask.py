@@ -228,7 +228,7 @@ class TestThreads:
     def test_a_conversation_goes_on(self, run: Run, corpus: Path) -> None:
         asked(run, corpus, "What is a distributary?", "--thread", "talk")
         value = asked(run, corpus, "Does it return to the main channel?", "--thread", "talk")
-        assert value["queries"][0]["kind"] == "condensed"
+        assert value["queries"][0]["kind"] == "together"
         assert "distributary" in value["queries"][0]["text"]
         fresh = asked(run, corpus, "Does it return to the main channel?", "--thread", "other")
         assert fresh["queries"][0]["kind"] == "asked"

@@ -1,0 +1,129 @@
+"""Follow-ups in four languages: no word of any of them decides what a question is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from anabranch.corpus.ingest import ingest
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, step_of
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+pytestmark = [pytest.mark.loopback, pytest.mark.timeout(60)]
+
+
+class Talk(NamedTuple):
+    """A question, one that needs it, one that changes the subject; and where the answers stand."""
+
+    first: str
+    follow_up: str
+    source: str
+    change: str
+    other: str
+
+
+MILL = {
+    "en": "The mill of Brannock has a water wheel of oak. Its diameter is 7 metres. Marta Field runs the mill.",
+    "de": "Die Mühle von Brannock hat ein Wasserrad aus Eiche. Der Durchmesser beträgt 7 Meter. Marta Feld führt sie.",
+    "fr": "Le moulin de Brannock a une roue en chêne. Son diamètre est de 7 mètres. Marta Champ tient le moulin.",
+    "es": "El molino de Brannock tiene una rueda de roble. Su diámetro es de 7 metros. Marta Campo lleva el molino.",
+}
+WEIR = {
+    "en": "The weir at Halden was built by Ida Marrow. It was finished in 1871 and cost 900 guilders.",
+    "de": "Das Wehr in Halden baute Ida Marrow. Fertig wurde das Wehr 1871, und es kostete 900 Gulden.",
+    "fr": "Le barrage de Halden fut construit par Ida Marrow. Le barrage fut fini en 1871 et coûta 900 florins.",
+    "es": "La presa de Halden fue construida por Ida Marrow. La presa se terminó en 1871 y costó 900 florines.",
+}
+OTHERS = {
+    "en": "The inn of {} serves trout and bread to those who cross the moor in winter.",
+    "de": "Das Gasthaus von {} reicht Forelle und Brot, wenn jemand im Winter über das Moor kommt.",
+    "fr": "L'auberge de {} sert de la truite et du pain à ceux qui passent la lande en hiver.",
+    "es": "La posada de {} sirve trucha y pan a los que cruzan el páramo en invierno.",
+}
+NAMES = ["Cray", "Dunmore", "Elby", "Farrow", "Garth", "Hollen", "Ister", "Jarrow", "Kelby", "Lorne", "Mossen", "Norby"]
+TALKS = {
+    "en": Talk("Who built the weir at Halden?", "And when?", "weir", "Who runs the mill?", "mill"),
+    "de": Talk("Wer baute das Wehr in Halden?", "Und wann?", "weir", "Wer führt die Mühle?", "mill"),
+    "fr": Talk("Qui a construit le barrage de Halden ?", "Et quand ?", "weir", "Qui tient le moulin ?", "mill"),
+    "es": Talk("¿Quién hizo la presa de Halden?", "¿Y cuándo?", "weir", "¿Quién lleva el molino?", "mill"),
+}
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A corpus in each language."""
+    made = {}
+    for language in TALKS:
+        folder = tmp_path_factory.mktemp(language)
+        for name, texts in (("mill", MILL), ("weir", WEIR)):
+            (folder / f"{name}.txt").write_text(texts[language], encoding="utf-8")
+        for name in NAMES:
+            (folder / f"{name}.txt").write_text(OTHERS[language].format(name), encoding="utf-8")
+        ingest(sorted(folder.glob("*.txt")), folder / "corpus")
+        made[language] = str(folder / "corpus")
+    return made
+
+
+def said(first: str, asked: str) -> dict[str, Any]:
+    return {"messages": [HumanMessage(first), AIMessage("Ida Marrow [1]."), HumanMessage(asked)]}
+
+
+@pytest.mark.parametrize("language", TALKS)
+async def test_without_a_model_a_question_is_searched_alone_and_with_the_one_before(
+    corpora: dict[str, str], language: str
+) -> None:
+    talk = TALKS[language]
+    for asked in (talk.follow_up, talk.change):
+        state = await graph.ainvoke(said(talk.first, asked), context=Context(corpus=corpora[language]))
+        assert [query["text"] for query in state["queries"]] == [f"{talk.first} {asked}", asked]
+
+
+@pytest.mark.parametrize("language", TALKS)
+async def test_without_a_model_a_follow_up_finds_what_the_question_before_was_about(
+    corpora: dict[str, str], language: str
+) -> None:
+    talk = TALKS[language]
+    context = Context(corpus=corpora[language], top_k=3)
+    state = await graph.ainvoke(said(talk.first, talk.follow_up), context=context)
+    assert f"{talk.source}.txt" in {passage["source"] for passage in state["passages"]}
+    assert not state["abstained"]
+
+
+@pytest.mark.parametrize("language", TALKS)
+async def test_without_a_model_a_change_of_subject_is_answered_as_if_it_came_first(
+    corpora: dict[str, str], language: str
+) -> None:
+    talk = TALKS[language]
+    context = Context(corpus=corpora[language], top_k=3)
+    alone = await graph.ainvoke({"question": talk.change}, context=context)
+    state = await graph.ainvoke(said(talk.first, talk.change), context=context)
+    assert not alone["abstained"]
+    assert state["answer"] == alone["answer"]
+    assert {citation["source"] for citation in state["citations"]} == {f"{talk.other}.txt"}
+
+
+@pytest.mark.parametrize("language", TALKS)
+async def test_a_model_is_asked_about_every_question_that_is_not_the_first(
+    corpora: dict[str, str], language: str
+) -> None:
+    talk = TALKS[language]
+    for asked in (talk.follow_up, talk.change):
+        with OpenAIStub(model(condense=Reply(asked))) as stub:
+            context = Context(corpus=corpora[language], model="openai:stub", base_url=stub.base_url, strategy="none")
+            state = await graph.ainvoke(said(talk.first, asked), context=context)
+            assert [step_of(call.request) for call in stub.calls].count("condense") == 1
+        assert [query["text"] for query in state["queries"]] == [asked]
+
+
+async def test_a_change_of_subject_that_the_documents_do_not_answer_is_not_answered(corpora: dict[str, str]) -> None:
+    asked = "Which zeppelins were painted by quaggas?"
+    state = await graph.ainvoke(said(TALKS["en"].first, asked), context=Context(corpus=corpora["en"]))
+    alone = await graph.ainvoke({"question": asked}, context=Context(corpus=corpora["en"]))
+    assert alone["abstained"]
+    assert state["abstained"]
