@@ -1,0 +1,49 @@
+"""The rules on imports hold for modules that are made tomorrow: one of each kind that breaks them is found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BROKEN = {
+    "anabranch/new.py": ["graph.context", "nodes.fuse", "prompts", "langgraph.types", "anabranch.cli.app"],
+    "anabranch/corpus/deep/new.py": ["graph.state"],
+    "nodes/new.py": ["graph.routes", "graph.bridge", "graph.evidence", "graph.new", "anabranch.cli.app"],
+    "prompts/new.py": ["graph.state", "nodes.fuse"],
+    "graph/new.py": ["anabranch.cli.app"],
+}
+KEPT = {"nodes/well.py": ["graph.context", "graph.state", "prompts"], "graph/well.py": ["nodes.fuse", "graph.new"]}
+
+
+def checked(folder: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "200"}
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
+    done = subprocess.run([*command, "--no-cache"], cwd=folder, env=environment, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_new_module_cannot_escape_the_rules(tmp_path: Path) -> None:
+    for package in ("anabranch", "graph", "nodes", "prompts"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    assert "0 broken" in checked(tmp_path)
+    (tmp_path / "anabranch/corpus/deep").mkdir()
+    (tmp_path / "anabranch/corpus/deep/__init__.py").touch()
+    for file, imported in (BROKEN | KEPT).items():
+        (tmp_path / file).write_text("".join(f"import {module}\n" for module in imported))
+    said = checked(tmp_path)
+    for file, imported in BROKEN.items():
+        importer = file.removesuffix(".py").replace("/", ".")
+        for module in imported:
+            name = module.split(".", maxsplit=1)[0] if module.startswith("langgraph") else module
+            assert f"{importer} -> {name}" in said, said
+    assert "nodes.well -> " not in said
+    assert "graph.well -> " not in said
