@@ -47,7 +47,7 @@ from nodes.recall import recall
 from nodes.reduce import reduce
 from nodes.refine import refine
 from nodes.rerank import rerank
-from nodes.retrieve import checked, knowing, retrieve
+from nodes.retrieve import checked, retrieve
 from nodes.review import review_queries, review_sources
 from nodes.rewrite import rewrite
 from nodes.speculate import speculate
@@ -66,7 +66,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     """
     guests = checked(retrievers)
     builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState)
-    builder.add_node("begin", both_ways(knowing(guests, begin)), input_schema=InputState)
+    builder.add_node("begin", both_ways(begin, guests=guests), input_schema=InputState)
     builder.add_node("recall", both_ways(recall, guests=guests))
     builder.add_node("condense", both_ways(condense))
     builder.add_node("rewrite", both_ways(rewrite))

@@ -19,7 +19,7 @@ from nodes.begin import begin
 from nodes.condense import condense
 from nodes.fuse import fuse
 from nodes.rerank import rerank
-from nodes.retrieve import checked, knowing, retrieve
+from nodes.retrieve import checked, retrieve
 from nodes.rewrite import rewrite
 
 Builder = StateGraph[State, Context, InputState, State]
@@ -29,7 +29,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     """Wire the search graph; its result is in the channel `candidates`; `retrievers` as in the answer graph."""
     guests = checked(retrievers)
     builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState)
-    builder.add_node("begin", both_ways(knowing(guests, begin)), input_schema=InputState)
+    builder.add_node("begin", both_ways(begin, guests=guests), input_schema=InputState)
     builder.add_node("condense", both_ways(condense))
     builder.add_node("rewrite", both_ways(rewrite))
     builder.add_node("retrieve", both_ways(retrieve, guests=guests), input_schema=RetrieveTask)

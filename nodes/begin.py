@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
@@ -15,19 +17,23 @@ from graph.context import Context, reader_of, settle
 from graph.state import Draft, Evidence, InputState, Lookup, Query, Route
 from nodes.ahead import no_draft
 from nodes.resources import corpus_of, model_of, reranker_of
+from nodes.retrieve import refuse_unknown
 from nodes.traced import Update, traced
 
 MAX_QUESTION_CHARS = 10_000
 
 
 @traced("begin", first=True)
-async def begin(state: InputState, runtime: Runtime[Context]) -> Update:
+async def begin(
+    state: InputState, runtime: Runtime[Context], *, guests: Mapping[str, BaseRetriever] | None = None
+) -> Update:
     """Take the question from `question` or the last human message; fail at once on what cannot work."""
     context = settle(None, runtime)
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     narrowed = state.get("filters") or None
     compile_filters(narrowed)
+    refuse_unknown(context.retrievers, guests)
     await model_of(context)
     if context.rerank != "none":
         await reranker_of(context)

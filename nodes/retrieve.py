@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import wraps
-from typing import Any, cast
+from typing import cast
 
 from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
@@ -22,7 +21,7 @@ from graph.context import Context, settle
 from graph.state import Degraded, Retrieved, RetrieveTask
 from nodes.resources import corpus_of, model_of, scope_of
 from nodes.spending import as_spending, spent_on
-from nodes.traced import Node, Update, traced
+from nodes.traced import Update, traced
 
 ARMS = ("bm25", "dense")
 READER = "llm"
@@ -119,17 +118,6 @@ def refuse_unknown(names: Sequence[str], guests: Mapping[str, BaseRetriever] | N
         if name not in known:
             msg = f"There is no retriever {name!r}; known here: {', '.join(known)}."
             raise SettingsError(msg, hint="Give it to build(retrievers={...}), or leave it out of `retrievers`.")
-
-
-def knowing(guests: Mapping[str, BaseRetriever], begin: Node) -> Node:
-    """Return the first step of a turn, which refuses an unknown retriever before any work is done or paid for."""
-
-    @wraps(begin)
-    async def run(state: Mapping[str, Any], runtime: Runtime[Context]) -> Update:
-        refuse_unknown(settle(None, runtime).retrievers, guests)
-        return await begin(state, runtime)
-
-    return run
 
 
 def _said(error: Exception) -> str:
