@@ -41,6 +41,21 @@ class Finished:
     chunks: int
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document that could not be stored.
+
+    Attributes:
+        path: What the corpus knows its file by.
+        source: Its name.
+        why: What is wrong with it.
+    """
+
+    path: str
+    source: str
+    why: str
+
+
 @dataclass(slots=True)
 class Batch:
     """What waits to be committed."""
@@ -75,20 +90,20 @@ class Batch:
             self.truth.write([], self._refreshed)
             self._refreshed = []
 
-    def commit(self) -> list[Finished]:
+    def commit(self) -> tuple[list[Finished], list[Refused]]:
         """Embed what waits, then write it and the records of the files that it finishes, all or nothing."""
         grown, finished, refreshed = self._grown, self._finished, self._refreshed
         self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
         if not (grown or finished or refreshed):
-            return []
+            return [], []
         self._embed(grown)
         began = time.perf_counter()
-        removed = self.truth.write(grown, [*finished, *refreshed])
+        removed, refused = self.truth.write(grown, [*finished, *refreshed])
         done = [
             Finished(record.path, removed.get(record.path, 0), *self.truth.counts(record.path)) for record in finished
         ]
         self._spent("writing", began)
-        return done
+        return done, [Refused(each.path, each.document.source, why) for each, why in refused]
 
     def _embed(self, waiting: Sequence[Grown]) -> None:
         missing = self.truth.missing_vectors([text for grown in waiting for text in grown.leaves], self.embedder.name)

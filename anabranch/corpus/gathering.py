@@ -49,7 +49,7 @@ class Gathered:
 
         for found in self._walked.files:
             self._here.add(identity_of(found))
-            if not is_archive(found.path.name) or found.path.is_dir():
+            if not is_archive(found.path.name) or not _is_file(found.path):
                 yield found
             elif self._archives:
                 yield from self._members(found)
@@ -94,6 +94,13 @@ class Gathered:
         except ReadingError as error:
             return Failure(url, error.reason, str(error))
         return Found(path, url, identity=url, is_copy=True, metadata={"url": url})
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # whoever looks at it says why
+        return False
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def is_url(text: str) -> bool:
 
 def identity_of(found: Found) -> str:
     """Return what the corpus knows a file by."""
-    return storable(found.identity or str(found.path.resolve()))
+    return storable(found.identity or str(found.real or found.path.resolve()))
 
 
 def storable(name: str) -> str:

@@ -62,7 +62,7 @@ class Intake:
         self._batch = Batch(truth, embedder, report, progress)
         self._names = Names(truth)
         self._tally = Tally()
-        self._finishing: dict[str, Arrival] = {}
+        self._files: dict[str, Arrival] = {}
         self._done = 0
 
     def take(self, found: Gathered) -> None:
@@ -124,6 +124,7 @@ class Intake:
             load()
 
     def _take_file(self, file: Arrival, parts: Iterator[Part]) -> None:
+        self._files[file.record.path] = file
         try:
             for part in self._timed(parts):
                 if isinstance(part, Failure):
@@ -178,8 +179,7 @@ class Intake:
         if is_moving or file.failures:
             # Read again each time: what is wrong must not fall silent. And which document an unreadable part was,
             # nobody can say; so none is taken for gone.
-            record = record._replace(sha256="", stamp="", complete=False)
-        self._finishing[record.path] = file
+            record = record.unread()
         self._batch.finish(record)
         self._commit_if_full()
 
@@ -188,8 +188,14 @@ class Intake:
             self._commit()
 
     def _commit(self) -> None:
-        for done in self._batch.commit():
-            file = self._finishing.pop(done.path)
+        finished, refused = self._batch.commit()
+        for document in refused:
+            file = self._files[document.path]
+            file.failures += 1
+            file.changed -= 1
+            self._tally.fail_part(file.number, file.source, document.source, "broken", document.why)
+        for done in finished:
+            file = self._files.pop(done.path)
             changes = file.changed + done.removed
             status: Status = ("updated" if changes else "unchanged") if file.is_known else "added"
             row = FileRow(file.source, status, "", done.documents, done.chunks, tuple(file.notes))

@@ -11,7 +11,7 @@ LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 
 
 class Scan:
-    """Yields each file below a folder and whether a symbolic link leads to it.
+    """Yields each file below a folder, the place where it really lies, and whether a symbolic link leads to it.
 
     Attributes:
         entered: The folder and those that links led to, resolved. Links may lead round in circles: each place is
@@ -26,42 +26,50 @@ class Scan:
         self._follow_links = follow_links
         self.entered: dict[Path, None] = {self._inside: None}
 
-    def __iter__(self) -> Iterator[tuple[Path, bool]]:
+    def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
         """Yield files, and folders that may not be opened."""
-        folders = [(self._root, False)]  # a loop, because folders nest deep
+        folders = [(self._root, self._inside, False)]  # a loop, because folders nest deep
         while folders:
-            folder, is_linked = folders.pop()
+            folder, place, is_linked = folders.pop()
             names = _names(folder)
             if names is None:
-                yield folder, is_linked
+                yield folder, place, is_linked
                 continue
-            for path in (folder / name for name in names if not name.startswith(".") and name not in LEFT_OUT):
-                through_link = is_linked or path.is_symlink()
-                if not self._may_enter(path, through_link=through_link):
+            for name in (name for name in names if not name.startswith(".") and name not in LEFT_OUT):
+                path = folder / name
+                real = _resolved(path)
+                if real is None:
+                    continue
+                # Not only where the name itself is a link: somebody may have put one in the folder's place by now.
+                through_link = is_linked or real != place / name
+                if not self._may_enter(real, through_link=through_link):
                     continue
                 if _is_file(path):
-                    yield path, through_link
-                elif path.is_dir() and self._is_new(path, through_link=through_link):
-                    folders.append((path, through_link))
+                    yield path, real, through_link
+                elif path.is_dir() and self._is_new(real, through_link=through_link):
+                    folders.append((path, real, through_link))
 
-    def _may_enter(self, path: Path, *, through_link: bool) -> bool:
-        try:
-            real = path.resolve()
-        except RuntimeError:  # a link that leads to itself
-            return False
+    def _may_enter(self, real: Path, *, through_link: bool) -> bool:
         if not through_link:
             return real not in self._barred
         if any(real.is_relative_to(place) for place in self._barred):
             return False
         return self._follow_links or real.is_relative_to(self._inside)
 
-    def _is_new(self, path: Path, *, through_link: bool) -> bool:
+    def _is_new(self, real: Path, *, through_link: bool) -> bool:
         if not through_link:
             return True
-        real = path.resolve()
         is_new = real not in self.entered
         self.entered[real] = None
         return is_new
+
+
+def _resolved(path: Path) -> Path | None:
+    """Return where it really lies, None for a link that leads to itself."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None
 
 
 def _is_file(path: Path) -> bool:

@@ -18,6 +18,9 @@ from anabranch.models.embedding import Vectors
 
 DATABASE = "corpus.db"
 
+# What SQLite and its driver say of a value: text that is no Unicode, a number or a text that is too large.
+_NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)
+
 
 class FileRecord(NamedTuple):
     """A file that was taken in.
@@ -37,6 +40,22 @@ class FileRecord(NamedTuple):
     access: tuple[str, ...]
     complete: bool = True
     stamp: str = ""
+
+    def unread(self) -> FileRecord:
+        """Return the record of a file that has to be read again; of its former documents, none is taken for gone."""
+        return self._replace(sha256="", stamp="", complete=False)
+
+
+class Written(NamedTuple):
+    """What a transaction came to.
+
+    Attributes:
+        removed: How many documents of each file were removed because it does not hold them any more.
+        refused: The documents that the database did not take, and why.
+    """
+
+    removed: dict[str, int]
+    refused: list[tuple[Grown, str]]
 
 
 class Truth:
@@ -188,23 +207,38 @@ class Truth:
         sql = "INSERT OR IGNORE INTO temp.seen VALUES (?, ?)"
         return self.connection.execute(sql, (path, doc_id)).rowcount == 1
 
-    def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> dict[str, int]:
+    def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> Written:
         """Replace documents, and record the files that are finished by them, all in one transaction.
 
-        Returns:
-            How many documents of each file were removed because it does not hold them any more.
+        A document that the database does not take costs itself: its former edition stays, and its file counts as not
+        read.
         """
-        removed: dict[str, int] = {}
+        written = Written({}, [])
         with self.transaction() as changing:
             if batch:
                 changing()
             for grown in batch:
-                self._replace(grown)
+                if why := self._refusal(grown):
+                    written.refused.append((grown, why))
+            partly = {grown.path for grown, _ in written.refused}
             for record in files:
-                removed[record.path] = self._finish(record)
-            if any(removed.values()) and not batch:
+                written.removed[record.path] = self._finish(record.unread() if record.path in partly else record)
+            if any(written.removed.values()) and not batch:
                 changing()
-        return removed
+        return written
+
+    def _refusal(self, grown: Grown) -> str:
+        """Put a document in its place, or leave everything as it was and say why: what is wrong is its content."""
+        self.connection.execute("SAVEPOINT document")
+        try:
+            self._replace(grown)
+        except _NO_ROW as error:
+            self.connection.execute("ROLLBACK TO document")
+            why = f"it cannot be stored: {error}"
+        else:
+            why = ""
+        self.connection.execute("RELEASE document")
+        return why
 
     def _finish(self, record: FileRecord) -> int:
         self.connection.execute(

@@ -26,6 +26,7 @@ class Found:
             path of an archive, `!/` and the name of the member. Empty for a file.
         is_copy: Whether `path` is a copy made for this run, to be deleted once it has been read (`discard`).
         metadata: Facts for its documents beside those that the reader finds.
+        real: Where it really lay when it was found, behind all links; None where nobody has looked.
     """
 
     path: Path
@@ -33,6 +34,7 @@ class Found:
     identity: str = ""
     is_copy: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict)
+    real: Path | None = field(default=None, compare=False)
 
     def discard(self) -> None:
         """Delete the file if it is a copy, with the folder that is its own; it may be gone already."""
@@ -76,41 +78,55 @@ def survey(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: 
     Raises:
         UserError: One of `paths` does not exist.
     """
-    for path in paths:
-        if not path.exists():
-            raise UserError(f"There is nothing at {str(path)!r}.", hint="Check the path; it counts from where you are.")
+    must_be_there(paths)
     barred = {path.resolve() for path in skip}
     seen: set[Path] = set()
-    groups: list[tuple[Path, list[Path]]] = []
+    groups: list[tuple[Path, list[tuple[Path, Path]]]] = []
     folders: dict[Path, None] = {}
     for path in paths:
         if path.is_file():
-            files = [path]
+            files = [(path, path.resolve())]
         else:
             scan = Scan(path, barred, follow_links=follow_links)
             files = _below(path, scan)
             folders |= dict.fromkeys(scan.entered)
-        fresh = [file for file in files if file.resolve() not in seen and file.resolve() not in barred]
-        seen.update(file.resolve() for file in fresh)
+        fresh = [(file, real) for file, real in files if real not in seen and real not in barred]
+        seen.update(real for _, real in fresh)
         groups.append((path, fresh))
     return Walked(tuple(_named(groups)), tuple(folders))
 
 
-def _below(root: Path, scan: Scan) -> list[Path]:
+def must_be_there(paths: Sequence[Path]) -> None:
+    """Refuse a path that leads nowhere, before anything is done.
+
+    Raises:
+        UserError: There is nothing at one of them, or nobody can look.
+    """
+    for path in paths:
+        try:
+            is_there = path.exists()
+        except OSError as error:
+            msg = f"The path {str(path)!r} cannot be looked at: {error.strerror}."
+            raise UserError(msg, hint="Check the path and its permissions.") from error
+        if not is_there:
+            raise UserError(f"There is nothing at {str(path)!r}.", hint="Check the path; it counts from where you are.")
+
+
+def _below(root: Path, scan: Scan) -> list[tuple[Path, Path]]:
     """Return the files below a folder, sorted; those reached through a link only if nothing else reaches them."""
-    plain: list[Path] = []
-    linked: list[Path] = []
-    for path, through_link in scan:
-        (linked if through_link else plain).append(path)
-    known = {path.resolve() for path in plain}
-    for path in linked:
-        if path.resolve() not in known:
-            known.add(path.resolve())
-            plain.append(path)
-    return sorted(plain, key=lambda path: path.relative_to(root).parts)
+    plain: list[tuple[Path, Path]] = []
+    linked: list[tuple[Path, Path]] = []
+    for path, real, through_link in scan:
+        (linked if through_link else plain).append((path, real))
+    known = {real for _, real in plain}
+    for path, real in linked:
+        if real not in known:
+            known.add(real)
+            plain.append((path, real))
+    return sorted(plain, key=lambda file: file[0].relative_to(root).parts)
 
 
-def _named(groups: Sequence[tuple[Path, Sequence[Path]]]) -> Iterator[Found]:
+def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[Found]:
     depths = [0] * len(groups)
     names = [_sources(root, files, 0) for root, files in groups]
     while True:
@@ -123,14 +139,14 @@ def _named(groups: Sequence[tuple[Path, Sequence[Path]]]) -> Iterator[Found]:
             depths[at] += 1
             names[at] = _sources(*groups[at], depths[at])
     for (_, files), sources in zip(groups, names, strict=True):
-        yield from (Found(path, source) for path, source in zip(files, sources, strict=True))
+        yield from (Found(path, source, real=real) for (path, real), source in zip(files, sources, strict=True))
 
 
-def _sources(root: Path, files: Sequence[Path], depth: int) -> list[str]:
+def _sources(root: Path, files: Sequence[tuple[Path, Path]], depth: int) -> list[str]:
     folders = _folders(root)
     front = folders[len(folders) - depth :]
     name = root.name or "".join(folders[-1:])
-    below = ([name] if path == root else path.relative_to(root).parts for path in files)
+    below = ([name] if path == root else path.relative_to(root).parts for path, _ in files)
     return ["/".join((*front, *parts)) for parts in below]
 
 

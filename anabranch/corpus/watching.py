@@ -10,7 +10,8 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from anabranch.corpus.scanning import LEFT_OUT
-from anabranch.errors import OperationError, UserError
+from anabranch.corpus.walking import must_be_there
+from anabranch.errors import OperationError
 
 SETTLE = 0.4
 """Seconds without a change after which files count as written: an editor writes, renames and deletes in one go."""
@@ -50,9 +51,7 @@ def changes(
         OperationError: The operating system cannot watch so many folders.
     """
     paths = [path.absolute() for path in paths]
-    for path in paths:
-        if not path.exists():
-            raise UserError(f"There is nothing at {str(path)!r}.", hint="Check the path; it counts from where you are.")
+    must_be_there(paths)
     folders, files = [path for path in paths if path.is_dir()], [path for path in paths if not path.is_dir()]
     filtered = _Filter(folders, skip)
     identities: dict[Path, Stamp] = {folder: _identity(folder) for folder in folders}

@@ -46,9 +46,9 @@ def test_documents_are_there_when_their_file_is(truth: Truth, batch: Batch) -> N
     batch.add(grown("a", "Herons fish."))
     assert truth.all("SELECT * FROM documents") == []
     batch.finish(record("a"))
-    assert batch.commit() == [Finished("/a", 0, 1, 3)]
+    assert batch.commit() == ([Finished("/a", 0, 1, 3)], [])
     assert len(truth.all("SELECT * FROM documents")) == 1
-    assert batch.commit() == []
+    assert batch.commit() == ([], [])
 
 
 def test_it_is_full_by_leaves_or_by_files(batch: Batch) -> None:
@@ -96,3 +96,19 @@ def test_new_stamps_leave_the_documents_alone(truth: Truth, batch: Batch, monkey
     known = truth.file("/a")
     assert known is not None
     assert known.stamp == "newer"
+
+
+def test_a_document_that_cannot_be_stored_costs_itself(truth: Truth, batch: Batch) -> None:
+    bad = Document("b", "caf\udce9", (Block("Swifts sleep in the air."),))
+    for document in (grown("a", "Herons fish."), Grown(bad, grow(bad, TOKENS, SIZES), "digest", "/b")):
+        truth.see(document.path, digest_of(document.document.source))
+        batch.add(document)
+    batch.finish(record("a"))
+    batch.finish(record("b"))
+    finished, (refused,) = batch.commit()
+    assert finished == [Finished("/a", 0, 1, 3), Finished("/b", 0, 0, 0)]
+    assert (refused.path, refused.source) == ("/b", "b")
+    assert [source for (source,) in truth.all("SELECT source FROM documents")] == ["a"]
+    known = truth.file("/b")
+    assert known is not None
+    assert known.sha256 == ""  # read again by the next run

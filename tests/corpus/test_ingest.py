@@ -383,3 +383,35 @@ def test_progress_is_told(folder: Path, corpus: Path) -> None:
     ingest([folder], corpus, progress=lambda stage, done, total, detail="": told.append((stage, done, total)))
     assert {stage for stage, _, _ in told} == {"files", "passages", "index"}
     assert ("files", 2, 2) in told
+
+
+PLAIN_TEXTS = {"txt": "Espresso.", "csv": "kind,cups\nespresso,2\n", "html": "<p>Espresso.</p>", "md": "Espresso."}
+
+
+@pytest.mark.parametrize("kind", PLAIN_TEXTS)
+def test_a_name_that_is_no_utf8_can_be_the_title(folder: Path, corpus: Path, kind: str) -> None:
+    with open(os.fsencode(folder) + b"/caf\xe9." + kind.encode(), "w", encoding="utf-8") as file:
+        file.write(PLAIN_TEXTS[kind])
+    assert sorted(statuses(ingest([folder], corpus)).values()) == ["added"] * 3
+    assert len(found(corpus, "espresso")) == 1
+    assert rows(corpus, "SELECT title FROM documents WHERE source NOT IN ('weir.md', 'mill.txt')") == [("caf\\udce9",)]
+    assert set(statuses(ingest([folder], corpus)).values()) == {"unchanged"}
+
+
+def test_a_folder_too_deep_to_be_named_is_reported_and_stops_nothing(folder: Path, corpus: Path) -> None:
+    deep = os.open(folder, os.O_RDONLY)
+    for _ in range(24):
+        os.mkdir("n" * 200, dir_fd=deep)
+        deeper = os.open("n" * 200, os.O_RDONLY, dir_fd=deep)
+        os.close(deep)
+        deep = deeper
+    os.close(os.open("lost.md", os.O_CREAT | os.O_WRONLY, dir_fd=deep))
+    os.close(deep)
+    for expected in ("added", "unchanged"):
+        report = ingest([folder], corpus)
+        (row,) = [row for row in report.rows if row.source not in ("weir.md", "mill.txt")]
+        assert row.status == "failed"
+        assert "too long" in row.reason
+        assert set(statuses(report).values()) == {expected, "failed"}
+    with pytest.raises(UserError, match="too long"):
+        ingest([folder.joinpath(*["n" * 200] * 24)], corpus)

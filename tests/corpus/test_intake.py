@@ -14,6 +14,7 @@ import pymupdf
 import pytest
 
 from anabranch.corpus import intake as module
+from anabranch.corpus import rows as rows_module
 from anabranch.corpus import stamps
 from anabranch.corpus.reading import ReadOptions, pool
 from anabranch.corpus.reading.limits import Limits
@@ -248,3 +249,29 @@ def test_memory_does_not_grow_with_the_lines_of_a_file(
     many = peak(folder, tmp_path / "another")
     assert rows(tmp_path / "another", "SELECT count(*) FROM documents") == [(2000,)]
     assert many < few + 600_000  # 350 bytes a line would be too much
+
+
+def test_what_the_database_does_not_take_is_told_of_each_time_and_its_former_edition_stays(
+    folder: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        (folder / f"{name}.txt").write_text(f"Note {name}.", encoding="utf-8")
+    take_in([folder], corpus)
+    for name in "abc":
+        (folder / f"{name}.txt").write_text(f"Note {name}, better.", encoding="utf-8")
+    facts = rows_module.facts_of
+    monkeypatch.setattr(
+        "anabranch.corpus.truth.facts_of",
+        lambda grown: facts(grown) | ({"title": "\udce9"} if grown.document.source == "b.txt" else {}),
+    )
+    for expected in ("updated", "unchanged"):
+        report = take_in([folder], corpus)
+        assert statuses(report) == [
+            ("a.txt", expected),
+            ("b.txt", "failed"),
+            ("b.txt", "unchanged"),
+            ("c.txt", expected),
+        ]
+        assert "cannot be stored" in report.rows[1].reason
+    texts = {text for (text,) in rows(corpus, "SELECT text FROM chunks WHERE level = 2")}
+    assert texts == {"Note a, better.", "Note b.", "Note c, better."}

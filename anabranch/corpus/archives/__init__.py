@@ -15,7 +15,7 @@ from anabranch.corpus.archives.copying import copied
 from anabranch.corpus.archives.member import Member, is_hidden, parts_of
 from anabranch.corpus.archives.tarred import tar_members
 from anabranch.corpus.archives.zipped import zip_members
-from anabranch.corpus.identity import INSIDE, storable
+from anabranch.corpus.identity import INSIDE, identity_of, storable
 from anabranch.corpus.reading import READERS
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.walking import Found
@@ -130,7 +130,7 @@ def _taken(found: Found, name: str, member: Member, folder: Path) -> Found | Fai
         path = copied(member, folder)
     except ReadingError as error:
         return Failure(source, error.reason, error.message)
-    identity = f"{found.path.resolve()}{INSIDE}{name}"
+    identity = f"{identity_of(found)}{INSIDE}{name}"
     return Found(path, source, identity=identity, is_copy=True)
 
 

@@ -126,6 +126,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 class _Waiting(NamedTuple):
     """A document that is not committed yet."""
 
+    line: int
     grown: Grown
     vectors: Vectors | None
 
@@ -145,13 +146,14 @@ class _Import:
         self._files: list[FileRecord] = []
         self._leaves = 0
         self._met = 0
+        self._line = 1
         self._end: Record | None = None
 
     def take(self, file: BinaryIO) -> None:
         """Take in every line that is good."""
         number = 1
         for number, line in _lines(file):
-            source = ""
+            self._line, source = number, ""
             try:
                 record = record_of(line)
                 source = str(record.get("source") or record.get("path") or "")
@@ -184,7 +186,7 @@ class _Import:
         self._count(self._status(doc_id, grown))
         if self._truth.holds(doc_id, grown.digest, grown.path):
             return
-        self._documents.append(_Waiting(grown, vectors))
+        self._documents.append(_Waiting(self._line, grown, vectors))
         self._leaves += len(grown.leaves)
         if self._leaves >= PENDING_LEAVES:
             self._commit()
@@ -231,7 +233,9 @@ class _Import:
         if waiting:
             self._keep_vectors(waiting)
             self._embed([each.grown for each in waiting])
-            self._truth.write([each.grown for each in waiting], [])
+            lines = {each.grown.document.source: each.line for each in waiting}
+            for grown, why in self._truth.write([each.grown for each in waiting], []).refused:
+                self._report.bad.append(Bad(lines[grown.document.source], squeeze(grown.document.source), why))
 
     def _keep_vectors(self, waiting: list[_Waiting]) -> None:
         with_vectors = [each for each in waiting if each.vectors is not None and len(each.vectors)]

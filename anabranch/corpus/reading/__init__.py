@@ -7,9 +7,11 @@ a `Failure`, and the rest goes on. Nothing is left out without a word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from anabranch.corpus.document import Document
+from anabranch.corpus.identity import storable
 from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.reading.languages import LANGUAGES
@@ -155,16 +157,11 @@ def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Docu
         ReadingError: On the first step, or in mid-file when the file turns out to be damaged. Reasons: `unsupported`,
             `unreadable` (permissions, a folder), `empty`, `too_large`, `encrypted`, `scanned`, `encoding`, `broken`.
     """
-    if path.is_dir():
-        raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise ReadingError(
-            f"{source!r} is not of a kind that can be read.", reason="unsupported", hint=f"Known: {' '.join(SUPPORTED)}"
-        )
     try:
+        reader = _reader_of(path, source)
         _check_size(path, source)
-        yield from reader(path, source, options)
+        for item in reader(path, source, options):
+            yield item if isinstance(item, Failure) else _titled(item)
     except (ReadingError, MemoryError):
         raise
     except OSError as error:
@@ -173,6 +170,22 @@ def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Docu
     except Exception as error:
         what = squeeze(str(error))[:200] or type(error).__name__
         raise ReadingError(f"{source!r} cannot be read: {what}", reason="broken") from error
+
+
+def _reader_of(path: Path, source: str) -> Reader:
+    if path.is_dir():
+        raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        msg = f"{source!r} is not of a kind that can be read."
+        raise ReadingError(msg, reason="unsupported", hint=f"Known: {' '.join(SUPPORTED)}")
+    return reader
+
+
+def _titled(document: Document) -> Document:
+    """Return a document whose title is text: where it comes from the file's name, that may be any bytes."""
+    title = storable(document.title)
+    return document if title == document.title else replace(document, title=title)
 
 
 def _check_size(path: Path, source: str) -> None:
