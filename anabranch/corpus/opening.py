@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from contextlib import closing
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from anabranch.corpus.embedded import EmbeddedCorpus
 from anabranch.corpus.lock import writing
@@ -39,9 +40,28 @@ PAUSE = 60.0
 
 _log = logging.getLogger(__name__)
 
+
+class _Home:
+    """Who opens and who indexes one corpus, in this process.
+
+    Attributes:
+        opening: Held for as long as a handle is made: N branches that come together share it.
+        indexing: Held while an index is made or the tables are brought up; never asked for with `opening` held.
+    """
+
+    def __init__(self) -> None:
+        self.opening = threading.Lock()
+        self.indexing = threading.Lock()
+
+
 _lock = threading.Lock()
+"""Of the three below; nothing is read or made while it is held."""
+
 _open: OrderedDict[tuple[str, str, str | None, str | None], EmbeddedCorpus] = OrderedDict()
-_failed: dict[Path, tuple[int, float]] = {}
+_homes: WeakValueDictionary[Path, _Home] = WeakValueDictionary()
+"""Of the corpora that are being opened now; each belongs to the threads that do."""
+
+_failed: OrderedDict[Path, tuple[int, float]] = OrderedDict()
 """At which count of changes, and when, an index could not be made."""
 
 
@@ -71,21 +91,33 @@ def open_now(path: str | Path, embedder: str | None = None, base_url: str | None
     if not (folder / DATABASE).is_file():
         msg = f"There is no corpus at {folder}."
         raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
-    # One opening at a time: N branches that arrive together must share the handle, not make N of them.
-    with _lock:
-        if (known := _known(folder, embedder, base_url)) is not None:
-            return known
-        for _ in range(ATTEMPTS):
-            changes, name = _changes(folder), None
-            try:
-                name = current(folder)
-                name = _caught_up(folder, name, changes)
+    home = _home(folder)
+    with home.opening:
+        known = _known(folder, embedder, base_url)
+    if known is not None:
+        return known
+    for _ in range(ATTEMPTS):
+        changes, name = _changes(folder, home), None
+        try:
+            name = current(folder)
+            name = _caught_up(folder, home, name, changes)
+            with home.opening:
                 return _handle(folder, name, embedder, base_url)
-            except IndexDamagedError as error:
-                _forget(folder, name)
-                if _is_current(folder, name):
-                    _mend(folder, error)
-        return _handle(folder, _caught_up(folder, current(folder), _changes(folder)), embedder, base_url)
+        except IndexDamagedError as error:
+            _forget(folder, name)
+            if _is_current(folder, name):
+                _mend(folder, home, name, error)
+    name = _caught_up(folder, home, current(folder), _changes(folder, home))
+    with home.opening:
+        return _handle(folder, name, embedder, base_url)
+
+
+def _home(folder: Path) -> _Home:
+    with _lock:
+        home = _homes.get(folder)
+        if home is None:
+            home = _homes[folder] = _Home()
+        return home
 
 
 def _known(folder: Path, embedder: str | None, base_url: str | None) -> EmbeddedCorpus | None:
@@ -94,7 +126,9 @@ def _known(folder: Path, embedder: str | None, base_url: str | None) -> Embedded
     It looks by the connections that the handle has, which a new one would cost ten times as much as.
     """
     try:
-        handle = _open.get((str(folder), current(folder) or "", embedder, base_url))
+        key = (str(folder), current(folder) or "", embedder, base_url)
+        with _lock:
+            handle = _open.get(key)
         if handle is None or not handle.is_up_to_date():
             return None
         return _handle(folder, handle.manifest.name, embedder, base_url)
@@ -112,28 +146,34 @@ def _is_current(folder: Path, name: str | None) -> bool:
 
 def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None) -> EmbeddedCorpus:
     key = (str(folder), name, embedder, base_url)
-    if key not in _open:
+    with _lock:
+        handle = _open.get(key)
+    if handle is None:
         manifest = read_manifest(folder, name)
         handle = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
-        _forget(folder, *(former for home, former, *_ in _open if home == str(folder) and former != name))
+    handle.watch.check()
+    with _lock:
+        # Those of former generations keep files on the disk that are removed already.
+        for former in [each for each in _open if each[0] == str(folder) and each[1] != name]:
+            del _open[former]
         _open[key] = handle
-    _open[key].watch.check()
-    _open.move_to_end(key)
-    while len(_open) > HANDLES:
-        _open.popitem(last=False)
-    return _open[key]
+        _open.move_to_end(key)
+        while len(_open) > HANDLES:
+            _open.popitem(last=False)
+    return handle
 
 
-def _forget(folder: Path, *names: str | None) -> None:
-    """Let go of handles; those of former generations keep files on the disk that are removed already."""
-    for key in [key for key in _open if key[0] == str(folder) and key[1] in names]:
-        del _open[key]
+def _forget(folder: Path, name: str | None) -> None:
+    """Let go of the handles on a generation that is damaged."""
+    with _lock:
+        for key in [key for key in _open if key[:2] == (str(folder), name)]:
+            del _open[key]
 
 
-def _caught_up(folder: Path, name: str | None, changes: int) -> str:
+def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:
     """Return the generation to open, made now if a run that died has left the index behind the documents."""
     if name is None or _changes_of(folder, name) != changes:
-        _catch_up(folder, name, changes)
+        _catch_up(folder, home, name, changes)
         name = current(folder)
     if name is None:
         msg = f"The corpus at {folder} holds no passage."
@@ -141,54 +181,80 @@ def _caught_up(folder: Path, name: str | None, changes: int) -> str:
     return name
 
 
-def _catch_up(folder: Path, name: str | None, changes: int) -> None:
+def _catch_up(folder: Path, home: _Home, name: str | None, changes: int) -> None:
     """Make the index of the documents as they are, where that can be done here and now.
+
+    Where another thread is at it, what was indexed before is searched meanwhile; who has nothing to search, waits.
 
     Raises:
         OperationError: The disk is full or fails, or the database is damaged, and there is no index of before.
         SettingsError: The folder cannot be written to, and there is no index of before.
     """
-    failed_at, when = _failed.get(folder, (-1, 0.0))
-    if name is not None and failed_at == changes and time.monotonic() < when + PAUSE:
+    if name is not None and _has_failed(folder, changes):
+        return
+    if not home.indexing.acquire(blocking=name is None):
         return
     try:
         with writing(folder), closing(Truth(folder)) as truth:
             publish(folder, truth)
-        _failed.pop(folder, None)
+        _note_failure(folder, None)
     except CorpusLockedError:
         return  # a run in progress makes its index itself
     except (OperationError, SettingsError) as error:
         if name is None:
             raise
-        _failed[folder] = (changes, time.monotonic())
+        _note_failure(folder, changes)
         _log.warning("%s Searching what was indexed before.", error.message)
+    finally:
+        home.indexing.release()
+
+
+def _has_failed(folder: Path, changes: int) -> bool:
+    with _lock:
+        failed_at, when = _failed.get(folder, (-1, 0.0))
+    return failed_at == changes and time.monotonic() < when + PAUSE
+
+
+def _note_failure(folder: Path, changes: int | None) -> None:
+    """Remember that no index could be made at that count of changes; None for one that was made."""
+    with _lock:
+        _failed.pop(folder, None)
+        if changes is not None:
+            _failed[folder] = (changes, time.monotonic())
+        while len(_failed) > HANDLES:
+            _failed.popitem(last=False)
 
 
 def _changes_of(folder: Path, name: str) -> int:
     """Return the count of changes that a generation was made at; one that is open here needs no file."""
-    for handle in _open.values():
+    with _lock:
+        handles = list(_open.values())
+    for handle in handles:
         if (handle.folder, handle.manifest.name) == (folder, name):
             return handle.manifest.changes
     return read_manifest(folder, name).changes
 
 
-def _mend(folder: Path, error: IndexDamagedError) -> None:
-    """Make a damaged index anew from the database, and say so.
+def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError) -> None:
+    """Make a damaged index anew from the database, and say so; once for all threads that found it.
 
     Raises:
         CorpusDamagedError: What was found, if this process may not write here now; or the database is damaged, too.
     """
-    _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
-    try:
-        with writing(folder), closing(Truth(folder)) as truth:
-            publish(folder, truth, anew=True)
-    except CorpusDamagedError:
-        raise
-    except (OperationError, SettingsError) as refused:
-        raise error from refused
+    with home.indexing:
+        if not _is_current(folder, name):
+            return
+        _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
+        try:
+            with writing(folder), closing(Truth(folder)) as truth:
+                publish(folder, truth, anew=True)
+        except CorpusDamagedError:
+            raise
+        except (OperationError, SettingsError) as refused:
+            raise error from refused
 
 
-def _changes(folder: Path) -> int:
+def _changes(folder: Path, home: _Home) -> int:
     """Return how often the documents have changed.
 
     A corpus of an earlier version is brought up first.
@@ -202,7 +268,7 @@ def _changes(folder: Path) -> int:
         msg = f"{folder / DATABASE} cannot be read: {error}"
         raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
     if version != VERSION:
-        with writing(folder), closing(Truth(folder)):
+        with home.indexing, writing(folder), closing(Truth(folder)):
             pass
     return changes
 

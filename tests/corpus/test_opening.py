@@ -7,11 +7,15 @@ import json
 import os
 import shutil
 import threading
+from collections.abc import Callable
+from concurrent import futures
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from blockbuster import blockbuster_ctx
 
+from anabranch.corpus import opening
 from anabranch.corpus.embedded import EmbeddedCorpus
 from anabranch.corpus.ingest import ingest
 from anabranch.corpus.lock import writing
@@ -28,6 +32,8 @@ from anabranch.errors import (
     CorpusNotFoundError,
     EmbedderMismatchError,
 )
+
+T = TypeVar("T")
 
 
 def opened(corpus: Path, embedder: str | None = None) -> EmbeddedCorpus:
@@ -317,3 +323,89 @@ def test_a_folder_that_cannot_be_written_opens(corpus: Path) -> None:
     assert opened(corpus).generation == 1
     for path in [corpus, *corpus.rglob("*")]:
         path.chmod(0o700)
+
+
+class _Blocked:
+    """An index that is being made until somebody lets it: stands for that of a large corpus."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.begun, self.may_end = threading.Event(), threading.Event()
+        publish = opening.publish
+
+        def slow(corpus: Path, *given: Any, **named: Any) -> Any:
+            if corpus == folder:
+                self.begun.set()
+                self.may_end.wait(180)
+            return publish(corpus, *given, **named)
+
+        monkeypatch.setattr(opening, "publish", slow)
+
+
+def in_thread(work: Callable[[], T]) -> futures.Future[T]:
+    """Run a function in a thread that a test which fails does not wait for."""
+    future: futures.Future[T] = futures.Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def behind(corpus: Path) -> str:
+    """Add a document and take its index away, as a run does that dies; return the generation that is left."""
+    before = (corpus / "CURRENT").read_text()
+    more(corpus)
+    (corpus / "CURRENT").write_text(before)
+    return before.strip()
+
+
+def test_a_corpus_being_indexed_holds_up_no_other(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = shutil.copytree(corpus, tmp_path / "other")
+    behind(corpus)
+    indexing = _Blocked(monkeypatch, corpus)
+    first = in_thread(lambda: opening.open_now(corpus))
+    assert indexing.begun.wait(60)
+    try:
+        assert in_thread(lambda: opening.open_now(other)).result(60).generation == 1
+    finally:
+        indexing.may_end.set()
+    assert first.result(60).generation > 1
+
+
+def test_a_corpus_being_indexed_is_searched_as_it_was(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    former = behind(corpus)
+    indexing = _Blocked(monkeypatch, corpus)
+    first = in_thread(lambda: opening.open_now(corpus))
+    assert indexing.begun.wait(60)
+    try:
+        assert in_thread(lambda: opening.open_now(corpus)).result(60).manifest.name == former
+    finally:
+        indexing.may_end.set()
+    assert first.result(60).manifest.name != former
+    assert opened(corpus) is first.result()
+
+
+def test_a_corpus_without_an_index_is_indexed_once_for_all_who_wait(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (corpus / "CURRENT").unlink()
+    shutil.rmtree(corpus / "generations")
+    indexing = _Blocked(monkeypatch, corpus)
+    waiting = [in_thread(lambda: opening.open_now(corpus)) for _ in range(4)]
+    assert indexing.begun.wait(60)
+    indexing.may_end.set()
+    assert len({id(each.result(60)) for each in waiting}) == 1
+    assert verify(corpus) == []
+
+
+def test_what_is_remembered_of_corpora_is_bounded(corpus: Path, tmp_path: Path) -> None:
+    for number in range(opening.HANDLES + 4):
+        opened(shutil.copytree(corpus, tmp_path / f"copy{number}"))
+    assert len(opening._open) == opening.HANDLES
+    assert len(opening._homes) == 0
