@@ -76,8 +76,9 @@ def take_in(wanted: Wanted, *, as_json: bool) -> int:
         _print_table(results(), report)
         say(results(), f"{wanted.corpus} holds {documents} documents in {chunks} chunks.")
     if report.interrupted:
-        again = "Run the same command again to go on."
-        say(notes(), f"Interrupted. The corpus is good and holds what was finished: {documents} documents. {again}")
+        again = "Run the same command again to go on; what was embedded is not embedded again."
+        left = f"{report.left} of the files are left"
+        say(notes(), f"Interrupted. The corpus is good and holds {documents} documents; {left}. {again}")
         return INTERRUPTED
     if documents == 0:
         said = "No file could be taken in." if report.rows else "There was no file to take in."

@@ -7,12 +7,13 @@ they finish, so that a file counts as taken in exactly when all its documents ar
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from anabranch.corpus.report import IngestReport, Progress
 from anabranch.corpus.rows import Grown
-from anabranch.corpus.truth import FileRecord, Truth
+from anabranch.corpus.tree import Tree
+from anabranch.corpus.truth import FileRecord, Truth, Written
 from anabranch.models.embedding import Embedder
 
 WAITING_LEAVES = 256
@@ -20,6 +21,9 @@ WAITING_LEAVES = 256
 
 EMBEDDED_LEAVES = 64
 """In one call of the embedder, and then kept at once: a kill costs seconds of work, and no vector is paid for twice."""
+
+WAITING_SECONDS = 5.0
+"""Since the last commit: a Ctrl-C or a kill costs no more reading than that, and the document that it comes in."""
 
 _MOST_RECORDS = 1000
 
@@ -64,15 +68,27 @@ class Batch:
     embedder: Embedder
     report: IngestReport
     progress: Progress
+    clock: Callable[[], float] = time.monotonic
     _grown: list[Grown] = field(default_factory=list)
     _leaves: int = 0
     _finished: list[FileRecord] = field(default_factory=list)
     _refreshed: list[FileRecord] = field(default_factory=list)
+    _committed: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin to count the seconds."""
+        self._committed = self.clock()
 
     @property
     def is_full(self) -> bool:
         """Whether it is time to commit."""
-        return self._leaves >= WAITING_LEAVES or len(self._finished) >= _MOST_RECORDS
+        if self._leaves >= WAITING_LEAVES or len(self._finished) >= _MOST_RECORDS:
+            return True
+        return bool(self._grown or self._finished) and self.clock() - self._committed >= WAITING_SECONDS
+
+    def has_room(self, tree: Tree) -> bool:
+        """Whether a document may join those that wait; a long one is committed alone, so that it costs no others."""
+        return not self._grown or len(tree.leaves) < WAITING_LEAVES
 
     def add(self, grown: Grown) -> None:
         """Let a document wait."""
@@ -90,23 +106,34 @@ class Batch:
             self.truth.write([], self._refreshed)
             self._refreshed = []
 
-    def commit(self) -> tuple[list[Finished], list[Refused]]:
-        """Embed what waits, then write it and the records of the files that it finishes, all or nothing."""
-        grown, finished, refreshed = self._grown, self._finished, self._refreshed
-        self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
-        if not (grown or finished or refreshed):
-            return [], []
-        self._embed(grown)
+    def write(self) -> tuple[list[Finished], list[Refused]]:
+        """Write what waits, as far as it is embedded, with the records of the files that it finishes; forget the rest.
+
+        All of it or nothing; whoever wants to keep everything calls `embed` before.
+        """
         began = time.perf_counter()
-        removed, refused = self.truth.write(grown, [*finished, *refreshed])
+        embedded: list[Grown] = []
+        partly: set[str] = set()
+        for grown in self._grown:
+            if self.truth.missing_vectors(grown.leaves, self.embedder.name):
+                partly.add(grown.path)
+            else:
+                embedded.append(grown)
+        finished = [record for record in self._finished if record.path not in partly]
+        records = [*finished, *self._refreshed]
+        removed, refused = self.truth.write(embedded, records) if embedded or records else Written({}, [])
+        self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
+        self._committed = self.clock()
         done = [
             Finished(record.path, removed.get(record.path, 0), *self.truth.counts(record.path)) for record in finished
         ]
         self._spent("writing", began)
         return done, [Refused(each.path, each.document.source, why) for each, why in refused]
 
-    def _embed(self, waiting: Sequence[Grown]) -> None:
-        missing = self.truth.missing_vectors([text for grown in waiting for text in grown.leaves], self.embedder.name)
+    def embed(self) -> None:
+        """Embed what waits; the vectors are kept as they come."""
+        texts = [text for grown in self._grown for text in grown.leaves]
+        missing = self.truth.missing_vectors(texts, self.embedder.name)
         keys = sorted(missing, key=lambda key: len(missing[key]))
         for start in range(0, len(keys), EMBEDDED_LEAVES):
             part = keys[start : start + EMBEDDED_LEAVES]
@@ -117,7 +144,7 @@ class Batch:
             self.truth.add_vectors(part, vectors, self.embedder.name)
             self._spent("writing", began)
             self.report.embedded += len(part)
-            self.progress("passages", self.report.embedded, 0, waiting[-1].document.source)
+            self.progress("passages", self.report.embedded, 0, self._grown[-1].document.source)
 
     def _spent(self, step: str, began: float) -> None:
         self.report.timings[step] = self.report.timings.get(step, 0.0) + time.perf_counter() - began

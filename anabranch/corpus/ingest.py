@@ -101,8 +101,9 @@ def ingest(
                 truth.forget_unused()
             except KeyboardInterrupt:
                 report.interrupted = True
+                intake.keep()
             finally:
-                intake.tell()
+                intake.tell(found)
                 _index(corpus, truth, report, progress)
     report.seconds = time.perf_counter() - began
     return report

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.corpus.arrivals import Arrival, ChangeCheck, Unchanged
-from anabranch.corpus.batch import Batch
+from anabranch.corpus.batch import Batch, Finished, Refused
 from anabranch.corpus.gathering import Gathered
 from anabranch.corpus.identity import storable
+from anabranch.corpus.interrupts import undisturbed
 from anabranch.corpus.naming import Names
 from anabranch.corpus.reading import PLAIN, ReadOptions
 from anabranch.corpus.reading.cutting import Cut, Part
@@ -80,16 +81,21 @@ class Intake:
         self._commit()
         self._progress("files", len(found), len(found), "")
 
+    def keep(self) -> None:
+        """Commit what a run that was stopped has embedded."""
+        self._write()
+
     def prune(self, found: Gathered) -> None:
         """Remove the documents of files that are gone from the folders and archives that were gone through."""
         for path, source in self._truth.files():
             if found.is_missing(path):
                 documents = self._truth.remove_file(path)
-                self._tally.add(len(found), FileRow(source, "removed", "the file is gone", documents))
+                self._tally.remove(FileRow(source, "removed", "the file is gone", documents))
 
-    def tell(self) -> None:
-        """Put the rows into the report, in the order of the files."""
+    def tell(self, found: Gathered) -> None:
+        """Put the rows into the report, in the order of the files, and how many files it has nothing to say of."""
         self._report.rows = self._tally.rows()
+        self._report.left = len(found) - self._tally.settled
 
     def _due(self, found: Gathered) -> Iterator[Arrival]:
         """Yield the files that have to be read and report the others; this runs ahead of the reading."""
@@ -166,9 +172,11 @@ class Intake:
             return
         if self._truth.holds(doc_id, digest, path):
             return
+        tree = part.tree or grow(document, self._embedder, self._sizes)
+        if not self._batch.has_room(tree):
+            self._commit()
         file.changed += 1
         self._names.wait(document.source, path)
-        tree = part.tree or grow(document, self._embedder, self._sizes)
         self._batch.add(Grown(document, tree, digest, path))
 
     def _finish(self, file: Arrival) -> None:
@@ -188,7 +196,14 @@ class Intake:
             self._commit()
 
     def _commit(self) -> None:
-        finished, refused = self._batch.commit()
+        self._batch.embed()
+        self._write()
+
+    def _write(self) -> None:
+        with undisturbed():  # what is committed is told of
+            self._tell(*self._batch.write())
+
+    def _tell(self, finished: Sequence[Finished], refused: Sequence[Refused]) -> None:
         for document in refused:
             file = self._files[document.path]
             file.failures += 1

@@ -32,6 +32,7 @@ class FileRow:
 class IngestReport:
     """What a run did; `rows` in the order of the files, removals last.
 
+    `left` is how many of the files that were found an interrupted run has not finished.
     `timings` are seconds by step: `reading` (waiting for documents), `embedding`, `writing`.
     """
 
@@ -39,6 +40,7 @@ class IngestReport:
     seconds: float = 0.0
     embedded: int = 0
     interrupted: bool = False
+    left: int = 0
     timings: dict[str, float] = field(default_factory=dict)
 
     def count(self, status: Status) -> int:

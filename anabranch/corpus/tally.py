@@ -16,12 +16,24 @@ class Tally:
     def __init__(self) -> None:
         """Start empty."""
         self._rows: list[tuple[int, FileRow]] = []
+        self._removed: list[FileRow] = []
         self._failures: Counter[int] = Counter()
         self._sources: dict[int, str] = {}
+        self._settled: set[int] = set()
+
+    @property
+    def settled(self) -> int:
+        """Of how many files it was told what became of them as a whole."""
+        return len(self._settled)
 
     def add(self, number: int, row: FileRow) -> None:
         """Tell what became of the file of that number."""
+        self._settled.add(number)
         self._rows.append((number, row))
+
+    def remove(self, row: FileRow) -> None:
+        """Tell of a file that is gone; these come last."""
+        self._removed.append(row)
 
     def fail(self, number: int, source: str, reason: str, message: str) -> None:
         """Tell that a file cannot be read; one of an unknown kind is `skipped`."""
@@ -33,7 +45,7 @@ class Tally:
         self._failures[number] += 1
         self._sources[number] = file
         if self._failures[number] <= MOST_FAILURES:
-            self.add(number, FileRow(source, "failed", f"{reason}: {message}"))
+            self._rows.append((number, FileRow(source, "failed", f"{reason}: {message}")))
 
     def rows(self) -> list[FileRow]:
         """Return all rows, by the number of their files."""
@@ -42,4 +54,4 @@ class Tally:
             for number, count in self._failures.items()
             if count > MOST_FAILURES
         ]
-        return [row for _, row in sorted([*self._rows, *rest], key=lambda numbered: numbered[0])]
+        return [row for _, row in sorted([*self._rows, *rest], key=lambda numbered: numbered[0])] + self._removed

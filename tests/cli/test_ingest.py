@@ -161,6 +161,7 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
         assert "Traceback" not in said
         done = committed(corpus)
         assert 2 <= done < files
+        assert f"holds {done} documents; {files - done} of the files are left" in said
         assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
         again = run(*arguments)
         assert f"{files - done} added, {done} unchanged" in again.stdout

@@ -77,5 +77,5 @@ def take_in(
             limits=limits,  # type: ignore[arg-type]
         )
         intake.take(found)
-        intake.tell()
+        intake.tell(found)
     return report
