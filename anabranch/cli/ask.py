@@ -80,6 +80,7 @@ def ask(
     context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     from anabranch.cli.asking import Request, answer
+    from anabranch.cli.review import resume_command
 
     request = Request(
         question=asked,
@@ -89,9 +90,10 @@ def ask(
         thread=thread,
         resume=resume,
         reply=reply,
-        corpus=corpus,
+        corpus=context.corpus if context.corpus != context_of().corpus else None,
     )
-    with told_how_to_go_on(f"anabranch ask --thread {thread} --resume goes on." if thread else ""):
+    how = f"To go on:\n{resume_command(thread, request.corpus)}" if thread else ""
+    with told_how_to_go_on(how):
         asyncio.run(answer(request, context))
 
 

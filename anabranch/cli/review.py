@@ -64,10 +64,16 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
         say(console, str(waiting["problem"]), style="yellow")
 
 
+def resume_command(thread: str, corpus: str | None) -> str:
+    """Return the command that goes on with a thread; None for the corpus that is taken where none is named."""
+    return f"anabranch ask --thread {shlex.quote(thread)} --resume" + (
+        f" --corpus {shlex.quote(corpus)}" if corpus else ""
+    )
+
+
 def how_to_resume(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:
     """Return the commands that go on from here."""
-    begin = f"anabranch ask --thread {shlex.quote(thread)} --resume"
-    begin += f" --corpus {shlex.quote(corpus)}" if corpus else ""
+    begin = resume_command(thread, corpus)
     chosen = list(waiting.get("queries", []))[:2] or [p["id"] for p in waiting.get("passages", [])][:2]
     return [f"{begin} --reply true", f"{begin} --reply {shlex.quote(json.dumps(chosen, ensure_ascii=False))}"]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
@@ -357,3 +358,27 @@ def test_ctrl_c_says_how_to_go_on_where_something_was_kept(
     with pytest.raises(KeyboardInterrupt), told_how_to_go_on(how):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize("how", [("--corpus", "{}"), ("--set", "corpus={}")])
+def test_ctrl_c_prints_a_command_that_goes_on_when_pasted(
+    run: Run, tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
+) -> None:
+    async def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    place = (tmp_path / "my corpus").symlink_to(corpus) or tmp_path / "my corpus"
+    given = (how[0], how[1].format(place))
+    run("ask", QUESTION, *given, "--thread", "my thread", "--set", "review=queries")
+    with monkeypatch.context() as patch:
+        patch.setattr("anabranch.cli.asking.answer", stopped)
+        result = run("ask", "And now?", *given, "--thread", "my thread")
+        assert result.exit_code == 130
+        printed = next(line for line in result.stderr.splitlines() if line.startswith("anabranch "))
+        alone = run("ask", "And now?", "--thread", "t", env={"ANABRANCH_CORPUS": str(place)})
+        assert "anabranch ask --thread t --resume\n" in alone.stderr
+    resumed = run(*shlex.split(printed)[1:])
+    assert resumed.exit_code == 0, resumed.stderr
+    assert f"1. {QUESTION}" in resumed.stdout
+    (accept,) = [line for line in resumed.stdout.splitlines() if line.startswith("Accept:")]
+    assert run(*shlex.split(accept)[2:]).exit_code == 0
