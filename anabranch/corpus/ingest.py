@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from anabranch.corpus.gathering import gathered
+from anabranch.corpus.identity import is_url
 from anabranch.corpus.intake import Intake
 from anabranch.corpus.lock import writing
+from anabranch.corpus.paths import Given, path_of, paths_of
 from anabranch.corpus.place import make_folder
 from anabranch.corpus.reading import PLAIN, ReadOptions
 from anabranch.corpus.reading.limits import Limits
@@ -24,7 +26,7 @@ from anabranch.corpus.segments.publishing import out_of_date, publish, tidy
 from anabranch.corpus.stemming import checked_language
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.corpus.truth import Truth
-from anabranch.errors import EmbedderMismatchError, SettingsError
+from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.models.embedding import Embedder
 
@@ -32,8 +34,8 @@ __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
 
 
 def ingest(
-    paths: Sequence[Path | str],
-    corpus: Path,
+    paths: Given | Iterable[Given],
+    corpus: Given,
     *,
     embedder: str = "",
     base_url: str | None = None,
@@ -52,8 +54,8 @@ def ingest(
     """Take files, folders and web pages into a corpus, creating it where it is missing.
 
     Args:
-        paths: Files, folders to walk, and addresses of web pages. An address is text that begins with http:// or
-            https://; a `Path` never is one.
+        paths: Files, folders to walk, and addresses of web pages, one or several. An address is text that begins with
+            http:// or https://; a `Path` never is one.
         corpus: Folder of the corpus.
         embedder: How to embed (see `load_embedder`); empty for what the corpus was made with, 'minilm' for a new one.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
@@ -73,8 +75,8 @@ def ingest(
         progress: Told how far it is.
 
     Raises:
-        UserError: A path does not exist, an address is not one of the web, or the embedder or the sizes are not those
-            of the corpus; or there is no stemmer for the language.
+        UserError: A path does not exist or is a corpus, an address is not one of the web, or the embedder or the sizes
+            are not those of the corpus; the corpus is a folder of other files; or there is no stemmer for the language.
         CorpusLockedError: Another process is writing.
         ModelError: A hosted embedder failed; what was committed before is kept and indexed.
         OperationError: The disk is full, or fails.
@@ -88,12 +90,14 @@ def ingest(
         checked_language(language)
     report = IngestReport()
     progress = progress if progress is not None else _silent
-    asked = gathered(paths, skip=(corpus,), archives=archives, follow_links=follow_links, private_urls=private_urls)
+    folder, wanted = path_of(corpus), paths_of(paths)
+    _refuse_itself(wanted, folder)
+    asked = gathered(wanted, skip=(folder,), archives=archives, follow_links=follow_links, private_urls=private_urls)
     with asked as found:
-        make_folder(corpus)
-        with writing(corpus, wait=wait), closing(Truth(corpus)) as truth:
+        make_folder(folder)
+        with writing(folder, wait=wait), closing(Truth(folder)) as truth:
             settled = _settle(truth, embedder, base_url, sizes, language)
-            intake = Intake(truth, *settled, access, report, progress, options, corpus=corpus, limits=limits)
+            intake = Intake(truth, *settled, access, report, progress, options, corpus=folder, limits=limits)
             try:
                 intake.take(found)
                 if prune:
@@ -104,9 +108,19 @@ def ingest(
                 intake.keep()
             finally:
                 intake.tell(found)
-                _index(corpus, truth, report, progress)
+                _index(folder, truth, report, progress)
     report.seconds = time.perf_counter() - began
     return report
+
+
+def _refuse_itself(paths: Sequence[Path | str], corpus: Path) -> None:
+    """Refuse to take a folder into itself; if it holds documents, that is said with a name for the corpus."""
+    here = corpus.resolve()
+    if any(Path(path).resolve() == here for path in paths if not (isinstance(path, str) and is_url(path))):
+        if here.is_dir():
+            make_folder(corpus)
+        msg = f"The folder {str(corpus)!r} cannot be taken into itself."
+        raise UserError(msg, hint="Give the corpus a folder of its own: --corpus DIR.")
 
 
 def _index(corpus: Path, truth: Truth, report: IngestReport, progress: Progress) -> None:

@@ -16,15 +16,17 @@ from weakref import WeakValueDictionary
 from anabranch.corpus.embedded import EmbeddedCorpus
 from anabranch.corpus.lock import writing
 from anabranch.corpus.passages import read_only
+from anabranch.corpus.paths import Given, path_of
+from anabranch.corpus.place import must_exist
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import VERSION, version_of
 from anabranch.corpus.segments.generation import Manifest, current, read_manifest
 from anabranch.corpus.segments.publishing import publish
-from anabranch.corpus.truth import DATABASE, Truth, changes_in
+from anabranch.corpus.truth import Truth, changes_in
 from anabranch.errors import (
     CorpusDamagedError,
     CorpusEmptyError,
     CorpusLockedError,
-    CorpusNotFoundError,
     EmbedderMismatchError,
     IndexDamagedError,
     OperationError,
@@ -65,7 +67,7 @@ _failed: OrderedDict[Path, tuple[int, float]] = OrderedDict()
 """At which count of changes, and when, an index could not be made."""
 
 
-async def open_corpus(path: str | Path, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
+async def open_corpus(path: Given, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
     """Return a handle on the current generation; the same handle until there is a new one.
 
     Documents that a run committed before it died, without an index of them, are indexed first, unless another process
@@ -85,12 +87,9 @@ async def open_corpus(path: str | Path, embedder: str | None = None, base_url: s
     return await asyncio.to_thread(open_now, path, embedder, base_url)
 
 
-def open_now(path: str | Path, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
+def open_now(path: Given, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
     """Do what `open_corpus` does, in this thread."""
-    folder = Path(os.path.abspath(path))  # noqa: PTH100  # unlike resolve(), it does not follow links
-    if not (folder / DATABASE).is_file():
-        msg = f"There is no corpus at {folder}."
-        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
+    folder = must_exist(os.path.abspath(path_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
     home = _home(folder)
     with home.opening:
         known = _known(folder, embedder, base_url)

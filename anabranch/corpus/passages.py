@@ -21,8 +21,9 @@ from anabranch.corpus.document import Chunk
 from anabranch.corpus.filters import compile_filters
 from anabranch.corpus.outlines import Outline, leaves_of, outlines
 from anabranch.corpus.rows import digest_of, embedded_text, text_key
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.store import Place, Scope
-from anabranch.corpus.truth import DATABASE, changes_in
+from anabranch.corpus.truth import changes_in
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError
 
 PARAMETERS = 500

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anabranch.corpus.truth import DATABASE
+from anabranch.corpus.paths import Given, path_of
+from anabranch.corpus.scanning import BESIDE_DATABASE, DATABASE
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError, UserError
 
 SAVE = "Save what can be read: anabranch corpus export --output FILE; then import that into a new folder."
@@ -20,23 +23,31 @@ _OF_THE_DISK = {
 }  # fmt: skip
 
 
-def must_exist(folder: Path) -> None:
-    """Refuse a folder without a corpus, before anything is made in it.
+def must_exist(corpus: Given) -> Path:
+    """Return the folder of a corpus; refuse one without a corpus, before anything is made in it.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
     """
-    if not (folder / DATABASE).is_file():
-        msg = f"There is no corpus at {folder}."
-        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {folder}")
+    folder = path_of(corpus)
+    if (folder / DATABASE).is_file():
+        return folder
+    if _holds_others(folder):
+        raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=_instead(folder))
+    msg = f"There is no corpus at {folder}."
+    raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shlex.quote(str(folder))}")
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of a corpus where it is missing.
+def make_folder(corpus: Given) -> Path:
+    """Return the folder of a corpus, made where it is missing; nobody's documents shall lie among its files.
 
     Raises:
-        UserError: It cannot be made.
+        UserError: It cannot be made, or holds other files and no corpus.
     """
+    folder = path_of(corpus)
+    if not (folder / DATABASE).exists() and _holds_others(folder):
+        msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
+        raise UserError(msg, hint=_instead(folder))
     try:
         # Vectors tell as much as the text does: the folder is its owner's alone.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,6 +56,20 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         msg = f"The folder {str(folder)!r} cannot be made: {error.strerror or error}."
         raise UserError(msg, hint="Check the path and its permissions.") from error
+    return folder
+
+
+def _holds_others(folder: Path) -> bool:
+    try:
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    except OSError:
+        return False
+    return not names <= BESIDE_DATABASE
+
+
+def _instead(folder: Path) -> str:
+    name = Path(os.path.abspath(folder)).name  # noqa: PTH100  resolve() would name a link's target
+    return f"For example: anabranch ingest {shlex.quote(str(folder))} --corpus {shlex.quote(f'{name}.corpus')}"
 
 
 @contextmanager

@@ -6,6 +6,15 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+DATABASE = "corpus.db"
+"""The file of a corpus that everything else in its folder can be made from again."""
+
+BESIDE_DATABASE = frozenset({"CURRENT", "generations", "segments", "write.lock", "writer"})
+"""What else there is in the folder of a corpus; at least one of these, or its database is somebody else's file."""
+
+_THREADS = (".threads.db", ".threads.db-wal", ".threads.db-shm", ".threads.db-journal")
+"""Conversations, which lie beside a corpus."""
+
 LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 """Folders whose files no person wrote, by name."""
 
@@ -27,15 +36,15 @@ class Scan:
         self.entered: dict[Path, None] = {self._inside: None}
 
     def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
-        """Yield files, and folders that may not be opened."""
+        """Yield files, folders that may not be opened, and corpora; whoever reads one of these says what it is."""
         folders = [(self._root, self._inside, False)]  # a loop, because folders nest deep
         while folders:
             folder, place, is_linked = folders.pop()
-            names = _names(folder)
-            if names is None:
+            names = names_in(folder)
+            if names is None or is_corpus(names):
                 yield folder, place, is_linked
                 continue
-            for name in (name for name in names if not name.startswith(".") and name not in LEFT_OUT):
+            for name in filter(_counts, names):
                 path = folder / name
                 real = _resolved(path)
                 if real is None:
@@ -64,6 +73,23 @@ class Scan:
         return is_new
 
 
+def is_corpus(names: Collection[str]) -> bool:
+    """Tell from the names in a folder whether it is that of a corpus."""
+    return DATABASE in names and not BESIDE_DATABASE.isdisjoint(names)
+
+
+def names_in(folder: Path) -> list[str] | None:
+    """Return the names in a folder, sorted; None where nobody may look."""
+    try:
+        return sorted(entry.name for entry in os.scandir(folder))
+    except OSError:
+        return None
+
+
+def _counts(name: str) -> bool:
+    return not name.startswith(".") and name not in LEFT_OUT and not name.endswith(_THREADS)
+
+
 def _resolved(path: Path) -> Path | None:
     """Return where it really lies, None for a link that leads to itself."""
     try:
@@ -78,10 +104,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return True
-
-
-def _names(folder: Path) -> list[str] | None:
-    try:
-        return sorted(entry.name for entry in os.scandir(folder))
-    except OSError:
-        return None

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anabranch.corpus.rows import Grown, facts_of, rows_of, text_key
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import prepare
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedding import Vectors
-
-DATABASE = "corpus.db"
 
 # What SQLite and its driver say of a value: text that is no Unicode, a number or a text that is too large.
 _NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)

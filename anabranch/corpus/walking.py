@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from anabranch.corpus.scanning import Scan
+from anabranch.corpus.scanning import Scan, is_corpus, names_in
 from anabranch.errors import UserError
 
 
@@ -76,7 +76,7 @@ def survey(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: 
             place inside. In both cases it yields no file that the folder shows under its own name.
 
     Raises:
-        UserError: One of `paths` does not exist.
+        UserError: One of `paths` does not exist, or is a corpus.
     """
     must_be_there(paths)
     barred = {path.resolve() for path in skip}
@@ -84,6 +84,9 @@ def survey(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: 
     groups: list[tuple[Path, list[tuple[Path, Path]]]] = []
     folders: dict[Path, None] = {}
     for path in paths:
+        if path.is_dir() and is_corpus(names_in(path) or []):
+            msg = f"{str(path)!r} is a corpus, not a folder of documents."
+            raise UserError(msg, hint="Documents that lie among the files of a corpus need a folder of their own.")
         if path.is_file():
             files = [(path, path.resolve())]
         else:

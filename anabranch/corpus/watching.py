@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from watchfiles import Change, watch
 
+from anabranch.corpus.paths import Given, paths_of
 from anabranch.corpus.scanning import LEFT_OUT
 from anabranch.corpus.walking import must_be_there
 from anabranch.errors import OperationError
@@ -29,9 +30,9 @@ Stamp = tuple[int, ...] | None
 
 
 def changes(
-    paths: Sequence[Path],
+    paths: Given | Iterable[Given],
     *,
-    skip: Collection[Path] = (),
+    skip: Given | Iterable[Given] = (),
     told: Callable[[str], None] | None = None,
     settle: float = SETTLE,
 ) -> Iterator[set[Path]]:
@@ -50,10 +51,10 @@ def changes(
         UserError: One of `paths` does not exist at the start.
         OperationError: The operating system cannot watch so many folders.
     """
-    paths = [path.absolute() for path in paths]
-    must_be_there(paths)
-    folders, files = [path for path in paths if path.is_dir()], [path for path in paths if not path.is_dir()]
-    filtered = _Filter(folders, skip)
+    wanted = [Path(path).absolute() for path in paths_of(paths)]
+    must_be_there(wanted)
+    folders, files = [path for path in wanted if path.is_dir()], [path for path in wanted if not path.is_dir()]
+    filtered = _Filter(folders, [Path(path) for path in paths_of(skip)])
     identities: dict[Path, Stamp] = {folder: _identity(folder) for folder in folders}
     while True:
         _await_return(identities, told)
@@ -64,7 +65,7 @@ def changes(
 class _Filter:
     """Tells which changes count."""
 
-    def __init__(self, folders: Sequence[Path], skip: Collection[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], skip: Sequence[Path]) -> None:
         self._folders = folders
         self._skip = [*(path.resolve() for path in skip), *(path.absolute() for path in skip)]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from anabranch.corpus.passages import read_only
 from anabranch.corpus.place import SAVE, must_exist
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.stored import numbers, stored_chunks, stored_document
-from anabranch.corpus.truth import DATABASE
 from anabranch.errors import CorpusDamagedError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anabranch.corpus.passages import read_only
 from anabranch.corpus.place import SAVE, must_exist
-from anabranch.corpus.truth import DATABASE
+from anabranch.corpus.scanning import DATABASE
 from anabranch.errors import CorpusDamagedError
 from anabranch.evaluation.spans import Span
 from anabranch.models.tokens import Tokens

@@ -227,6 +227,47 @@ def test_the_corpus_is_not_taken_in_itself(folder: Path) -> None:
     assert set(statuses(ingest([folder], inside))) == {"weir.md", "mill.txt"}
 
 
+def test_a_corpus_below_the_folder_is_left_out_with_one_remark(folder: Path, tmp_path: Path) -> None:
+    ingest([folder], folder / "inside")
+    report = ingest([folder], tmp_path / "corpus")
+    assert statuses(report) == {"weir.md": "added", "mill.txt": "added", "inside": "skipped"}
+    (row,) = [row for row in report.rows if row.source == "inside"]
+    assert "is a corpus" in row.reason
+    (folder / "inside.threads.db").write_bytes(b"SQLite format 3\0")
+    assert statuses(ingest([folder], folder / "inside")) == {"weir.md": "unchanged", "mill.txt": "unchanged"}
+
+
+def test_a_folder_that_has_a_file_of_that_name_is_no_corpus(folder: Path, corpus: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "corpus.db").write_bytes(b"SQLite format 3\0")
+    (folder / "mine" / "bees.md").write_text("Bees dance.", encoding="utf-8")
+    assert statuses(ingest([folder], corpus))["mine/bees.md"] == "added"
+
+
+def test_a_folder_is_not_taken_into_itself(folder: Path, corpus: Path) -> None:
+    before = sorted(folder.iterdir())
+    for into in (folder, folder / ".." / folder.name):
+        with pytest.raises(UserError, match="holds other files") as caught:
+            ingest([folder], into)
+        assert "--corpus documents.corpus" in caught.value.hint
+    with pytest.raises(UserError, match="holds other files"):
+        ingest([folder / "weir.md"], folder)
+    with pytest.raises(UserError, match="holds other files"):
+        asyncio.run(open_corpus(folder))
+    (corpus.parent / "empty").mkdir()
+    with pytest.raises(UserError, match="itself"):
+        ingest([corpus.parent / "empty"], corpus.parent / "empty")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_corpus_is_no_folder_of_documents(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    ingest([folder], corpus)
+    for into in (corpus, tmp_path / "other"):
+        with pytest.raises(UserError, match="corpus"):
+            ingest([corpus], into)
+    assert not (tmp_path / "other").exists()
+
+
 def test_access_tags_are_kept_until_others_are_given(folder: Path, corpus: Path) -> None:
     ingest([folder], corpus, access=("board",))
     assert found(corpus, "corn") == []

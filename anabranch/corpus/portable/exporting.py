@@ -16,12 +16,14 @@ from typing import BinaryIO, NamedTuple
 
 from anabranch.corpus.counted import counted
 from anabranch.corpus.passages import read_only
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import must_exist
 from anabranch.corpus.portable.documents import document_record, torn_record
 from anabranch.corpus.portable.files import file_records
 from anabranch.corpus.portable.heading import header_of_corpus
 from anabranch.corpus.portable.records import Record, line_of
 from anabranch.corpus.portable.salvage import salvaged
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import VERSION, version_of
 from anabranch.corpus.stored import (
     StoredChunk,
@@ -32,7 +34,6 @@ from anabranch.corpus.stored import (
     stored_chunks,
     stored_document,
 )
-from anabranch.corpus.truth import DATABASE
 
 Told = Callable[[str, int, int], None]
 """Told the stage 'documents', how many are done and how many there are (0 where nobody knows)."""
@@ -70,12 +71,12 @@ class ExportReport:
 
 
 def export_corpus(
-    folder: Path, out: BinaryIO, *, vectors: bool = False, scratch: Path | None = None, progress: Told | None = None
+    corpus: Given, out: BinaryIO, *, vectors: bool = False, scratch: Path | None = None, progress: Told | None = None
 ) -> ExportReport:
     """Write a corpus as lines of JSON (`anabranch.corpus.portable.records`), one document in memory at a time.
 
     Args:
-        folder: The corpus; it may be damaged, read-only, or be written to meanwhile.
+        corpus: The corpus; it may be damaged, read-only, or be written to meanwhile.
         out: Where to write.
         vectors: Write the vectors, too; without them an import has to embed anew.
         scratch: Folder for a temporary copy of what can be read of a damaged database.
@@ -84,7 +85,7 @@ def export_corpus(
     Raises:
         CorpusNotFoundError: There is no corpus there.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     report = ExportReport()
     export = _Export(folder, out, report, vectors=vectors, progress=progress)
     with tempfile.TemporaryDirectory(prefix="anabranch-export-", dir=scratch) as home:

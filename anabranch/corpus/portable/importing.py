@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
 from anabranch.corpus.lock import writing
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import make_folder
 from anabranch.corpus.portable.documents import grown_of, vectors_of
 from anabranch.corpus.portable.files import file_of
@@ -61,7 +61,7 @@ class ImportReport:
 
 def import_corpus(
     file: BinaryIO,
-    folder: Path,
+    corpus: Given,
     *,
     embedder: str = "",
     base_url: str | None = None,
@@ -72,7 +72,7 @@ def import_corpus(
 
     Args:
         file: What `export_corpus` wrote.
-        folder: The corpus.
+        corpus: The corpus.
         embedder: How to embed; empty for what the corpus was made with, or for the bundled one if the export was.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         wait: Seconds to wait for another writer.
@@ -86,7 +86,7 @@ def import_corpus(
     """
     began = time.perf_counter()
     header = _header(file)
-    make_folder(folder)
+    folder = make_folder(corpus)
     report = ImportReport()
     with writing(folder, wait=wait), closing(Truth(folder)) as truth:
         model = settled(truth, header, embedder, base_url)

@@ -16,6 +16,7 @@ from anabranch.corpus.reading.cleaning import squeeze
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.reading.languages import LANGUAGES
 from anabranch.corpus.reading.options import PLAIN, ReadOptions
+from anabranch.corpus.scanning import is_corpus, names_in
 from anabranch.errors import ReadingError
 
 __all__ = ["PLAIN", "READERS", "SUPPORTED", "Failure", "ReadOptions", "Reader", "read"]
@@ -174,6 +175,8 @@ def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Docu
 
 def _reader_of(path: Path, source: str) -> Reader:
     if path.is_dir():
+        if is_corpus(names_in(path) or []):
+            raise ReadingError(f"{source!r} is a corpus, left out with all that is in it.", reason="unsupported")
         raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
     reader = READERS.get(path.suffix.lower())
     if reader is None:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from anabranch.corpus.lock import writing
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import must_exist
 from anabranch.corpus.segments import publishing
 from anabranch.corpus.truth import Truth
@@ -36,14 +37,14 @@ class Compacted:
     unfinished: str = ""
 
 
-def compact(folder: Path, *, wait: float = 0.0, progress: Told | None = None) -> Compacted:
+def compact(corpus: Given, *, wait: float = 0.0, progress: Told | None = None) -> Compacted:
     """Bring the index up to date, merge it into one segment, and give free room back to the disk.
 
     Nothing that was removed is in any file of the corpus afterwards. Vectors that no passage has any more, kept in case
     their text comes back, go as well.
 
     Args:
-        folder: The corpus.
+        corpus: The corpus.
         wait: Seconds to wait for another writer.
         progress: Told how far it is.
 
@@ -52,7 +53,7 @@ def compact(folder: Path, *, wait: float = 0.0, progress: Told | None = None) ->
         CorpusLockedError: Another process is writing.
         CorpusDamagedError: A passage has no vector, or the database is damaged.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     told = progress if progress is not None else _silent
     before = size_of(folder)
     with writing(folder, wait=wait), closing(Truth(folder)) as truth:

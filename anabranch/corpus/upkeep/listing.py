@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.corpus.passages import read_only
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import SAVE, must_exist
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import VERSION, version_of
 from anabranch.corpus.segments.generation import Manifest, current, read_manifest, read_tombs, segment_home
 from anabranch.corpus.segments.segment import Segment
-from anabranch.corpus.truth import DATABASE
 from anabranch.corpus.upkeep.compacting import size_of
 from anabranch.errors import CorpusDamagedError
 
@@ -70,14 +71,14 @@ class Listed:
     chunks: int
 
 
-def overview(folder: Path) -> Overview:
+def overview(corpus: Given) -> Overview:
     """Count what is in a corpus, whatever its access tags: this is its owner's view.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     manifest, segments, problem = _index(folder)
     try:
         with closing(_opened(folder)) as connection:
@@ -115,18 +116,18 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
     return {name: connection.execute(sql).fetchone()[0] for name, sql in queries.items()}
 
 
-def documents(folder: Path, most: int | None = None) -> Iterator[Listed]:
+def documents(corpus: Given, most: int | None = None) -> Iterator[Listed]:
     """Yield the documents of a corpus by source, whatever their access tags.
 
     Args:
-        folder: The corpus.
+        corpus: The corpus.
         most: How many at most; None for all.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     sql = (
         "SELECT source, title, key, access, tokens, (SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id) "
         "FROM documents d ORDER BY source LIMIT ?"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 
 from anabranch.corpus.lock import writing
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import must_exist
 from anabranch.corpus.rows import embedded_text
 from anabranch.corpus.segments.generation import Manifest
@@ -24,7 +24,7 @@ Told = Callable[[str, int, int], None]
 
 
 def rebuild(
-    folder: Path,
+    corpus: Given,
     *,
     embedder: str | None = None,
     base_url: str | None = None,
@@ -34,7 +34,7 @@ def rebuild(
     """Make the indexes anew from the database; with `embedder`, embed every passage with another one first.
 
     Args:
-        folder: The corpus.
+        corpus: The corpus.
         embedder: How to embed; None for what the corpus was made with.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         wait: Seconds to wait for another writer.
@@ -45,7 +45,7 @@ def rebuild(
         CorpusEmptyError: There is nothing to index.
         CorpusLockedError: Another process is writing.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     with writing(folder, wait=wait), closing(Truth(folder)) as truth:
         spec = settled_spec(embedder or truth.meta("spec") or DEFAULT_EMBEDDER)
         url = base_url or (truth.meta("base_url") if embedder is None else None) or None

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 
 from anabranch.corpus.lock import writing
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import must_exist
 from anabranch.corpus.segments.publishing import publish
 from anabranch.corpus.truth import Truth
 from anabranch.errors import UserError
 
 
-def remove(folder: Path, sources: Sequence[str], *, wait: float = 0.0) -> int:
+def remove(corpus: Given, sources: str | Sequence[str], *, wait: float = 0.0) -> int:
     """Remove documents; return how many there were.
 
     No search finds them any more, and their text and vectors are overwritten in the database. The index files keep
     their vectors and single words until they are merged, at the latest by `compact`.
 
     Args:
-        folder: The corpus.
-        sources: Each the source of a document, or of a file that holds several, or a shell pattern.
+        corpus: The corpus.
+        sources: One or several, each the source of a document, or of a file that holds several, or a shell pattern.
         wait: Seconds to wait for another writer.
 
     Raises:
         UserError: A source names no document; then nothing is removed.
         CorpusLockedError: Another process is writing.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
+    sources = [sources] if isinstance(sources, str) else sources
     with writing(folder, wait=wait), closing(Truth(folder)) as truth:
         doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(truth, source)))
         removed = truth.remove_documents(doomed)

@@ -12,12 +12,14 @@ from pathlib import Path
 from anabranch.corpus.counted import counted
 from anabranch.corpus.lock import writing
 from anabranch.corpus.passages import read_only
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import SAVE, must_exist
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import VERSION, version_of
 from anabranch.corpus.segments.generation import sweep
 from anabranch.corpus.segments.publishing import publish
 from anabranch.corpus.stored import dimension_of_most, is_vector
-from anabranch.corpus.truth import DATABASE, Truth
+from anabranch.corpus.truth import Truth
 from anabranch.corpus.upkeep.finding import Finding, Kind
 from anabranch.corpus.upkeep.rebuilding import embed_missing
 from anabranch.corpus.upkeep.setting_aside import set_aside
@@ -44,12 +46,12 @@ class RepairReport:
 
 
 def repair(
-    folder: Path, *, wait: float = 0.0, said: Callable[[str], None] | None = None, progress: Told | None = None
+    corpus: Given, *, wait: float = 0.0, said: Callable[[str], None] | None = None, progress: Told | None = None
 ) -> RepairReport:
     """Look through a corpus and mend what can be mended; what is left of what is removed is kept in `torn.jsonl`.
 
     Args:
-        folder: The corpus.
+        corpus: The corpus.
         wait: Seconds to wait for another writer.
         said: Told of each thing that was done, when it is.
         progress: Told of the stages 'documents', 'passages' and 'index'.
@@ -60,7 +62,7 @@ def repair(
         CorpusDamagedError: The database cannot be opened; `anabranch corpus export` may read it.
         EmbedderMismatchError: Passages have to be embedded, and the embedder cannot be had.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     report = RepairReport()
     with writing(folder, wait=wait):
         before = _version(folder)

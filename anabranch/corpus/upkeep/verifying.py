@@ -10,9 +10,10 @@ from pathlib import Path
 
 from anabranch.corpus.lock import holder
 from anabranch.corpus.passages import read_only
+from anabranch.corpus.paths import Given
 from anabranch.corpus.place import must_exist
+from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import VERSION, version_of
-from anabranch.corpus.truth import DATABASE
 from anabranch.corpus.upkeep.database import of_database
 from anabranch.corpus.upkeep.finding import Finding
 from anabranch.corpus.upkeep.index import of_files, of_index
@@ -22,16 +23,16 @@ Told = Callable[[str, int, int], None]
 """Told the stage, how much is done and how much there is (0 where nobody knows)."""
 
 
-def verify(folder: Path) -> list[str]:
+def verify(corpus: Given) -> list[str]:
     """Return what is wrong with a corpus, one line each; an empty list means sound. Nothing is changed.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
     """
-    return [finding.said for finding in examine(folder) if not finding.is_remark]
+    return [finding.said for finding in examine(corpus) if not finding.is_remark]
 
 
-def examine(folder: Path, progress: Told | None = None) -> list[Finding]:
+def examine(corpus: Given, progress: Told | None = None) -> list[Finding]:
     """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
@@ -39,13 +40,13 @@ def examine(folder: Path, progress: Told | None = None) -> list[Finding]:
     documents) words, that the statistics are right, and what else lies in the folder.
 
     Args:
-        folder: The corpus.
+        corpus: The corpus.
         progress: Told of the stages 'documents' and 'index'.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
     """
-    must_exist(folder)
+    folder = must_exist(corpus)
     try:
         with closing(read_only(folder / DATABASE)) as connection:
             connection.execute("BEGIN")
