@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, get_args
 
 from langgraph.runtime import Runtime
@@ -29,12 +28,11 @@ async def ingest(state: Mapping[str, Any], runtime: Runtime[Context]) -> dict[st
 
 
 def _work(paths: Sequence[str], context: Context) -> dict[str, Any]:
-    root = Path(operator().ingest_root).resolve()
-    wanted = [_inside(root, path) for path in paths]
-    if not wanted:
+    if not paths:
         msg = "There is nothing to ingest: `paths` is empty."
         raise SettingsError(msg, hint="Give files or folders.")
-    report = ingest_files(wanted, Path(context.corpus))
+    # Callers of a server must not read the server's other files.
+    report = ingest_files(paths, context.corpus, inside=operator().ingest_root)
     told = _told(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}
@@ -46,12 +44,3 @@ def _told(rows: Sequence[FileRow]) -> Sequence[FileRow]:
     if len(rows) <= MOST_FILES:
         return rows
     return sorted(rows, key=lambda row: _FIRST.index(row.status))[:MOST_FILES]
-
-
-def _inside(root: Path, path: str) -> Path:
-    """Refuse a path outside the root: callers of a server must not read the server's other files."""
-    found = (root / path).resolve()
-    if not found.is_relative_to(root):
-        msg = f"The path {path!r} is outside the folder that this server may read."
-        raise SettingsError(msg, hint="The operator sets ANABRANCH_INGEST_ROOT.")
-    return found

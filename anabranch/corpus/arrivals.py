@@ -41,8 +41,13 @@ class Arrival:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """Where it was found."""
         return self.found.path
+
+    @property
+    def real(self) -> Path | None:
+        """Where that led to; None for a copy."""
+        return self.found.real
 
     @property
     def source(self) -> str:
@@ -54,7 +59,7 @@ class Arrival:
         if self.found.is_copy:
             return False
         try:
-            return stamp_of(self.path) != self.seen
+            return stamp_of(self.found.place) != self.seen
         except OSError:
             return True
 
@@ -96,22 +101,22 @@ class ChangeCheck:
         access = self._access or (known.access if known else ())
         # An empty hash: it has to be read again, whatever its bytes.
         kept = known if known is not None and known.sha256 and known.access == access else None
-        seen = "" if found.is_copy else stamp_of(found.path)
+        seen = "" if found.is_copy else stamp_of(found.place)
         if kept is not None and seen and kept.stamp == seen and (same := self._unchanged(kept, kept)):
             return same
         digest, stamp = self._evidence(found, seen)
         if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
             return same
         record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
-        return Arrival(number, found, record, seen, found.path.stat().st_size, known is not None)
+        return Arrival(number, found, record, seen, found.place.stat().st_size, known is not None)
 
     def _evidence(self, found: Found, seen: str) -> tuple[str, str]:
         """Return the hash of a file, and its stamp if that will tell a change."""
         # Nobody reads a film to learn that it is one.
-        if found.path.is_dir() or found.path.suffix.lower() not in READERS:
+        if found.place.is_dir() or found.path.suffix.lower() not in READERS:
             return "", ""
-        stamp = "" if found.is_copy else lasting_stamp(found.path, self._corpus)
-        return sha256_of(found.path), stamp if stamp == seen else ""
+        stamp = "" if found.is_copy else lasting_stamp(found.place, self._corpus)
+        return sha256_of(found.path, found.real), stamp if stamp == seen else ""
 
     def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:
         documents, chunks = self._truth.counts(known.path)

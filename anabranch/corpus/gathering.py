@@ -111,6 +111,7 @@ def gathered(
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
+    inside: Path | None = None,
 ) -> Iterator[Gathered]:
     """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
 
@@ -120,12 +121,14 @@ def gathered(
         archives: Open archives (ZIP, tar) and take in what is in them.
         follow_links: Follow symbolic links out of the folders.
         private_urls: Whether pages may come from addresses of one's own network.
+        inside: Where `paths` count from, and what none of them may lead out of; no page is fetched then.
 
     Raises:
-        UserError: A path does not exist, or an address is not one of the web.
+        UserError: A path does not exist or leads out, or an address is not one of the web.
     """
-    asked = [path for path in paths if isinstance(path, str) and is_url(path)]
-    walked = survey([Path(path) for path in paths if path not in asked], skip, follow_links=follow_links)
+    asked = [path for path in paths if inside is None and isinstance(path, str) and is_url(path)]
+    files = [Path(path) for path in paths if path not in asked]
+    walked = survey(files, skip, follow_links=follow_links, inside=inside)
     urls, fetcher = _web(asked, private=private_urls) if asked else ([], None)
     with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or urls else nullcontext("") as folder:
         yield Gathered(walked, urls, Path(folder), archives=archives, fetcher=fetcher)

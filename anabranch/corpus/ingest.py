@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 from anabranch.corpus.gathering import gathered
-from anabranch.corpus.identity import is_url
 from anabranch.corpus.intake import Intake
 from anabranch.corpus.lock import writing
 from anabranch.corpus.paths import Given, path_of, paths_of
@@ -26,7 +25,7 @@ from anabranch.corpus.segments.publishing import out_of_date, publish, tidy
 from anabranch.corpus.stemming import checked_language
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.corpus.truth import Truth
-from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
+from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.models.embedding import Embedder
 
@@ -46,6 +45,7 @@ def ingest(
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
+    inside: Given | None = None,
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
     wait: float = 0.0,
@@ -69,14 +69,17 @@ def ingest(
         archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.
         follow_links: Follow symbolic links to places outside the folders given.
         private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
+        inside: A folder that `paths` count from, and out of which none of them may lead; no page is fetched then. For
+            callers who must not read other files of this machine.
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
         progress: Told how far it is.
 
     Raises:
-        UserError: A path does not exist or is a corpus, an address is not one of the web, or the embedder or the sizes
-            are not those of the corpus; the corpus is a folder of other files; or there is no stemmer for the language.
+        UserError: A path does not exist, is a corpus or leads out, an address is not one of the web, or the embedder or
+            the sizes are not those of the corpus; the corpus is a folder of other files; or there is no stemmer for the
+            language.
         CorpusLockedError: Another process is writing.
         ModelError: A hosted embedder failed; what was committed before is kept and indexed.
         OperationError: The disk is full, or fails.
@@ -91,8 +94,14 @@ def ingest(
     report = IngestReport()
     progress = progress if progress is not None else _silent
     folder, wanted = path_of(corpus), paths_of(paths)
-    _refuse_itself(wanted, folder)
-    asked = gathered(wanted, skip=(folder,), archives=archives, follow_links=follow_links, private_urls=private_urls)
+    asked = gathered(
+        wanted,
+        skip=(folder,),
+        archives=archives,
+        follow_links=follow_links,
+        private_urls=private_urls,
+        inside=None if inside is None else path_of(inside),
+    )
     with asked as found:
         make_folder(folder)
         with writing(folder, wait=wait), closing(Truth(folder)) as truth:
@@ -111,16 +120,6 @@ def ingest(
                 _index(folder, truth, report, progress)
     report.seconds = time.perf_counter() - began
     return report
-
-
-def _refuse_itself(paths: Sequence[Path | str], corpus: Path) -> None:
-    """Refuse to take a folder into itself; if it holds documents, that is said with a name for the corpus."""
-    here = corpus.resolve()
-    if any(Path(path).resolve() == here for path in paths if not (isinstance(path, str) and is_url(path))):
-        if here.is_dir():
-            make_folder(corpus)
-        msg = f"The folder {str(corpus)!r} cannot be taken into itself."
-        raise UserError(msg, hint="Give the corpus a folder of its own: --corpus DIR.")
 
 
 def _index(corpus: Path, truth: Truth, report: IngestReport, progress: Progress) -> None:

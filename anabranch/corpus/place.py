@@ -33,7 +33,7 @@ def must_exist(corpus: Given) -> Path:
     if (folder / DATABASE).is_file():
         return folder
     if _holds_others(folder):
-        raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=_instead(folder))
+        raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=of_its_own(folder))
     msg = f"There is no corpus at {folder}."
     raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shlex.quote(str(folder))}")
 
@@ -47,7 +47,7 @@ def make_folder(corpus: Given) -> Path:
     folder = path_of(corpus)
     if not (folder / DATABASE).exists() and _holds_others(folder):
         msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
-        raise UserError(msg, hint=_instead(folder))
+        raise UserError(msg, hint=of_its_own(folder))
     try:
         # Vectors tell as much as the text does: the folder is its owner's alone.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -67,7 +67,8 @@ def _holds_others(folder: Path) -> bool:
     return not names <= BESIDE_DATABASE
 
 
-def _instead(folder: Path) -> str:
+def of_its_own(folder: Path) -> str:
+    """Return how to take a folder into a corpus that does not lie in its place."""
     name = Path(os.path.abspath(folder)).name  # noqa: PTH100  resolve() would name a link's target
     return f"For example: anabranch ingest {shlex.quote(str(folder))} --corpus {shlex.quote(f'{name}.corpus')}"
 

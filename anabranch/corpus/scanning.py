@@ -27,10 +27,10 @@ class Scan:
             entered through a link once.
     """
 
-    def __init__(self, root: Path, barred: Collection[Path], *, follow_links: bool) -> None:
-        """Take the folder, what to leave out, and whether links may lead out of the folder."""
+    def __init__(self, root: Path, real: Path, barred: Collection[Path], *, follow_links: bool) -> None:
+        """Take the folder, where it really lies, what to leave out, and whether links may lead out of the folder."""
         self._root = root
-        self._inside = root.resolve()
+        self._inside = real
         self._barred = barred
         self._follow_links = follow_links
         self.entered: dict[Path, None] = {self._inside: None}

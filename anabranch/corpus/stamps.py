@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from anabranch.corpus import handles
+
 _SECOND = 1_000_000_000
 _MARGIN = 2 * _SECOND
 """The coarsest clock of a file system in use (FAT) ticks every two seconds."""
@@ -52,13 +54,17 @@ def lasting_stamp(path: Path, folder: Path) -> str:
     return _stamp(seen) if settled and _tells_changes(seen) else ""
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(path: Path, real: Path | None = None) -> str:
     """Return the hash of a file's bytes, in hexadecimal.
 
+    Args:
+        path: The file.
+        real: Where it lay when it was found, behind all links.
+
     Raises:
-        OSError: It cannot be read.
+        OSError: It cannot be read, or a link was put in its place.
     """
-    with path.open("rb") as file:
+    with path.open("rb") if real is None else os.fdopen(handles.open_real(real), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anabranch.corpus.place import of_its_own
 from anabranch.corpus.scanning import Scan, is_corpus, names_in
 from anabranch.errors import UserError
 
@@ -36,6 +37,11 @@ class Found:
     metadata: Mapping[str, str] = field(default_factory=dict)
     real: Path | None = field(default=None, compare=False)
 
+    @property
+    def place(self) -> Path:
+        """Where to look at it: without links, if that is known."""
+        return self.real or self.path
+
     def discard(self) -> None:
         """Delete the file if it is a copy, with the folder that is its own; it may be gone already."""
         if self.is_copy:
@@ -62,7 +68,9 @@ def walk(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bo
     yield from survey(paths, skip, follow_links=follow_links).files
 
 
-def survey(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Walked:
+def survey(
+    paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False, inside: Path | None = None
+) -> Walked:
     """Find the files at and below `paths`, each file once.
 
     Hidden files and folders (leading dot) below a folder are left out, and so is everything in `skip` (the corpus
@@ -74,23 +82,27 @@ def survey(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: 
         skip: Left out with all that is below them.
         follow_links: Follow symbolic links to places outside the folder given. Otherwise a link is followed only to a
             place inside. In both cases it yields no file that the folder shows under its own name.
+        inside: Where `paths` count from, and what none of them may lead out of; None for wherever they lead.
 
     Raises:
-        UserError: One of `paths` does not exist, or is a corpus.
+        UserError: One of `paths` does not exist, is a corpus, is in `skip`, or leads out of `inside`.
     """
-    must_be_there(paths)
+    home = inside.resolve() if inside is not None else None
+    placed = [_placed(path, home) for path in paths]
     barred = {path.resolve() for path in skip}
     seen: set[Path] = set()
     groups: list[tuple[Path, list[tuple[Path, Path]]]] = []
     folders: dict[Path, None] = {}
-    for path in paths:
+    for given, (path, real) in zip(paths, placed, strict=True):
+        if real in barred:
+            raise UserError(f"{str(given)!r} cannot be taken into itself.", hint=of_its_own(given))
         if path.is_dir() and is_corpus(names_in(path) or []):
-            msg = f"{str(path)!r} is a corpus, not a folder of documents."
+            msg = f"{str(given)!r} is a corpus, not a folder of documents."
             raise UserError(msg, hint="Documents that lie among the files of a corpus need a folder of their own.")
         if path.is_file():
-            files = [(path, path.resolve())]
+            files = [(path, real)]
         else:
-            scan = Scan(path, barred, follow_links=follow_links)
+            scan = Scan(path, real, barred, follow_links=follow_links)
             files = _below(path, scan)
             folders |= dict.fromkeys(scan.entered)
         fresh = [(file, real) for file, real in files if real not in seen and real not in barred]
@@ -106,13 +118,24 @@ def must_be_there(paths: Sequence[Path]) -> None:
         UserError: There is nothing at one of them, or nobody can look.
     """
     for path in paths:
-        try:
-            is_there = path.exists()
-        except OSError as error:
-            msg = f"The path {str(path)!r} cannot be looked at: {error.strerror}."
-            raise UserError(msg, hint="Check the path and its permissions.") from error
-        if not is_there:
-            raise UserError(f"There is nothing at {str(path)!r}.", hint="Check the path; it counts from where you are.")
+        _placed(path, None)
+
+
+def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
+    """Return where a path is and where it really leads; what is said of it names it as it was given."""
+    path = given if inside is None else inside / given
+    try:
+        real, is_there = path.resolve(), path.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # too long; a link to itself; a NUL
+        why = error.strerror if isinstance(error, OSError) else error
+        msg = f"The path {str(given)!r} cannot be looked at: {why}."
+        raise UserError(msg, hint="Check the path and its permissions.") from error
+    if inside is not None and not real.is_relative_to(inside):
+        msg = f"The path {str(given)!r} is outside the folder that may be read."
+        raise UserError(msg, hint="The operator of a server sets that folder with ANABRANCH_INGEST_ROOT.")
+    if not is_there:
+        raise UserError(f"There is nothing at {str(given)!r}.", hint="Check the path; it counts from where you are.")
+    return path if inside is None else real, real
 
 
 def _below(root: Path, scan: Scan) -> list[tuple[Path, Path]]:

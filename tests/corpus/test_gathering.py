@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from anabranch.corpus import handles
 from anabranch.corpus.gathering import gathered
 from anabranch.corpus.ingest import IngestReport, ingest
+from anabranch.corpus.intake import Intake
+from anabranch.corpus.reading import pool
 from anabranch.corpus.reading.failure import Failure
+from anabranch.corpus.truth import Truth
 from anabranch.corpus.upkeep import verify
-from anabranch.corpus.walking import Found
+from anabranch.corpus.walking import Found, survey
 from anabranch.errors import UserError
+from anabranch.models.wordpieces import WordPieces
 from tests.corpus.archives.packing import encrypted, tarred, zipped
 from tests.corpus.fetching.site import Site, page, serving
+from tests.corpus.taking_in import SIZES, Flat, silent
 from tests.corpus.test_ingest import found, rows, statuses
 
 HERONS = b"# Herons\n\nHerons wait in the shallows.\n"
@@ -240,3 +248,94 @@ class TestPages:
             (item,) = items
             assert len(items) == 1
         assert isinstance(item, Failure)
+
+
+SECRET = "The combination of the safe is 3141."
+
+
+def swapped(file: Path, secret: Path, how: str) -> None:
+    """Put a link in the place of a file, or of its folder, that leads out."""
+    if how == "file":
+        file.unlink()
+        file.symlink_to(secret)
+    else:
+        file.parent.rename(file.parent.with_name("former"))
+        file.parent.symlink_to(secret.parent)
+
+
+@pytest.mark.parametrize("how", ["file", "folder"])
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.zip"])
+@pytest.mark.parametrize("follow_links", [False, True])
+def test_a_link_put_in_the_place_of_what_was_found_is_not_followed(
+    folder: Path, corpus: Path, tmp_path: Path, how: str, name: str, *, follow_links: bool
+) -> None:
+    secret, file = tmp_path / "secret" / name, folder / "inbox" / name
+    for place in (secret, file):
+        place.parent.mkdir()
+        place.write_text("Nothing.")
+    if name == "a.zip":
+        zipped(secret, ("s.md", SECRET.encode()))
+        zipped(file, ("s.md", b"Nothing."))
+    else:
+        secret.write_text(SECRET)
+    corpus.mkdir()
+    report = IngestReport()
+    asked = gathered([folder], archives=True, follow_links=follow_links)
+    with closing(Truth(corpus)) as truth, asked as found:
+        intake = Intake(truth, Flat(WordPieces().file), SIZES, (), report, silent, corpus=corpus)
+        swapped(file, secret, how)
+        intake.take(found)
+        intake.tell(found)
+        assert truth.all("SELECT text FROM chunks WHERE text LIKE '%3141%'") == []
+    (row,) = [row for row in report.rows if row.source.startswith("inbox/")]
+    assert (row.status, row.source) == ("failed", f"inbox/{name}")
+    assert "a link was put in its place" in row.reason
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.zip"])
+def test_a_link_put_there_after_the_last_look_makes_no_difference(
+    folder: Path, corpus: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, file = tmp_path / "secret" / name, folder / "inbox" / name
+    for place, said in ((secret, SECRET), (file, "Herons.")):
+        place.parent.mkdir()
+        zipped(place, ("s.md", said.encode())) if name == "a.zip" else place.write_text(said)
+    opened = handles.open_real
+
+    def swapping(real: Path) -> int:
+        descriptor = opened(real)
+        if real == file and not file.is_symlink():
+            swaps.append(real)
+            if len(swaps) == looks:
+                swapped(file, secret, "file")
+        return descriptor
+
+    # The first look is for the hash, but an archive is not hashed; the last one is the reading.
+    looks, swaps = 1 if name == "a.zip" else 2, list[Path]()
+    monkeypatch.setattr(handles, "open_real", swapping)
+    monkeypatch.setattr(pool, "_HERE", frozenset({".txt", ".csv"}))  # read in this process, where the swap is made
+    corpus.mkdir()
+    with closing(Truth(corpus)) as truth, gathered([folder], archives=True) as found:
+        intake = Intake(truth, Flat(WordPieces().file), SIZES, (), IngestReport(), silent, corpus=corpus)
+        intake.take(found)
+        assert file.is_symlink()
+        texts = " ".join(text for (text,) in truth.all("SELECT text FROM chunks WHERE level = 2"))
+    assert "Herons" in texts
+    assert "3141" not in texts
+
+
+def test_a_folder_swapped_while_it_is_looked_through_shows_nothing_outside(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (folder / "inbox", tmp_path / "secret"):
+        place.mkdir()
+        (place / "a.txt").write_text("x")
+    scandir = os.scandir
+
+    def swapping(path: Path) -> Any:
+        if Path(path) == folder / "inbox" and not path.is_symlink():
+            swapped(folder / "inbox" / "a.txt", tmp_path / "secret" / "a.txt", "folder")
+        return scandir(path)
+
+    monkeypatch.setattr("anabranch.corpus.scanning.os.scandir", swapping)
+    assert "inbox/a.txt" not in [found.source for found in survey([folder]).files]

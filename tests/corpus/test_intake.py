@@ -13,9 +13,9 @@ from typing import Any
 import pymupdf
 import pytest
 
+from anabranch.corpus import handles, stamps
 from anabranch.corpus import intake as module
 from anabranch.corpus import rows as rows_module
-from anabranch.corpus import stamps
 from anabranch.corpus.reading import ReadOptions, pool
 from anabranch.corpus.reading.limits import Limits
 from anabranch.corpus.report import IngestReport
@@ -153,7 +153,8 @@ def test_a_run_over_what_did_not_change_opens_no_file(
     for path in folder.iterdir():
         path.chmod(0o600)
     opened: list[str] = []
-    path_open = Path.open
+    open_real, path_open = handles.open_real, Path.open
+    monkeypatch.setattr(handles, "open_real", lambda real: opened.append(real.name) or open_real(real))
     monkeypatch.setattr(
         Path, "open", lambda self, *args, **more: opened.append(self.name) or path_open(self, *args, **more)
     )

@@ -41,7 +41,8 @@ def test_hidden_files_and_folders_are_left_out_unless_given_themselves(tmp_path:
 def test_the_corpus_itself_is_skipped(tmp_path: Path) -> None:
     put(tmp_path, "corpus/corpus.db", "a.md")
     assert sources(tmp_path, skip=(tmp_path / "corpus",)) == ["a.md"]
-    assert sources(tmp_path / "corpus" / "corpus.db", skip=(tmp_path / "corpus" / "corpus.db",)) == []
+    with pytest.raises(UserError, match="into itself"):
+        sources(tmp_path / "corpus", skip=(tmp_path / "corpus",))
 
 
 def test_names_that_do_not_clash_stay_short(tmp_path: Path) -> None:

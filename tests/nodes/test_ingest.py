@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from langgraph.runtime import Runtime
@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from anabranch.corpus.report import Status
 from anabranch.errors import UserError
 from graph.context import Context
+from nodes import ingest as module
 from nodes.ingest import ingest
 from tests.corpus.archives.packing import zipped
 
@@ -73,3 +74,47 @@ async def test_few_files_are_all_told_in_their_order(root: Path, tmp_path: Path)
     result = await ingest({"paths": ["."]}, Runtime(context=Context(corpus=str(tmp_path / "corpus"))))
     assert [row["source"] for row in result["files"]] == ["a.md", "mill.md"]
     assert result["totals"]["left_out"] == 0
+
+
+async def test_a_path_swapped_for_a_link_that_leads_out_is_refused(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (root / "inbox", tmp_path / "secret"):
+        place.mkdir()
+        (place / "a.md").write_text(f"A note of {place.name}.")
+    ingest_files = module.ingest_files
+
+    def swapping(*given: Any, **named: Any) -> Any:
+        (root / "inbox").rename(root / "former")
+        (root / "inbox").symlink_to(tmp_path / "secret")
+        return ingest_files(*given, **named)
+
+    monkeypatch.setattr(module, "ingest_files", swapping)
+    with pytest.raises(UserError, match="outside the folder"):
+        await take(tmp_path / "corpus", "inbox")
+
+
+@pytest.mark.parametrize("path", ["nowhere", "deep/nowhere.md", "n" * 300, "a\0b"])
+async def test_an_error_names_only_what_the_caller_gave(root: Path, tmp_path: Path, path: str) -> None:
+    with pytest.raises(UserError) as caught:
+        await take(tmp_path / "corpus", path)
+    assert str(tmp_path) not in str(caught.value)
+    assert repr(path) in caught.value.message
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "../nowhere.md", "out/there.md", "out/nowhere.md", "/etc/nowhere"])
+async def test_what_is_outside_is_refused_alike_whether_it_exists_or_not(root: Path, tmp_path: Path, path: str) -> None:
+    (tmp_path / "outside.md").write_text("x")
+    (tmp_path / "beyond").mkdir()
+    (tmp_path / "beyond" / "there.md").write_text("x")
+    (root / "out").symlink_to(tmp_path / "beyond")
+    with pytest.raises(UserError, match="outside the folder") as caught:
+        await take(tmp_path / "corpus", path)
+    assert str(tmp_path) not in str(caught.value)
+
+
+async def test_paths_count_from_the_root(root: Path, tmp_path: Path) -> None:
+    (root / "sub").mkdir()
+    (root / "sub" / "weir.md").write_text("The weir.")
+    assert await take(tmp_path / "corpus", "mill.md", "sub") == [("mill.md", "added"), ("weir.md", "added")]
+    assert await take(tmp_path / "corpus", str(root / "sub")) == [("weir.md", "unchanged")]

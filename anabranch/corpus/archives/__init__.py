@@ -7,6 +7,7 @@ folder. A member that cannot be taken out is a `Failure` and costs itself. What 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -15,6 +16,7 @@ from anabranch.corpus.archives.copying import copied
 from anabranch.corpus.archives.member import Member, is_hidden, parts_of
 from anabranch.corpus.archives.tarred import tar_members
 from anabranch.corpus.archives.zipped import zip_members
+from anabranch.corpus.handles import by_handle
 from anabranch.corpus.identity import INSIDE, identity_of, storable
 from anabranch.corpus.reading import READERS
 from anabranch.corpus.reading.failure import Failure
@@ -63,15 +65,16 @@ def members(found: Found, folder: Path, caps: Caps = CAPS) -> Iterator[Found | F
     opener = OPENERS[_ending(found.path.name)]
     seen: set[str] = set()
     try:
-        allowance = Allowance(caps, _size(found.path))
-        for member in _listed(opener, found.path, allowance):
-            parts = parts_of(member.name)
-            if parts is not None and is_hidden(parts):
-                continue
-            name = "/".join(parts or (storable(member.name)[:200],))
-            why = _objection(member, parts, allowance) if name not in seen else _DUPLICATE
-            seen.add(name)
-            yield _taken(found, name, member, folder) if why is None else Failure(_source(found, name), *why)
+        with _held(found) as path:
+            allowance = Allowance(caps, path.stat().st_size)
+            for member in _listed(opener, path, allowance):
+                parts = parts_of(member.name)
+                if parts is not None and is_hidden(parts):
+                    continue
+                name = "/".join(parts or (storable(member.name)[:200],))
+                why = _objection(member, parts, allowance) if name not in seen else _DUPLICATE
+                seen.add(name)
+                yield _taken(found, name, member, folder) if why is None else Failure(_source(found, name), *why)
     except TooMuchError as error:
         yield Failure(found.source, "too_large", f"The archive was not read to its end: {error}.")
     except ReadingError as error:
@@ -81,11 +84,16 @@ def members(found: Found, folder: Path, caps: Caps = CAPS) -> Iterator[Found | F
 _DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise _unreadable(error) from error
+@contextmanager
+def _held(found: Found) -> Iterator[Path]:
+    """Yield a path to the archive that was found, whatever is put in its place."""
+    with ExitStack() as stack:
+        try:
+            path = stack.enter_context(by_handle(found.path, found.real))
+            path.stat()
+        except OSError as error:
+            raise _unreadable(error) from error
+        yield path
 
 
 def _listed(opener: Opener, path: Path, allowance: Allowance) -> Iterator[Member]:

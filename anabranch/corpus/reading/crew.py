@@ -112,7 +112,7 @@ class _Server:
         """Hand on the answer to an order; False if that has to be tried again by a fresh process."""
         process = self._process = self._process or self._hire()
         was_used, has_sent = process.orders > 0, False
-        process.order(order.path, order.source)
+        process.order(order.path, order.source, order.real)
         for frame in self._answer(process, order):
             if frame.is_last and leaves(frame):
                 self._leave()

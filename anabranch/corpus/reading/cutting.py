@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.corpus.document import Document
-from anabranch.corpus.reading import read
+from anabranch.corpus.handles import by_handle
+from anabranch.corpus.reading import READERS, read
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.reading.options import PLAIN, ReadOptions
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, Tree, grow
@@ -28,16 +30,35 @@ Part = Cut | Failure
 
 
 def cut_file(
-    path: Path, source: str, options: ReadOptions = PLAIN, tokens: Tokens | None = None, sizes: Sizes = DEFAULT_SIZES
+    path: Path,
+    source: str,
+    options: ReadOptions = PLAIN,
+    tokens: Tokens | None = None,
+    sizes: Sizes = DEFAULT_SIZES,
+    real: Path | None = None,
 ) -> Iterator[Part]:
     """Yield the documents of a file, cut if there is something to count with, and what of it could not be read.
+
+    Args:
+        path: The file.
+        source: What a person calls it.
+        options: How it is read.
+        tokens: Counts tokens; None to leave the cutting to whoever takes the documents.
+        sizes: Most tokens of a root, a middle and a leaf.
+        real: Where it lay when it was found, behind all links; a link that was put there since is not followed.
 
     Raises:
         ReadingError: The file cannot become text.
         MemoryError: It takes more memory than there is.
     """
-    for item in read(path, source, options):
-        yield item if isinstance(item, Failure) else Cut(item, _tree(item, tokens, sizes) if tokens else None)
+    is_read = path.suffix.lower() in READERS
+    with ExitStack() as stack:
+        try:
+            path = stack.enter_context(by_handle(path, real if is_read else None))
+        except OSError as error:
+            raise ReadingError(f"{source!r} cannot be opened: {error.strerror}.", reason="unreadable") from error
+        for item in read(path, source, options):
+            yield item if isinstance(item, Failure) else Cut(item, _tree(item, tokens, sizes) if tokens else None)
 
 
 def _tree(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:

@@ -17,6 +17,7 @@ class Order:
 
     path: Path
     source: str
+    real: Path | None = None
     frames: SimpleQueue[Frame] = field(default_factory=SimpleQueue)
 
 

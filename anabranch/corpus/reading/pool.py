@@ -41,7 +41,12 @@ class Wanted(Protocol):
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """Where it was found."""
+        ...
+
+    @property
+    def real(self) -> Path | None:
+        """Where that led to; None for a file that nobody else can write to."""
         ...
 
     @property
@@ -124,7 +129,7 @@ class Pool:
         if self._is_for_here(file):
             self._here -= file.size
             return None
-        order = Order(file.path, file.source)
+        order = Order(file.path, file.source, file.real)
         self._orders.place(order)
         if not len(self._crew):
             self._crew.enlarge()
@@ -135,7 +140,7 @@ class Pool:
         return kind not in READERS or (kind in _HERE and file.size <= self._here)
 
     def _read_here(self, file: Wanted) -> Iterator[Part]:
-        return cut_file(file.path, file.source, self._setup.options)
+        return cut_file(file.path, file.source, self._setup.options, real=file.real)
 
     def _taken(self, order: Order) -> Iterator[Part]:
         while True:

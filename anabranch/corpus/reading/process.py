@@ -90,12 +90,12 @@ class Process:
             self._ended()
             raise _unstartable(self._said.decode("utf-8", "replace").strip()[-500:])
 
-    def order(self, path: Path, source: str) -> None:
+    def order(self, path: Path, source: str, real: Path | None = None) -> None:
         """Ask for a file; whether that arrives, the next `head` tells."""
         self.orders += 1
         self._said = b""
         with suppress(OSError):
-            send(self._stdin, of_order(path.absolute(), source))
+            send(self._stdin, of_order(path.absolute(), source, real))
 
     def head(self) -> tuple[Tag, int] | None:
         """Wait for the next frame's tag and length; None if the process has died, or was ended for its silence."""

@@ -52,15 +52,15 @@ def to_setup(frame: Frame) -> Setup:
     return Setup(Limits(**given["limits"]), ReadOptions(**options), given["tokenizer"], tuple(given["sizes"]))
 
 
-def of_order(path: Path, source: str) -> Frame:
-    """Return the frame that asks for a file."""
-    return Frame(Tag.ORDER, _dumped([str(path), source]))
+def of_order(path: Path, source: str, real: Path | None = None) -> Frame:
+    """Return the frame that asks for a file; see `cut_file`."""
+    return Frame(Tag.ORDER, _dumped([str(path), source, None if real is None else str(real)]))
 
 
-def to_order(frame: Frame) -> tuple[Path, str]:
+def to_order(frame: Frame) -> tuple[Path, str, Path | None]:
     """Undo `of_order`."""
-    path, source = _loaded(frame)
-    return Path(path), source
+    path, source, real = _loaded(frame)
+    return Path(path), source, None if real is None else Path(real)
 
 
 def of_part(part: Part) -> Frame:

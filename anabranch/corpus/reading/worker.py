@@ -59,13 +59,13 @@ class _Reader:
         self._fuse = fuse_for(setup.limits)
         self._spoke = 0.0
 
-    def read(self, path: Path, source: str, *, is_last: bool) -> None:
+    def read(self, path: Path, source: str, real: Path | None, *, is_last: bool) -> None:
         """Send the parts of a file, then how it ended."""
         self._light()
         last: Frame | None = None
         try:
             with heard_by(self._beat):
-                for part in cut_file(path, source, self._setup.options, self._tokens, self._setup.sizes):
+                for part in cut_file(path, source, self._setup.options, self._tokens, self._setup.sizes, real):
                     self._send(of_part(part))
         except ReadingError as error:
             last = of_error(error, leaves=is_last or self._has_grown())

@@ -95,6 +95,7 @@ COMMAND = (sys.executable, "-c", SCRIPT)
 class File:
     path: Path
     source: str
+    real: Path | None = None
 
     @property
     def size(self) -> int:

@@ -75,7 +75,8 @@ def test_setups_arrive(passwords: tuple[str, ...], ocr: bool, seconds: float, to
 
 def test_orders_arrive_whatever_bytes_are_in_a_name() -> None:
     path = Path("/tmp/caf\udce9.pdf")
-    assert wire.to_order(wire.of_order(path, "s")) == (path, "s")
+    assert wire.to_order(wire.of_order(path, "s")) == (path, "s", None)
+    assert wire.to_order(wire.of_order(path, "s", path / "real")) == (path, "s", path / "real")
 
 
 def test_a_document_that_no_frame_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

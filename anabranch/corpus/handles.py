@@ -1,0 +1,82 @@
+"""Open what was found, and nothing that was put in its place since.
+
+Between the walk that finds a file and its reading, somebody who may write to the folder can put a link there that leads
+elsewhere. A path without links is opened name by name, none of which may have become one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_BY_NAMES = hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_OWN = Path("/proc/self/fd")
+
+
+def open_real(real: Path) -> int:
+    """Return a descriptor of the file or folder at a path that has no link in it.
+
+    Raises:
+        OSError: It cannot be opened, is of another kind, or a part of the path has become a link.
+    """
+    try:
+        file = _opened(real)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise OSError(error.errno, "a link was put in its place after it was found") from error
+        raise
+    mode = os.fstat(file).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "it is neither a file nor a folder")
+    return file
+
+
+def _opened(real: Path) -> int:
+    if not _BY_NAMES:
+        return os.open(real, _FILE)
+    at = os.open(real.anchor, _FOLDER)
+    try:
+        for name in real.parts[1:-1]:
+            folder = os.open(name, _FOLDER, dir_fd=at)
+            os.close(at)
+            at = folder
+        return os.open(real.name, _FILE, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+@contextmanager
+def by_handle(path: Path, real: Path | None) -> Iterator[Path]:
+    """Yield a path of the same name that leads to what lies at `real`, whatever is put there in the meantime.
+
+    Where the system does not show a process its own descriptors (`/proc/self/fd`), it is `path` itself, checked now.
+
+    Args:
+        path: Where it was found, perhaps by a link.
+        real: Where that led to; None for a file that nobody else can write to.
+
+    Raises:
+        OSError: It cannot be opened, or a part of `real` has become a link.
+    """
+    if real is None:
+        yield path
+        return
+    file = open_real(real)
+    try:
+        if not _OWN.is_dir():
+            yield path
+            return
+        with tempfile.TemporaryDirectory(prefix="anabranch-") as own:
+            link = Path(own) / path.name
+            link.symlink_to(_OWN / str(file))
+            yield link
+    finally:
+        os.close(file)
