@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from anabranch.corpus.identity import identity_of, storable
+from anabranch.corpus.inheritance import Inheritance
 from anabranch.corpus.reading import READERS
 from anabranch.corpus.stamps import lasting_stamp, sha256_of, stamp_of
 from anabranch.corpus.truth import FileRecord, Truth
@@ -24,7 +25,7 @@ class Arrival:
         seen: Its stamp before it was read, empty for a copy.
         size: Its bytes.
         is_known: Whether it was in the corpus before.
-        notes: What was told of its documents, each once.
+        notes: What was told of it and its documents, each once.
         changed: How many of its documents are new or different.
         failures: How many of its parts could not be read.
     """
@@ -87,11 +88,17 @@ class ChangeCheck:
     def __init__(self, truth: Truth, access: Sequence[str], corpus: Path) -> None:
         """Take what is known, the tags given with this run, and a folder to ask the file system's time in."""
         self._truth = truth
+        self._inheritance = Inheritance(truth)
         self._access = tuple(sorted(set(access)))
         self._corpus = corpus
 
-    def look(self, number: int, found: Found) -> Arrival | Unchanged:
+    def look(self, number: int, found: Found, folders: Collection[Path] = ()) -> Arrival | Unchanged:
         """Say whether a file has to be read.
+
+        Args:
+            number: Its place in the run.
+            found: The file.
+            folders: Those that this run goes through.
 
         Raises:
             OSError: It cannot be looked at.
@@ -99,6 +106,7 @@ class ChangeCheck:
         identity = identity_of(found)
         known = self._truth.file(identity)
         access = self._access or (known.access if known else ())
+        notes: dict[str, None] = {}
         # An empty hash: it has to be read again, whatever its bytes.
         kept = known if known is not None and known.sha256 and known.access == access else None
         seen = "" if found.is_copy else stamp_of(found.place)
@@ -107,8 +115,11 @@ class ChangeCheck:
         digest, stamp = self._evidence(found, seen)
         if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
             return same
+        if known is None and not access:
+            access, note = self._inheritance.of(found, identity, digest, folders)
+            notes = {note: None} if note else {}
         record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
-        return Arrival(number, found, record, seen, found.place.stat().st_size, known is not None)
+        return Arrival(number, found, record, seen, found.place.stat().st_size, known is not None, notes)
 
     def _evidence(self, found: Found, seen: str) -> tuple[str, str]:
         """Return the hash of a file, and its stamp if that will tell a change."""

@@ -41,6 +41,11 @@ class Gathered:
         self._here: set[str] = set()
         self._read_whole: set[str] = set()
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that are gone through, resolved."""
+        return self._walked.folders
+
     def __len__(self) -> int:
         return self._known
 

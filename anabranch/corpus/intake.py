@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class Intake:
         for number, item in enumerate(found):
             if isinstance(item, Failure):
                 self._tally.fail(number, storable(item.source), item.reason, item.message)
-            elif arrival := self._looked_at(number, item):
+            elif arrival := self._looked_at(number, item, found.folders):
                 yield arrival
                 continue
             else:
@@ -110,9 +110,9 @@ class Intake:
             self._done += 1
             self._progress("files", self._done, len(found), storable(item.source))
 
-    def _looked_at(self, number: int, found: Found) -> Arrival | None:
+    def _looked_at(self, number: int, found: Found, folders: Collection[Path]) -> Arrival | None:
         try:
-            seen = self._check.look(number, found)
+            seen = self._check.look(number, found, folders)
         except OSError as error:
             self._tally.fail(number, storable(found.source), "unreadable", error.strerror or str(error))
             return None

@@ -18,6 +18,7 @@ from anabranch.corpus.segments.generation import current
 from anabranch.corpus.store import Scope
 from anabranch.corpus.upkeep import verify
 from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
+from tests.corpus.archives.packing import zipped
 
 
 @pytest.fixture
@@ -281,6 +282,81 @@ def test_access_tags_are_kept_until_others_are_given(folder: Path, corpus: Path)
     assert report.embedded == 0
     assert found(corpus, "weir", "board") == []
     assert found(corpus, "weir", "staff") == ["weir.md"]
+
+
+def tags(corpus: Path) -> dict[str, list[str]]:
+    return {source: json.loads(access) for source, access in rows(corpus, "SELECT source, access FROM documents")}
+
+
+def remarks(report: IngestReport) -> dict[str, str]:
+    return {row.source: "; ".join(row.notes) for row in report.rows if row.notes}
+
+
+def test_a_renamed_file_keeps_its_access_tags(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    ingest([folder], corpus, access=("board", "audit"))
+    (folder / "mill.txt").rename(folder / "mill at the river.txt")
+    (folder / "deep").mkdir()
+    (folder / "weir.md").rename(folder / "deep" / "weir.md")
+    report = ingest([folder], corpus)
+    assert tags(corpus) == {"mill at the river.txt": ["audit", "board"], "deep/weir.md": ["audit", "board"]}
+    assert remarks(report)["mill at the river.txt"] == "it keeps the access tags audit, board of mill.txt"
+    assert remarks(ingest([folder], corpus)) == {}
+    other = tmp_path / "other"
+    other.mkdir()
+    (folder / "mill at the river.txt").rename(other / "mill.txt")
+    ingest([other], corpus)
+    assert tags(corpus)["mill.txt"] == ["audit", "board"]
+
+
+def test_what_a_renamed_file_keeps_can_be_changed(folder: Path, corpus: Path) -> None:
+    ingest([folder], corpus, access=("board",))
+    (folder / "mill.txt").rename(folder / "b.txt")
+    assert remarks(ingest([folder], corpus, access=("staff",))) == {}
+    assert tags(corpus) == {"b.txt": ["staff"], "weir.md": ["staff"]}
+
+
+def test_a_copy_of_a_file_with_tags_is_public_and_that_is_told(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    ingest([folder], corpus, access=("board",))
+    elsewhere = tmp_path / "public"
+    elsewhere.mkdir()
+    shutil.copy(folder / "mill.txt", elsewhere / "copy.txt")
+    shutil.copy(folder / "mill.txt", folder / "copy.txt")
+    report = ingest([folder, elsewhere], corpus)
+    assert tags(corpus)["public/copy.txt"] == tags(corpus)["documents/copy.txt"] == []
+    assert set(remarks(report)) == {"documents/copy.txt"}
+    assert "everybody may read it" in remarks(report)["documents/copy.txt"]
+
+
+def test_new_files_that_became_public_beside_files_with_tags_are_told_of(folder: Path, corpus: Path) -> None:
+    for year in ("2023", "2024"):
+        (folder / "board" / year).mkdir(parents=True)
+    (folder / "board/2023/minutes.md").write_text("Decided.", encoding="utf-8")
+    assert remarks(ingest([folder / "board"], corpus, access=("board",))) == {}
+    (folder / "open").mkdir()
+    (folder / "open/plan.md").write_text("A plan.", encoding="utf-8")
+    ingest([folder], corpus)
+    (folder / "board/2024/minutes.md").write_text("Decided again.", encoding="utf-8")
+    (folder / "open/more.md").write_text("More of the plan.", encoding="utf-8")
+    report = ingest([folder], corpus)
+    assert set(remarks(report)) == {"board/2024/minutes.md"}
+    assert tags(corpus)["board/2024/minutes.md"] == []
+    assert remarks(ingest([folder], corpus)) == {}
+    (folder / "board/2024/more.md").write_text("Decided for good.", encoding="utf-8")
+    assert remarks(ingest([folder / "board/2024/more.md"], corpus)) == {}  # beside it, nothing has tags
+
+
+def test_a_new_member_of_an_archive_gets_the_tags_of_the_others(folder: Path, corpus: Path) -> None:
+    zipped(folder / "z.zip", ("a.md", b"One."))
+    ingest([folder], corpus, access=("board",), archives=True)
+    zipped(folder / "z.zip", ("a.md", b"One."), ("b.md", b"Two."), ("deep/c.md", b"Three."))
+    report = ingest([folder], corpus, archives=True)
+    assert [each for source, each in tags(corpus).items() if "z.zip" in source] == [["board"]] * 3
+    assert remarks(report)["z.zip!/b.md"] == "it has the access tags board of the other files in the archive"
+    (folder / "z.zip").rename(folder / "y.zip")
+    ingest([folder], corpus, archives=True)
+    assert {source: each for source, each in tags(corpus).items() if "y.zip" in source} == {
+        "y.zip!/a.md": ["board"], "y.zip!/b.md": ["board"], "y.zip!/deep/c.md": ["board"],
+    }  # fmt: skip
 
 
 def test_a_line_that_names_its_own_readers_gets_no_others(folder: Path, corpus: Path) -> None:
