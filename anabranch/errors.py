@@ -18,7 +18,8 @@
         ├── CorpusLockedError              another process is writing
         ├── CorpusDamagedError             a file of the corpus is not what was written
         │   └── IndexDamagedError          one that can be made anew from the others
-        └── ModelError                     a model server is down, slow, refuses or talks nonsense
+        └── ModelError                     a model server is down, slow, overloaded or talks nonsense
+            └── RequestRefusedError        it refuses one request as it is: filtered, too long
 
 They derive from ValueError and RuntimeError because a LangGraph server masks the text of any other exception.
 """
@@ -144,3 +145,13 @@ class ModelError(OperationError):
 
     code = "model"
     retryable = True
+
+
+class RequestRefusedError(ModelError):
+    """A model server refuses this request as it is (400, 413, 422): its content is filtered, or it is too long.
+
+    Another request may well be answered, so a step does without this one and the run goes on.
+    """
+
+    code = "request_refused"
+    retryable = False

@@ -207,10 +207,11 @@ class Verification(TypedDict):
 
 
 class Degraded(TypedDict):
-    """A step that could not do its best, and why."""
+    """A step that could not do its best, and why; `code` is that of the error, where there was one."""
 
     step: str
     reason: str
+    code: NotRequired[str]
 
 
 class Step(TypedDict):

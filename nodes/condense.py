@@ -13,6 +13,7 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from graph.context import Context, settle
 from graph.state import Degraded, Query, State
+from nodes.failure import failed
 from nodes.resources import corpus_of, model_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
@@ -49,7 +50,7 @@ async def condense(state: State, runtime: Runtime[Context]) -> Update:
         try:
             standalone = await _condensed(context, chat, read, asked, standalone)
         except ModelError as error:
-            degraded.append(Degraded(step="condense", reason=error.message))
+            degraded.append(failed("condense", error))
     condensed = standalone.casefold() != asked.casefold()
     if condensed:
         kind = TOGETHER if standalone == together else "condensed"

@@ -9,8 +9,9 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.replies import AnswerStream
 from graph.context import Context, settle
-from graph.state import Degraded, State
+from graph.state import State
 from nodes.composed import composed_draft
+from nodes.failure import failed
 from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
 from nodes.live import write_live
 from nodes.resources import model_of
@@ -42,7 +43,7 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
                 "name": "compose",
                 "reasons": [*state["route"]["reasons"], "the model failed: verbatim sentences"],
             },
-            "degraded": [Degraded(step="create", reason=error.message)],
+            "degraded": [failed("create", error)],
             "counts": {"by": "compose"},
         }
     return {"draft": draft, "message_id": message_id, "counts": {"by": "model", "found": draft["found"]}}

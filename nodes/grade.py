@@ -20,6 +20,7 @@ from anabranch.sufficiency import CALIBRATED, Judgement, either, judge
 from graph.context import Context, settle
 from graph.state import Degraded, Evidence, State
 from nodes.condense import ALONE, TOGETHER
+from nodes.failure import failed
 from nodes.resources import chunks_of, corpus_of, model_of, scope_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
@@ -48,7 +49,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
         try:
             judgement = await _by_model(context, state)
         except ModelError as error:
-            degraded.append(Degraded(step="grade", reason=error.message))
+            degraded.append(failed("grade", error))
     evidence = Evidence(
         verdict=judgement.verdict,
         reasons=list(judgement.reasons),

@@ -6,7 +6,8 @@ from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
 from graph.context import Context, settle
-from graph.state import Degraded, MapTask, Partial
+from graph.state import MapTask, Partial
+from nodes.failure import failed
 from nodes.gate import gate_of
 from nodes.resources import model_of
 from nodes.traced import Update, traced
@@ -29,8 +30,8 @@ async def map_window(state: MapTask, runtime: Runtime[Context]) -> Update:
             )
         draft = draft_of(reply, window=index + 1, told=(context.map_prompt, question))
     except ModelError as error:
-        failed = Degraded(step=f"map:{index + 1}", reason=error.message)
-        return {"partials": [], "degraded": [failed], "counts": {"window": index + 1, "found": False}}
+        lost = failed(f"map:{index + 1}", error)
+        return {"partials": [], "degraded": [lost], "counts": {"window": index + 1, "found": False}}
     return {
         "partials": [Partial(level=0, index=index, draft=draft, group=None)],
         "counts": {"window": index + 1, "found": draft["found"]},

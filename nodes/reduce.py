@@ -5,17 +5,18 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from anabranch.envelope import new_nonce, wrap
-from anabranch.errors import ModelError, SettingsError
+from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.replies import AnswerStream
 from graph.context import Context, settle
 from graph.state import Degraded, Draft, Partial, ReduceTask
+from nodes.failure import failed
 from nodes.gate import gate_of
 from nodes.growing import withdraw
 from nodes.live import write_live
 from nodes.resources import model_of
 from nodes.traced import Update, traced
-from nodes.writing import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side, survivable
+from nodes.writing import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side
 
 
 @traced("reduce")
@@ -29,10 +30,8 @@ async def reduce(state: ReduceTask, runtime: Runtime[Context]) -> Update:
         try:
             async with gate_of(context, runtime):
                 draft = await _joined(context, chat, state)
-        except (ModelError, SettingsError) as error:
-            if not survivable(error):
-                raise
-            degraded.append(Degraded(step="reduce", reason=error.message))
+        except ModelError as error:
+            degraded.append(failed("reduce", error))
     # What the reader has seen of a joined answer that was not taken is no part of this one.
     replaced = state["last"] and draft["answer"] == side_by_side(state["drafts"])["answer"]
     if replaced:

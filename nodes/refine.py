@@ -7,18 +7,19 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from anabranch.choices import EARLY_STOP
-from anabranch.errors import ModelError, SettingsError
+from anabranch.errors import ModelError
 from anabranch.leaks import without_instructions
 from anabranch.replies import REVISION_SCHEMA, Action, parse_revision
 from anabranch.replies import Draft as Parts
 from anabranch.spending import Spending
 from graph.context import Context, settle
-from graph.state import Degraded, Draft, State
+from graph.state import Draft, State
+from nodes.failure import failed
 from nodes.resources import corpus_of, model_of
 from nodes.room import sizes
 from nodes.spending import left_of
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, instructions, survivable, window_text
+from nodes.writing import draft_of, instructions, window_text
 
 
 @traced("refine")
@@ -46,12 +47,10 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
         action, revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone"]))
         if action == "add":
             await _check_room(context, revised["answer"])
-    except (ModelError, SettingsError) as error:
-        if not survivable(error):
-            raise
+    except ModelError as error:
         return {
             "draft": {**draft, "window": number + 1},
-            "degraded": [Degraded(step=f"refine:{number + 1}", reason=error.message)],
+            "degraded": [failed(f"refine:{number + 1}", error)],
             "counts": {"window": number + 1, "action": "failed"},
         }
     shown, _ = without_instructions(revised["answer"], instructions(context), [passages, state["standalone"]])

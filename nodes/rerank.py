@@ -11,6 +11,7 @@ from anabranch.models.rerankers.llm import calls_of
 from anabranch.relevance import rank_by_relevance
 from graph.context import Context, settle
 from graph.state import Candidate, Degraded, State
+from nodes.failure import failed
 from nodes.fitting import one_call_reads_all
 from nodes.resources import chunks_of, reranker_of
 from nodes.spending import spares
@@ -35,7 +36,7 @@ async def rerank(state: State, runtime: Runtime[Context], *, order_counts: bool 
     try:
         candidates = await _judged(context, state, fused)
     except ModelError as error:
-        degraded.append(Degraded(step="rerank", reason=error.message))
+        degraded.append(failed("rerank", error))
     return {
         "candidates": candidates[: context.top_k],
         "degraded": degraded,

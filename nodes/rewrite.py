@@ -13,6 +13,7 @@ from anabranch.queries import WORD, parse_queries
 from graph.context import Context, settle
 from graph.state import Degraded, Query, State
 from nodes.ahead import tell
+from nodes.failure import failed
 from nodes.resources import corpus_of, model_of
 from nodes.spending import spares
 from nodes.traced import Update, traced
@@ -38,7 +39,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         try:
             texts = await _ask(chat, context, state, strategy, room)
         except ModelError as error:
-            degraded.append(Degraded(step="rewrite", reason=error.message))
+            degraded.append(failed("rewrite", error))
     derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=strategy) for text in texts]
     if context.speculate == "on":
         tell(runtime, [*kept, *derived])

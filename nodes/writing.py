@@ -12,9 +12,8 @@ from langgraph.graph.message import push_message
 
 from anabranch.corpus.document import Chunk
 from anabranch.envelope import new_nonce, wrap
-from anabranch.errors import ModelError, SettingsError
+from anabranch.errors import ModelError
 from anabranch.models.metering import note_failure
-from anabranch.models.shapes import refused
 from anabranch.replies import Draft as Parts
 from anabranch.replies import split_answer
 from anabranch.replies.answer import JSON_BEGINNING
@@ -91,15 +90,6 @@ def _repeats(answer: str, told: Sequence[str]) -> bool:
     """Tell whether an answer is the question, or begins as the instructions do."""
     said = " ".join(answer.split())
     return any(said.startswith(" ".join(text.split())[:_TOLD]) for text in told if text.strip())
-
-
-def survivable(error: ModelError | SettingsError) -> bool:
-    """Tell whether a step that has an answer already goes on without this call.
-
-    A request may be refused for its own length, which the one before had not; a key or a model name cannot go wrong
-    in the middle.
-    """
-    return isinstance(error, ModelError) or refused(error.__cause__)
 
 
 def side_by_side(drafts: Sequence[Draft]) -> Draft:

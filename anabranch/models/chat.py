@@ -22,6 +22,7 @@ from langchain_core.runnables import RunnableConfig
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
 from anabranch.models.joining import in_bursts_by
 from anabranch.models.metering import count_call, note_failure
+from anabranch.models.provider_errors import sorted_error
 from anabranch.models.shapes import (
     Means,
     Model,
@@ -123,7 +124,8 @@ class Chat:
 
         Raises:
             MissingKeyError: The provider refused the key.
-            SettingsError: The provider does not know the model, or refuses the request as it is.
+            SettingsError: The provider does not know the model.
+            RequestRefusedError: The provider refuses the request as it is.
             ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
         """
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
@@ -138,7 +140,7 @@ class Chat:
         for means, model in stronger:
             try:
                 reply = await self._whole(model, messages, max_tokens, last=False)
-            except (SettingsError, ModelError) as error:
+            except ModelError as error:
                 if not refused(error.__cause__):
                     raise
             else:
@@ -237,29 +239,16 @@ class _Reply:
 
 def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:
     """Tell a wrong configuration from a provider's failure, whatever the provider's client raised."""
-    if isinstance(error, AnabranchError):
-        return error
-    status = getattr(error, "status_code", None)
-    where = settings.base_url or "the provider"
-    said = " ".join(str(error).split())[:300]
-    if status in (401, 403):
-        return MissingKeyError(
-            f"{where} refused the key for {settings.model!r} ({status}).",
-            hint="Check the key in the provider's environment variable: OPENAI_API_KEY, or for a server of your own "
-            "ANABRANCH_BASE_URL_KEY, which is sent to the address in ANABRANCH_BASE_URL only.",
-        )
-    if status in (400, 404, 422):
-        return SettingsError(
-            f"{where} refused the request for model {settings.model!r} ({status}): {said}",
-            hint="Check `model` and `base_url`; `window_tokens` and `answer_tokens` must fit the model's context.",
-        )
-    if isinstance(error, TimeoutError):
-        return ModelError(
-            f"{settings.model!r} did not answer within {settings.timeout:g} s.",
-            hint="Raise model_timeout, or try again.",
-        )
-    return ModelError(
-        f"{settings.model!r} failed: {type(error).__name__}: {said or 'no message'}", hint="Try again later."
+    return sorted_error(
+        error,
+        repr(settings.model),
+        where=settings.base_url or "the provider",
+        key="Check the key in the provider's environment variable: OPENAI_API_KEY, or for a server of your own "
+        "ANABRANCH_BASE_URL_KEY, which is sent to the address in ANABRANCH_BASE_URL only.",
+        settings="Check `model` and `base_url`.",
+        refusal="If this is about its length, lower window_tokens or answer_tokens, or set context_tokens; if it is "
+        "about the model, check `model` and `base_url`.",
+        seconds=settings.timeout,
     )
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from pydantic import SecretStr
 
-from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
+from anabranch.errors import AnabranchError, MissingKeyError
 from anabranch.models.embedding import Vectors
+from anabranch.models.provider_errors import sorted_error
 from anabranch.models.unit import unit_rows
 from anabranch.models.wordpieces import WordPieces
 from anabranch.settings import key_for
@@ -70,7 +71,8 @@ class OpenAIEmbedder:
 
         Raises:
             MissingKeyError: The key was refused.
-            SettingsError: The server does not know the model, or refuses the request as it is.
+            SettingsError: The server does not know the model.
+            RequestRefusedError: The server refuses the request as it is.
             ModelError: The server is down, slow, or answers nonsense.
         """
         if not texts:
@@ -135,18 +137,13 @@ def _new_client(model: str, base_url: str | None, timeout: float) -> Any:  # noq
 
 
 def _sorted_error(error: Exception, name: str, base_url: str | None) -> AnabranchError:
-    status = getattr(error, "status_code", None)
-    where = base_url or "the provider"
-    said = " ".join(str(error).split())[:300]
-    if status in (401, 403):
-        hint = (
-            "ANABRANCH_BASE_URL_KEY is sent to the address in ANABRANCH_BASE_URL only."
-            if base_url
-            else "Check OPENAI_API_KEY."
-        )
-        return MissingKeyError(f"{where} refused the key for the embedder {name!r} ({status}).", hint=hint)
-    if status in (400, 404, 422):
-        msg = f"{where} refused the request for the embedder {name!r} ({status}): {said}"
-        return SettingsError(msg, hint="Check the model's name and base_url.")
-    msg = f"The embedder {name!r} failed: {type(error).__name__}: {said or 'no message'}"
-    return ModelError(msg, hint="Try again later, or check that the server is up.")
+    return sorted_error(
+        error,
+        f"the embedder {name!r}",
+        where=base_url or "the provider",
+        key="ANABRANCH_BASE_URL_KEY is sent to the address in ANABRANCH_BASE_URL only."
+        if base_url
+        else "Check OPENAI_API_KEY.",
+        settings="Check the model's name and base_url.",
+        refusal="Check the model's name and base_url.",
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.errors import MissingKeyError, ModelError, SettingsError
+from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.metering import metered
 from tests.servers import scripts
@@ -43,7 +43,8 @@ async def test_a_reply_comes_whole_and_in_pieces_and_is_counted() -> None:
     [
         (scripts.UNAUTHORISED, MissingKeyError),
         (scripts.MISSING_MODEL, SettingsError),
-        (Reply("maximum context length is 10 tokens", status=400), SettingsError),
+        (Reply("maximum context length is 10 tokens", status=400), RequestRefusedError),
+        (Reply("request entity too large", status=413), RequestRefusedError),
         (scripts.BROKEN, ModelError),
         (scripts.rate_limited(0.01), ModelError),
         (scripts.NONSENSE, ModelError),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anabranch.errors import MissingKeyError, ModelError, SettingsError
+from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.openai_embedding import OpenAIEmbedder
 
 pytestmark = [pytest.mark.loopback, pytest.mark.enable_socket]
@@ -116,7 +116,8 @@ def test_a_passing_fault_is_tried_again(server: Server, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(401, MissingKeyError), (403, MissingKeyError), (404, SettingsError), (400, SettingsError)]
+    ("status", "error"),
+    [(401, MissingKeyError), (403, MissingKeyError), (404, SettingsError), (400, RequestRefusedError)],
 )
 def test_a_refusal_says_who_can_mend_it(server: Server, status: int, error: type[Exception]) -> None:
     server.status = status

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from anabranch.errors import MissingKeyError, ModelError, SettingsError
+from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models import shapes
 from anabranch.models.chat import CHARS_PER_TOKEN, Chat, ChatSettings, load_chat
 from anabranch.models.metering import metered
@@ -103,7 +103,7 @@ async def test_servers_refuse_in_several_ways(status: int) -> None:
 @pytest.mark.loopback
 async def test_a_means_that_was_asked_for_by_name_is_not_replaced() -> None:
     with OpenAIStub(knows("text")) as stub:
-        with pytest.raises(SettingsError, match="tool is not supported"):
+        with pytest.raises(RequestRefusedError, match="tool is not supported"):
             await _ask(await _chat(stub, structured="tool"))
         assert parse_revision(await _ask(await _chat(stub, structured="text")), "x").action == "keep"
         assert [asked_for(call.request) for call in stub.calls] == ["tool", "text"]
@@ -124,7 +124,7 @@ async def test_other_errors_are_not_taken_for_a_refusal(reply: Reply, error: typ
 @pytest.mark.loopback
 async def test_a_request_refused_whatever_its_means_is_said() -> None:
     with OpenAIStub(Reply("context length exceeded", status=400)) as stub:
-        with pytest.raises(SettingsError, match="context length"):
+        with pytest.raises(RequestRefusedError, match="context length"):
             await _ask(await _chat(stub))
         assert len(stub.calls) == 4
         stub.script = knows("json_schema")

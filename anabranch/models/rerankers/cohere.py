@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError, SettingsError
+from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError
 from anabranch.models.metering import count_call, count_repairs, note_failure
+from anabranch.models.provider_errors import sorted_error
 
 DEFAULT_MODEL = "rerank-v4.0-fast"
 MAX_DOCUMENTS = 1_000
@@ -66,7 +67,7 @@ class CohereReranker:
         Raises:
             ModelError: Every request failed.
             MissingKeyError: The key was refused.
-            SettingsError: The model is not known there, or the request was refused as it is.
+            SettingsError: The model is not known there.
         """
         result: list[float | None] = [None] * len(texts)
         sent = [index for index, text in enumerate(texts) if text.strip()]
@@ -162,14 +163,12 @@ def _raise(failures: Sequence[BaseException], requests: int) -> None:
 
 
 def _sorted_error(error: Exception, model: str, timeout: float) -> AnabranchError:
-    status = getattr(error, "status_code", None)
-    said = " ".join(str(getattr(error, "body", None) or error).split())[:300]
-    if status in (401, 403):
-        return MissingKeyError(f"Cohere refused the key ({status}).", hint="Check CO_API_KEY.")
-    if status in (400, 404, 422):
-        return SettingsError(f"Cohere refused the request for {model!r} ({status}): {said}", hint="Check rerank_model.")
-    if isinstance(error, TimeoutError):
-        return ModelError(
-            f"Cohere's rerank did not answer within {timeout:g} s.", hint="Raise model_timeout, or try again."
-        )
-    return ModelError(f"Cohere's rerank failed: {type(error).__name__}: {said}", hint="Try again later.")
+    return sorted_error(
+        error,
+        f"Cohere's rerank model {model!r}",
+        where="Cohere",
+        key="Check CO_API_KEY.",
+        settings="Check rerank_model.",
+        refusal="Check rerank_model.",
+        seconds=timeout,
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.errors import MissingExtraError, MissingKeyError, ModelError, SettingsError
+from anabranch.errors import MissingExtraError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.metering import metered
 from anabranch.models.rerankers.cohere import CohereReranker
 from tests.servers import scripts
@@ -49,7 +49,8 @@ async def test_more_than_a_thousand_documents_go_in_several_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(401, MissingKeyError), (404, SettingsError), (429, ModelError), (500, ModelError)]
+    ("status", "error"),
+    [(401, MissingKeyError), (404, SettingsError), (400, RequestRefusedError), (429, ModelError), (500, ModelError)],
 )
 async def test_failures_are_sorted(status: int, error: type[Exception]) -> None:
     with CohereStub(Reply("no", status=status)) as stub, pytest.raises(error):

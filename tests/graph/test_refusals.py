@@ -1,0 +1,109 @@
+"""A request that the provider refuses as it is (content filter, too long): the step does without, the turn goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from graph.answer import graph
+from graph.context import Context
+from tests.graph.replies import model, step_of
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply, Script
+from tests.servers.openai_stub import OpenAIStub
+
+QUESTION = "Who built the Halden weir?"
+FILTERED = "The prompt was filtered due to the content management policy."
+WINDOWS: dict[str, Any] = {"window_tokens": 200, "top_k": 40}
+
+pytestmark = pytest.mark.loopback
+
+
+def refusing(step: str, status: int, *, once: bool = False) -> Script:
+    """Refuse the requests of one step, or only the first of them."""
+    seen: Counter[str] = Counter()
+    others = model()
+
+    def play(request: Request) -> Reply:
+        seen[step_of(request)] += 1
+        if step_of(request) == step and (seen[step] == 1 or not once):
+            return Reply(FILTERED, status=status)
+        return others(request)
+
+    return play
+
+
+async def _ask(river: str, stub: OpenAIStub, given: Any = None, **settings: Any) -> dict[str, Any]:
+    base = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+    return await graph.ainvoke(given or {"question": QUESTION}, context=Context(corpus=river, **base, **settings))
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize(
+    ("step", "settings"),
+    [
+        ("rewrite", {}),
+        ("rerank", {"rerank": "llm", "rerank_always": True}),
+        ("grade", {"grade": "llm"}),
+        ("retrieve", {"retrievers": ("bm25", "llm"), "strategy": "none"}),
+        ("refine", {"synthesis": "refine", **WINDOWS}),
+        ("reduce", {"synthesis": "map_reduce", **WINDOWS}),
+    ],
+)
+async def test_a_refused_step_is_done_without(step: str, settings: dict[str, Any], status: int, river: str) -> None:
+    with OpenAIStub(refusing(step, status)) as stub:
+        state = await _ask(river, stub, **settings)
+    assert state["citations"]
+    assert state["route"]["name"] != "compose"
+    said = [item["reason"] for item in state["degraded"] if item["step"].partition(":")[0] == step]
+    assert said
+    assert all(FILTERED in reason and str(status) in reason for reason in said)
+
+
+async def test_a_refused_condensation_leaves_the_question_as_it_was(river: str) -> None:
+    messages = [HumanMessage("What is a weir?"), AIMessage("A low dam."), HumanMessage("Who built it?")]
+    with OpenAIStub(refusing("condense", 400)) as stub:
+        state = await _ask(river, stub, {"messages": messages})
+    assert [item["step"] for item in state["degraded"]] == ["condense"]
+    assert state["answer"]
+
+
+async def test_one_refused_window_of_several_loses_that_window_only(river: str) -> None:
+    with OpenAIStub(refusing("map", 400, once=True)) as stub:
+        state = await _ask(river, stub, synthesis="map_reduce", **WINDOWS)
+        read = sum(step_of(call.request) == "map" for call in stub.calls)
+    assert read == len(state["windows"]) > 2
+    assert [item["step"].partition(":")[0] for item in state["degraded"]] == ["map"]
+    assert not state["abstained"]
+    assert state["citations"]
+
+
+async def test_a_refused_answer_becomes_verbatim_sentences_and_says_so(river: str) -> None:
+    with OpenAIStub(refusing("create", 400)) as stub:
+        state = await _ask(river, stub)
+    assert "Ida Marrow" in state["answer"]
+    assert state["route"]["name"] == "compose"
+    (said,) = state["degraded"]
+    assert said["step"] == "create"
+    assert FILTERED in said["reason"]
+    assert "window_tokens" in said["reason"]
+
+
+@pytest.mark.parametrize("synthesis", ["auto", "map_reduce"])
+async def test_where_every_request_is_refused_it_is_said_once_more(synthesis: str, river: str) -> None:
+    with OpenAIStub(Reply("no such model: stub", status=400)) as stub:
+        state = await _ask(river, stub, synthesis=synthesis, grade="llm", **WINDOWS)
+    assert "Ida Marrow" in state["answer"]
+    (said,) = [item["reason"] for item in state["degraded"] if item["step"] == "model"]
+    assert "every request" in said
+    assert "openai:stub" in said
+    assert "no such model" in " ".join(item["reason"] for item in state["degraded"])
+
+
+async def test_where_one_request_was_answered_not_every_one_was_refused(river: str) -> None:
+    with OpenAIStub(refusing("create", 400)) as stub:
+        state = await _ask(river, stub)
+    assert "model" not in {item["step"] for item in state["degraded"]}
