@@ -54,23 +54,26 @@ class Prices:
         frame: Tokens of the instructions and the question, which every call repeats.
         reply: Most tokens of a reply.
         fan_in: Partial answers joined by one call.
+        thoughts: Most tokens that the model may think in beside each reply.
     """
 
     windows: Sequence[int]
     frame: int
     reply: int
     fan_in: int
+    thoughts: int = 0
 
     def of(self, route: RouteName, read: int) -> Spending:
         """Return the most that a route takes when it reads the first `read` windows."""
         passages = sum(self.windows[:read])
         if route == "compose":
             return Spending(0, 0, 0)
-        reading = passages + read * (self.frame + self.reply)
+        each = self.frame + self.reply + self.thoughts
+        reading = passages + read * each
         if route != "map_reduce":
             return Spending(read, read, reading + (read - 1) * self.reply)
         calls, levels, parts = _tree(read, self.fan_in)
-        return Spending(read + calls, 1 + levels, reading + parts * self.reply + calls * (self.frame + self.reply))
+        return Spending(read + calls, 1 + levels, reading + parts * self.reply + calls * each)
 
 
 def _tree(leaves: int, fan_in: int) -> tuple[int, int, int]:

@@ -20,7 +20,7 @@ from graph.state import MapTask, Partial, ReduceTask, RetrieveTask, State
 from nodes.ahead import may_draft
 from nodes.retrieve import READER
 from nodes.searched import searched
-from nodes.spending import as_left, left_of
+from nodes.spending import as_left, beside, left_of
 
 
 def after_begin(state: State) -> Sequence[Literal["recall", "condense", "rewrite", "speculate"]]:
@@ -110,7 +110,10 @@ def write(state: State) -> list[Send] | Literal["create"]:
     """Read windows side by side, or begin with the first."""
     if state["route"]["name"] != "map_reduce":
         return "create"
-    _refuse_beyond_budget(state, calls=len(state["windows"]))
+    windows = len(state["windows"])
+    context = settle(state.get("settings"), get_runtime(Context))
+    left = beside(context, state.get("trace") or [], "map_reduce", windows, branches=windows)
+    _refuse_beyond_budget(context, state, calls=windows)
     return [
         Send(
             "map",
@@ -122,6 +125,7 @@ def write(state: State) -> list[Send] | Literal["create"]:
                 reader=state["reader"],
                 narrowed=state.get("narrowed"),
                 guests=state.get("guests") or {},
+                left=left,
             ),
         )
         for index, excerpts in enumerate(state["windows"])
@@ -143,7 +147,12 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
         if partial["group"] is not None:
             groups.setdefault(partial["group"], []).append(partial)
     alone = any(partial["group"] is None for partial in state["partials"])
-    sends = [
+    if not groups:
+        return "cite"
+    context = settle(state.get("settings"), get_runtime(Context))
+    _refuse_beyond_budget(context, state, calls=len(groups))
+    left = beside(context, state.get("trace") or [], "map_reduce", len(state["partials"]), branches=len(groups))
+    return [
         Send(
             "reduce",
             ReduceTask(
@@ -155,21 +164,19 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
                 message_id=state["message_id"],
                 settings=state["settings"],
                 reader=state["reader"],
+                left=left,
             ),
         )
         for index, parts in groups.items()
     ]
-    _refuse_beyond_budget(state, calls=len(sends))
-    return sends or "cite"
 
 
-def _refuse_beyond_budget(state: State, *, calls: int) -> None:
+def _refuse_beyond_budget(context: Context, state: State, *, calls: int) -> None:
     """Send no more calls than the question may have: `pack` and `gather` keep to that, an edited thread may not.
 
     Raises:
         ThreadStateError: There are more.
     """
-    context = settle(state.get("settings"), get_runtime(Context))
     if lacking := left_of(context, state.get("trace") or []).lacks(Spending(calls, min(calls, 1), 0)):
         msg = f"The state of this thread cannot be used: going on would take {lacking}."
         raise ThreadStateError(msg, hint="Ask the question again.")

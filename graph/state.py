@@ -299,7 +299,7 @@ class RetrieveTask(TypedDict):
 
 
 class MapTask(TypedDict):
-    """What one map branch is sent."""
+    """What one map branch is sent; `left` is for asking its window once more."""
 
     index: int
     excerpts: list[Excerpt]
@@ -308,10 +308,14 @@ class MapTask(TypedDict):
     reader: str
     narrowed: dict[str, Any] | None
     guests: dict[str, dict[str, Any]]
+    left: NotRequired[Left]
 
 
 class ReduceTask(TypedDict):
-    """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one."""
+    """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one.
+
+    `left` is for asking once more.
+    """
 
     level: int
     index: int
@@ -321,3 +325,4 @@ class ReduceTask(TypedDict):
     message_id: str
     settings: dict[str, Any]
     reader: str
+    left: NotRequired[Left]

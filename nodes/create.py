@@ -8,6 +8,7 @@ from langgraph.types import StreamWriter
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.replies import AnswerStream
+from anabranch.spending import RouteName
 from graph.context import Context, settle
 from graph.state import State
 from nodes.composed import composed_draft
@@ -15,6 +16,7 @@ from nodes.failure import failed
 from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
 from nodes.live import write_live
 from nodes.resources import model_of
+from nodes.spending import beside, repeat_within
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, instructions, new_message_id, window_text
 
@@ -31,6 +33,8 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
         return {"draft": draft, "message_id": message_id, "counts": {"by": "compose", "found": draft["found"]}}
     passages = await window_text(context, state, state["windows"][0])
     user = f"{passages}\n\nQuestion: {state['standalone']}"
+    route: RouteName = "refine" if refined else "create"
+    repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
         reply = await _reply(context, chat, user, None if refined else message_id, runtime.stream_writer)
         draft = draft_of(reply, window=1, told=(context.create_prompt, state["standalone"]))

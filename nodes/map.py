@@ -10,6 +10,7 @@ from graph.state import MapTask, Partial
 from nodes.failure import failed
 from nodes.gate import gate_of
 from nodes.resources import model_of
+from nodes.spending import repeat_within
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, window_text
 
@@ -22,6 +23,7 @@ async def map_window(state: MapTask, runtime: Runtime[Context]) -> Update:
     if chat is None:
         return {"partials": []}
     passages = await window_text(context, state, state["excerpts"])
+    repeat_within(state.get("left"))
     index, question = state["index"], state["standalone"]
     try:
         async with gate_of(context, runtime):

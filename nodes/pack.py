@@ -33,7 +33,8 @@ async def pack(state: State, runtime: Runtime[Context]) -> Update:
     context = settle(state.get("settings"), runtime)
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
-    room = room_of(context, corpus, await model_of(context), state["standalone"], map(label, found.values()))
+    chat = await model_of(context)
+    room = room_of(context, corpus, chat, state["standalone"], map(label, found.values()))
     packable = await _packable(context, state, corpus, found, room)
     packed = await asyncio.to_thread(
         pack_passages,
@@ -43,7 +44,8 @@ async def pack(state: State, runtime: Runtime[Context]) -> Update:
         max_windows=1 if context.synthesis == "stuff" else None,
         limit=room.limit,
     )
-    choice = _choice(context, state, packed, room, sources=len({chunk.doc_id for chunk in found.values()}))
+    sources = len({chunk.doc_id for chunk in found.values()})
+    choice = _choice(context, state, packed, room, sources=sources, thoughts=chat.thoughts if chat is not None else 0)
     read = packed.windows[: len(packed.windows) - choice.unread]
     windows = _numbered(read)
     left_out = _left_out([*packed.dropped, *_unread(packed.windows[len(read) :])])
@@ -89,7 +91,7 @@ async def _packable(
     ]
 
 
-def _choice(context: Context, state: State, packed: Packed, room: Room, *, sources: int) -> Choice:
+def _choice(context: Context, state: State, packed: Packed, room: Room, *, sources: int, thoughts: int) -> Choice:
     """Choose on the evidence, then keep to what the question may still cost."""
     choice = choose(
         windows=len(packed.windows),
@@ -105,6 +107,7 @@ def _choice(context: Context, state: State, packed: Packed, room: Room, *, sourc
         frame=room.frame,
         reply=context.answer_tokens,
         fan_in=max(2, min(context.fan_in, whole // context.answer_tokens)),
+        thoughts=thoughts,
     )
     return afford(choice, prices, left_of(context, state["trace"]), chain=room.chain)
 

@@ -15,6 +15,7 @@ from nodes.gate import gate_of
 from nodes.growing import withdraw
 from nodes.live import write_live
 from nodes.resources import model_of
+from nodes.spending import repeat_within
 from nodes.traced import Update, traced
 from nodes.writing import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side
 
@@ -26,6 +27,7 @@ async def reduce(state: ReduceTask, runtime: Runtime[Context]) -> Update:
     chat = await model_of(context)
     degraded: list[Degraded] = []
     draft = side_by_side(state["drafts"])
+    repeat_within(state.get("left"))
     if chat is not None:
         try:
             async with gate_of(context, runtime):

@@ -13,11 +13,11 @@ from anabranch.replies import REVISION_SCHEMA, Action, parse_revision
 from anabranch.replies import Draft as Parts
 from anabranch.spending import Spending
 from graph.context import Context, settle
-from graph.state import Draft, State
+from graph.state import Degraded, Draft, State
 from nodes.failure import failed
 from nodes.resources import corpus_of, model_of
 from nodes.room import sizes
-from nodes.spending import left_of
+from nodes.spending import beside, left_of, repeat_within
 from nodes.traced import Update, traced
 from nodes.writing import draft_of, instructions, window_text
 
@@ -42,6 +42,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
     passages = await window_text(context, state, state["windows"][number])
     so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
     user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"
+    repeat_within(beside(context, state["trace"], "refine", len(state["windows"]) - number))
     try:
         reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens, schema=REVISION_SCHEMA)
         action, revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone"]))

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from anabranch.errors import OperationError
-from anabranch.models.metering import note_failure
-from anabranch.spending import Spending
+from anabranch.models.metering import allow_repeats, note_failure
+from anabranch.spending import Prices, RouteName, Spending
 from graph.context import Context
 from graph.state import Left, Step
 from nodes.finish import usage_of
@@ -44,9 +44,11 @@ def spares(context: Context, trace: Sequence[Step], *, calls: int = 1, tokens: i
 
     That one may read a full window. Where it cannot, the step counts as degraded.
     """
-    lacking = left_of(context, trace).lacks(_and_answer(context, calls, tokens))
+    left, wanted = left_of(context, trace), _and_answer(context, calls, tokens)
+    lacking = left.lacks(wanted)
     if lacking:
         note_failure(UNASKED.format(lacking))
+    repeat_within(as_left(left.less(wanted)))
     return not lacking
 
 
@@ -56,9 +58,33 @@ def spent_on(context: Context, left: Spending, *, calls: int, tokens: int) -> Sp
     Raises:
         OperationError: Nothing would be left for the answer.
     """
-    if lacking := left.lacks(_and_answer(context, calls, tokens)):
+    wanted = _and_answer(context, calls, tokens)
+    repeat_within(as_left(left.less(wanted)))
+    if lacking := left.lacks(wanted):
         raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
     return left.less(Spending(calls, 1, tokens))
+
+
+def beside(context: Context, trace: Sequence[Step], route: RouteName, windows: int, *, branches: int = 1) -> Left:
+    """Return what each of some branches may put into calls that are made once more.
+
+    Args:
+        context: The settings in force.
+        trace: What was spent.
+        route: How the answer is written.
+        windows: Windows, or partial answers, that are still to be read.
+        branches: Calls that share what is left, all at the same time.
+    """
+    # A window is taken as full, which makes up for the instructions around it.
+    prices = Prices([context.window_tokens] * windows, frame=0, reply=context.answer_tokens, fan_in=context.fan_in)
+    rest = left_of(context, trace).less(prices.of(route, windows))
+    return as_left(Spending(rest.calls / branches, rest.sequential, rest.tokens / branches))
+
+
+def repeat_within(left: Left | None) -> None:
+    """Hold calls that this step makes once more to a budget."""
+    rest = as_spending(left)
+    allow_repeats(rest.calls if rest.sequential >= 1 else 0, rest.tokens)
 
 
 def _and_answer(context: Context, calls: int, tokens: int) -> Spending:

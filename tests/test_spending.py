@@ -36,6 +36,9 @@ def test_tokens_are_those_of_every_prompt_and_the_longest_replies() -> None:
     assert prices.of("create", 1).tokens == 100 + 50 + 10
     assert prices.of("refine", 3).tokens == 600 + 3 * 60 + 2 * 10
     assert prices.of("map_reduce", 3).tokens == 600 + 3 * 60 + 3 * 10 + 60
+    thinking = Prices([100, 200, 300], frame=50, reply=10, fan_in=4, thoughts=1_000)
+    assert thinking.of("refine", 3).tokens == prices.of("refine", 3).tokens + 3 * 1_000
+    assert thinking.of("map_reduce", 3).tokens == prices.of("map_reduce", 3).tokens + 4 * 1_000
 
 
 @given(st.integers(1, 40), st.integers(2, 20), st.sampled_from(["refine", "map_reduce"]))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,10 +20,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 
-from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
+from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.joining import in_bursts_by
-from anabranch.models.metering import count_call, note_failure
+from anabranch.models.metering import count_call, note_failure, take_repeat
 from anabranch.models.provider_errors import sorted_error
+from anabranch.models.reserve import RESERVES, learn, level_of
 from anabranch.models.shapes import (
     Means,
     Model,
@@ -35,6 +37,7 @@ from anabranch.models.shapes import (
     said,
     shaped,
 )
+from anabranch.replies.thinking import drop_thinking
 from anabranch.settings import key_for
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
@@ -48,6 +51,11 @@ MAX_REPLY_CHARS = 200_000
 
 CHARS_PER_TOKEN = 12
 """No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`."""
+
+LITTLE = 0.5
+"""Characters to the token of its limit below which a reply that reached it cannot be all that the model wrote."""
+
+MORE = "Raise answer_tokens: a model that thinks before it writes may need them all."
 
 SHAPES = 32
 """Shapes of replies that a model is kept for."""
@@ -105,12 +113,18 @@ class Chat:
         # LangChain streams every call while somebody listens to the graph's messages, which is most of its cost.
         self._quiet = client.model_copy(update={"disable_streaming": True})
         self.settings = settings
+        self._who = (settings.model, settings.base_url)
         self._told: dict[tuple[Means, str], Model | None] = {}
 
     @property
     def context_tokens(self) -> int | None:
         """Tokens that a prompt may have, by the model's published profile; None where it has none."""
         return (self._client.profile or {}).get("max_input_tokens")
+
+    @property
+    def thoughts(self) -> int:
+        """Tokens that each call may take beside those of its reply, by what was learned of the model."""
+        return RESERVES[level_of(self._who)]
 
     async def ask(self, system: str, user: str, *, max_tokens: int, schema: Schema | None = None) -> str:
         """Return the whole reply as text.
@@ -131,8 +145,7 @@ class Chat:
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
         if schema is None:
             return await self._whole(self._quiet, messages, max_tokens)
-        who = (self.settings.model, self.settings.base_url)
-        known = means_of(self._client, who, self.settings.structured)
+        known = means_of(self._client, self._who, self.settings.structured)
         models: list[tuple[Means, Model]] = [
             (means, model) for means in known if (model := self._shaped(schema, means)) is not None
         ]
@@ -144,11 +157,11 @@ class Chat:
                 if not refused(error.__cause__):
                     raise
             else:
-                remember(who, means)
+                remember(self._who, means)
                 return reply
         reply = await self._whole(plain, messages, max_tokens)
         if self.settings.structured == "auto":
-            remember(who, weakest)
+            remember(self._who, weakest)
         return reply
 
     def _shaped(self, schema: Schema, means: Means) -> Model | None:
@@ -161,80 +174,170 @@ class Chat:
         return self._told[key]
 
     async def _whole(self, model: Model, messages: list[BaseMessage], max_tokens: int, *, last: bool = True) -> str:
-        """Return the reply in one piece; what is refused while there is another means is not counted."""
-        reply = _Reply(messages, max_tokens)
+        """Return the reply in one piece, asked for again where thoughts took its room.
+
+        What is refused while there is another means is not counted.
+        """
+        level = level_of(self._who)
+        reply = _Reply(messages, max_tokens, RESERVES[level])
+        try:
+            await self._once(model, reply, last=last and not level)
+        except RequestRefusedError:
+            if not level:
+                raise
+            # Beside this prompt there may be no room for thoughts.
+            reply = _Reply(messages, max_tokens)
+            await self._once(model, reply, last=last)
+        else:
+            if reply.starved and (further := self._further(reply, level)) is not None:
+                with suppress(RequestRefusedError):
+                    await self._once(model, further, last=False)
+                    learn(self._who, level + 1)
+                    reply = further
+        return reply.checked(self.settings)
+
+    def _further(self, reply: _Reply, level: int) -> _Reply | None:
+        """Return the same request with more room; None where there is none to be had, or nothing left to pay for it."""
+        if level + 1 >= len(RESERVES):
+            return None
+        further = _Reply(reply.messages, reply.max_tokens, RESERVES[level + 1])
+        return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
+
+    async def _once(self, model: Model, reply: _Reply, *, last: bool) -> None:
+        """Make one call; the reply takes what comes of it."""
         try:
             async with asyncio.timeout(self.settings.timeout):
-                text = reply.take(await model.ainvoke(messages, config=_UNSEEN, max_tokens=max_tokens))
-            reply.check(self.settings)
+                message = await model.ainvoke(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling))
+            reply.take(message)
         except Exception as error:  # providers raise types of their own; each is sorted below
-            if half := cut_short(error):
-                return reply.take(AIMessage(half, response_metadata={"finish_reason": "length"}))
-            reply.free = not last and refused(error)
-            raise _sorted_error(error, self.settings) from error
+            if (half := cut_short(error)) is None:
+                reply.free = not last and refused(error)
+                raise _sorted_error(error, self.settings) from error
+            reply.take(half)
         finally:
             reply.count()
-        return text
 
     async def stream(self, system: str, user: str, *, max_tokens: int) -> AsyncIterator[str]:
-        """Yield the reply as it comes; same errors as `ask`, also in the middle."""
+        """Yield the reply as it comes; same errors as `ask`, also in the middle.
+
+        It is asked for again only where nothing of it could be seen.
+        """
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
-        reply = _Reply(messages, max_tokens)
+        level = level_of(self._who)
+        reply = _Reply(messages, max_tokens, RESERVES[level])
+        try:
+            async with aclosing(self._pieces(reply)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except RequestRefusedError:
+            if not level or reply.text:
+                raise
+            reply = _Reply(messages, max_tokens)
+            async with aclosing(self._pieces(reply)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        else:
+            if reply.starved and reply.visible and level + 1 < len(RESERVES):
+                learn(self._who, level + 1)
+            elif reply.starved and (further := self._further(reply, level)) is not None:
+                with suppress(RequestRefusedError):
+                    async with aclosing(self._pieces(further)) as pieces:
+                        async for piece in pieces:
+                            yield piece
+                    learn(self._who, level + 1)
+                    reply = further
+        reply.checked(self.settings)
+
+    async def _pieces(self, reply: _Reply) -> AsyncGenerator[str]:
         try:
             async with asyncio.timeout(self.settings.timeout):
-                async for chunk in self._client.astream(messages, config=_UNSEEN, max_tokens=max_tokens):
+                limit = self._limit(reply.ceiling)
+                async for chunk in self._client.astream(reply.messages, config=_UNSEEN, **limit):
                     yield reply.take(chunk)
                     if reply.full:
                         break
                     # What has arrived in one piece is read without waiting: others must have their turn all the same.
                     await asyncio.sleep(0)
-            reply.check(self.settings)
         except Exception as error:  # providers raise types of their own; each is sorted below
             raise _sorted_error(error, self.settings) from error
         finally:
             reply.count()
 
+    def _limit(self, tokens: int) -> dict[str, Any]:
+        """Return how the client of this provider is told the length that a reply may have."""
+        return {"max_tokens": tokens}
+
 
 class _Reply:
-    """Text so far and what it cost."""
+    """Text so far and what it cost.
 
-    def __init__(self, messages: list[BaseMessage], max_tokens: int) -> None:
-        self._messages = messages
-        self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * max_tokens)
-        self._chars = 0
+    Attributes:
+        messages: The request.
+        max_tokens: Tokens that the reply itself may have.
+        ceiling: Tokens that the model may write, with those of its thoughts.
+    """
+
+    def __init__(self, messages: list[BaseMessage], max_tokens: int, reserve: int = 0) -> None:
+        self.messages = messages
+        self.max_tokens = max_tokens
+        self.ceiling = max_tokens + reserve
+        self.free = False
+        self.text = ""
+        self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * self.ceiling)
         self._prompt = 0
         self._output = 0
-        self.cut = False
-        self.free = False
+        self._thoughts = 0
+        self._cut = False
 
     @property
     def full(self) -> bool:
-        return self._chars >= self._most
+        return len(self.text) >= self._most
+
+    @property
+    def visible(self) -> str:
+        return drop_thinking(self.text).strip()
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self._prompt or count_tokens_approximately(self.messages)
+
+    @property
+    def starved(self) -> bool:
+        """Whether the model reached its limit before it had said much: its thoughts took the room."""
+        if not self._cut and (self.text or self._output < self.ceiling):
+            return False
+        return self._thoughts > 0 or len(self.visible) < LITTLE * self.max_tokens
 
     def take(self, chunk: BaseMessage) -> str:
         usage = getattr(chunk, "usage_metadata", None) or {}
         self._prompt = max(self._prompt, usage.get("input_tokens", 0))
         self._output = max(self._output, usage.get("output_tokens", 0))
-        whole = said(chunk)
-        text = whole[: self._most - self._chars]
-        self._chars += len(text)
+        self._thoughts = max(self._thoughts, (usage.get("output_token_details") or {}).get("reasoning", 0))
+        text = said(chunk)[: self._most - len(self.text)]
+        self.text += text
         ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
-        self.cut = self.cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
+        self._cut = self._cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
         return text
 
-    def check(self, settings: ChatSettings) -> None:
-        """Refuse an empty reply: gateways send one when a filter took the text away, and it says nothing."""
-        if not self._chars:
+    def checked(self, settings: ChatSettings) -> str:
+        """Return the text; refuse an empty one: gateways send one when a filter took the text away.
+
+        Raises:
+            ModelError: There is none, or only thoughts that reached the limit.
+        """
+        if self.starved and not self.visible:
+            msg = f"{settings.model!r} answered with nothing: its thoughts took all {self.ceiling:,} tokens."
+            raise ModelError(msg, hint=MORE)
+        if not self.text:
             msg = f"{settings.model!r} answered with nothing."
             raise ModelError(msg, hint="Try again later.")
+        if self._cut:
+            note_failure(f"a reply of the model was cut off at its length limit{'. ' + MORE if self.starved else ''}")
+        return self.text
 
     def count(self) -> None:
-        if self.free:
-            return
-        if self.cut:
-            note_failure("a reply of the model was cut off at its length limit")
-        prompt = self._prompt or count_tokens_approximately(self._messages)
-        count_call(prompt, self._output or count_tokens_approximately([AIMessage("x" * self._chars)]))
+        if not self.free:
+            count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
 
 
 def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:

@@ -5,6 +5,7 @@ A context variable carries the meter, so that tasks started inside a step count 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +21,8 @@ class Meter:
         failures: What failed without ending the step, for people.
         embedded: Queries that were embedded.
         known: Queries whose vectors were kept from before.
+        spare_calls: Calls that the step may make beyond those it was planned with.
+        spare_tokens: Tokens of their prompts and replies.
     """
 
     calls: int = 0
@@ -29,6 +32,8 @@ class Meter:
     failures: list[str] = field(default_factory=list)
     embedded: int = 0
     known: int = 0
+    spare_calls: float = math.inf
+    spare_tokens: float = math.inf
 
 
 _meter: ContextVar[Meter | None] = ContextVar("anabranch_meter", default=None)
@@ -52,6 +57,25 @@ def count_call(prompt_tokens: int = 0, output_tokens: int = 0) -> None:
         meter.calls += 1
         meter.prompt_tokens += prompt_tokens
         meter.output_tokens += output_tokens
+
+
+def allow_repeats(calls: float, tokens: float) -> None:
+    """Bound what the meter in force lets go into calls that are made once more; without this there is no bound."""
+    meter = _meter.get()
+    if meter is not None:
+        meter.spare_calls, meter.spare_tokens = calls, tokens
+
+
+def take_repeat(tokens: int) -> bool:
+    """Take one more call of so many tokens from what `allow_repeats` left; False where that is too little."""
+    meter = _meter.get()
+    if meter is None:
+        return True
+    if meter.spare_calls < 1 or meter.spare_tokens < tokens:
+        return False
+    meter.spare_calls -= 1
+    meter.spare_tokens -= tokens
+    return True
 
 
 def count_repairs(number: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import Runnable, RunnableSequence
 
 Means = Literal["json_schema", "tool", "json_mode", "text"]
@@ -97,7 +98,20 @@ def said(message: BaseMessage) -> str:
     return next((str(call["args"]) for call in message.invalid_tool_calls if call["args"]), "")
 
 
-def cut_short(error: BaseException) -> str:
-    """Return the reply that a client withholds because it reached its length limit; empty where there is none."""
-    choices = getattr(getattr(error, "completion", None), "choices", None) or ()
-    return next((str(choice.message.content) for choice in choices if choice.message.content), "")
+def cut_short(error: BaseException) -> AIMessage | None:
+    """Return the reply that a client withholds because it reached its length limit; None where there is none."""
+    completion = getattr(error, "completion", None)
+    choices = getattr(completion, "choices", None) or ()
+    if not choices:
+        return None
+    text = next((str(choice.message.content) for choice in choices if choice.message.content), "")
+    return AIMessage(text, response_metadata={"finish_reason": "length"}, usage_metadata=_usage(completion))
+
+
+def _usage(completion: Any) -> UsageMetadata | None:  # noqa: ANN401  # the OpenAI client's own type
+    usage = getattr(completion, "usage", None)
+    if usage is None:
+        return None
+    return UsageMetadata(
+        input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, total_tokens=usage.total_tokens
+    )
