@@ -31,7 +31,7 @@ SURE = 0.3
 """Confidence from which a question is answered."""
 
 DOUBTFUL = 0.15
-"""Confidence under which not even a chat model is asked."""
+"""Confidence under which not even a chat model is asked, where there is a cosine to go by."""
 
 NEAR = 0.4
 """Cosine from which a chat model is asked in any case. A question in other words than its answer has no words to count,
@@ -128,4 +128,5 @@ def either(alone: Judgement, together: Judgement) -> Judgement:
 def _verdict(sure: float, cosine: float | None) -> Verdict:
     if sure >= SURE:
         return "enough"
-    return "thin" if sure >= DOUBTFUL or (cosine is not None and cosine >= NEAR) else "nothing"
+    # Words alone cannot tell that there is nothing: a paraphrase shares none with its answer, nor does a translation.
+    return "nothing" if cosine is not None and cosine < NEAR and sure < DOUBTFUL else "thin"

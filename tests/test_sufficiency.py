@@ -41,9 +41,11 @@ def test_off_topic_is_nothing_and_names_what_is_missing() -> None:
     assert judgement.missing == ("weather", "llama")
 
 
-def test_without_a_dense_retriever_words_decide() -> None:
+def test_without_a_cosine_words_tell_what_is_enough_and_never_that_there_is_nothing() -> None:
     assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["llama"], idf=IDF).verdict == "enough"
-    assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["weather"], idf=IDF).verdict == "nothing"
+    assert judge(passages=[["llama"], ["other"]], cosine=None, terms=["weather"], idf=IDF).verdict == "thin"
+    assert judge(passages=[["haus"]], cosine=None, terms=["weather"], idf=IDF).verdict == "thin"
+    assert judge(passages=[], cosine=None, terms=["weather"], idf=IDF).verdict == "nothing"
 
 
 def test_a_question_of_stop_words_alone_is_neither_covered_nor_not() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -121,3 +122,54 @@ async def test_a_writer_that_finds_nothing_says_what_is_missing(river: str) -> N
     assert state["abstained"]
     assert "Missing: the name of the mayor." in state["answer"]
     assert "Nearest passages:" in state["answer"]
+
+
+LEASE = """# Miete
+
+Der Mieter muss drei Monate vor dem Auszug schriftlich Bescheid geben.
+
+# Garten
+
+Die Hecke wird im Herbst geschnitten.
+"""
+
+
+def _other_embedder(tmp_path: Path, stub: OpenAIStub) -> str:
+    (tmp_path / "lease.md").write_text(LEASE, "utf-8")
+    ingest([tmp_path / "lease.md"], tmp_path / "corpus", embedder="openai:multilingual", base_url=stub.base_url)
+    return str(tmp_path / "corpus")
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("question", ["How long is the period of notice?", "Wie lange beträgt die Kündigungsfrist?"])
+@pytest.mark.parametrize("grade", ["scores", "llm"])
+async def test_with_another_embedder_the_model_reads_what_shares_no_word(
+    question: str, grade: str, tmp_path: Path
+) -> None:
+    with OpenAIStub(model()) as stub:
+        corpus = await asyncio.to_thread(_other_embedder, tmp_path, stub)
+        settings = {"model": "openai:stub", "base_url": stub.base_url, "strategy": "none", "grade": grade}
+        state = await _ask(question, corpus, **settings)
+        asked = [step_of(call.request) for call in stub.calls if call.request.kind == "chat"]
+    assert asked[-1] == "create"
+    assert not state["abstained"]
+    assert "drei Monate" in state["answer"]
+
+
+@pytest.mark.loopback
+async def test_with_another_embedder_nothing_found_asks_nobody(tmp_path: Path) -> None:
+    with OpenAIStub(model()) as stub:
+        corpus = await asyncio.to_thread(_other_embedder, tmp_path, stub)
+        settings = {"model": "openai:stub", "base_url": stub.base_url, "strategy": "none", "retrievers": ("bm25",)}
+        state = await _ask("zyzzyva qwertzu?", corpus, **settings)
+        assert not [call for call in stub.calls if call.request.kind == "chat"]
+    assert state["evidence"]["verdict"] == "nothing"
+    assert state["abstained"]
+
+
+@pytest.mark.loopback
+async def test_with_another_embedder_and_no_model_a_question_on_another_subject_is_not_answered(tmp_path: Path) -> None:
+    with OpenAIStub(model()) as stub:
+        corpus = await asyncio.to_thread(_other_embedder, tmp_path, stub)
+        state = await _ask(OTHER_SUBJECT, corpus)
+    assert state["abstained"]
