@@ -19,7 +19,8 @@
         ├── CorpusDamagedError             a file of the corpus is not what was written
         │   └── IndexDamagedError          one that can be made anew from the others
         └── ModelError                     a model server is down, slow, overloaded or talks nonsense
-            └── RequestRefusedError        it refuses one request as it is: filtered, too long
+            ├── RequestRefusedError        it refuses one request as it is: filtered, too long
+            └── ClientFaultError           the provider's package stumbled: a fault in it, or in how it is used
 
 They derive from ValueError and RuntimeError because a LangGraph server masks the text of any other exception.
 """
@@ -154,4 +155,15 @@ class RequestRefusedError(ModelError):
     """
 
     code = "request_refused"
+    retryable = False
+
+
+class ClientFaultError(ModelError):
+    """The provider's package raised what programs raise by mistake (TypeError, AttributeError, IndexError).
+
+    Either the server's reply is not of its protocol, or the package and this program do not fit: trying again later
+    cures neither.
+    """
+
+    code = "client_fault"
     retryable = False

@@ -145,12 +145,10 @@ class Chat:
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
         if schema is None:
             return await self._whole(self._quiet, messages, max_tokens)
-        known = means_of(self._client, self._who, self.settings.structured)
-        models: list[tuple[Means, Model]] = [
-            (means, model) for means in known if (model := self._shaped(schema, means)) is not None
-        ]
-        *stronger, (weakest, plain) = models or [("text", self._quiet)]
-        for means, model in stronger:
+        *stronger, weakest = means_of(self._client, self._who, self.settings.structured)
+        for means in stronger:
+            if (model := self._shaped(schema, means)) is None:
+                continue
             try:
                 reply = await self._whole(model, messages, max_tokens, last=False)
             except ModelError as error:
@@ -159,6 +157,7 @@ class Chat:
             else:
                 remember(self._who, means)
                 return reply
+        plain = self._shaped(schema, weakest) or self._quiet
         reply = await self._whole(plain, messages, max_tokens)
         if self.settings.structured == "auto":
             remember(self._who, weakest)
@@ -206,16 +205,21 @@ class Chat:
     async def _once(self, model: Model, reply: _Reply, *, last: bool) -> None:
         """Make one call; the reply takes what comes of it."""
         try:
-            async with asyncio.timeout(self.settings.timeout):
-                message = await model.ainvoke(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling))
-            reply.take(message)
-        except Exception as error:  # providers raise types of their own; each is sorted below
-            if (half := cut_short(error)) is None:
-                reply.free = not last and refused(error)
-                raise _sorted_error(error, self.settings) from error
-            reply.take(half)
+            reply.take(await self._message(model, reply))
+        except ModelError as error:
+            reply.free = not last and refused(error.__cause__)
+            raise
         finally:
             reply.count()
+
+    async def _message(self, model: Model, reply: _Reply) -> BaseMessage:
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                return await model.ainvoke(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling))
+        except Exception as error:  # providers raise types of their own; each is sorted below
+            if (half := cut_short(error)) is not None:
+                return half
+            raise _sorted_error(error, self.settings) from error
 
     async def stream(self, system: str, user: str, *, max_tokens: int) -> AsyncIterator[str]:
         """Yield the reply as it comes; same errors as `ask`, also in the middle.
@@ -249,22 +253,33 @@ class Chat:
         reply.checked(self.settings)
 
     async def _pieces(self, reply: _Reply) -> AsyncGenerator[str]:
+        """Make one call; the reply takes what comes of it, piece by piece."""
         try:
-            async with asyncio.timeout(self.settings.timeout):
-                limit = self._limit(reply.ceiling)
-                async for chunk in self._client.astream(reply.messages, config=_UNSEEN, **limit):
+            async with aclosing(self._chunks(reply)) as chunks:
+                async for chunk in chunks:
                     yield reply.take(chunk)
                     if reply.full:
                         break
                     # What has arrived in one piece is read without waiting: others must have their turn all the same.
                     await asyncio.sleep(0)
-        except Exception as error:  # providers raise types of their own; each is sorted below
-            raise _sorted_error(error, self.settings) from error
         finally:
             reply.count()
 
+    async def _chunks(self, reply: _Reply) -> AsyncGenerator[BaseMessage]:
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                limit = self._limit(reply.ceiling)
+                async for chunk in self._client.astream(reply.messages, config=_UNSEEN, **limit):
+                    yield chunk
+        except Exception as error:  # providers raise types of their own; each is sorted below
+            raise _sorted_error(error, self.settings) from error
+
     def _limit(self, tokens: int) -> dict[str, Any]:
         """Return how the client of this provider is told the length that a reply may have."""
+        if (
+            "num_predict" in type(self._client).model_fields
+        ):  # Ollama: the options of a call stand for all that were set
+            return {"options": {"temperature": self.settings.temperature, "num_predict": tokens}}
         return {"max_tokens": tokens}
 
 

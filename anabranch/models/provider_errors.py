@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
+from anabranch.errors import (
+    AnabranchError,
+    ClientFaultError,
+    MissingKeyError,
+    ModelError,
+    RequestRefusedError,
+    SettingsError,
+)
 
 SAID = 300
 """Characters of the provider's own message that are passed on."""
+
+STUMBLED = (
+    "Either the reply is not of the provider's protocol (check `model` and `base_url`), or the provider's package does "
+    "not fit this version: then please report it."
+)
+
+_MISTAKES = (TypeError, AttributeError, NameError, LookupError, AssertionError, ImportError, NotImplementedError)
 
 
 def sorted_error(
@@ -24,26 +38,38 @@ def sorted_error(
 
     Returns:
         A `MissingKeyError` or `SettingsError` for what was configured wrongly (401, 403; 404), which no other request
-        can cure; a `RequestRefusedError` for what may be wrong with this request alone (400, 413, 422); a `ModelError`
-        for everything else.
+        can cure; a `RequestRefusedError` for what may be wrong with this request alone (400, 413, 422); a
+        `ClientFaultError` for a mistake in a program; a `ModelError` for everything else.
     """
     if isinstance(error, AnabranchError):
         return error
-    status = getattr(error, "status_code", None)
-    said = _said(error)
+    status, said = status_of(error), _said(error)
+    failure: AnabranchError = ModelError(
+        f"{what} failed: {type(error).__name__}: {said or 'no message'}", hint="Try again later."
+    )
     if status in (401, 403):
-        return MissingKeyError(f"{where} refused the key for {what} ({status}).", hint=key)
-    if status == 404:
-        return SettingsError(f"{where} does not know {what} ({status}): {said}", hint=settings)
-    if status in (400, 413, 422):
-        return RequestRefusedError(f"{where} refused the request for {what} ({status}): {said}", hint=refusal)
-    if isinstance(error, TimeoutError) and seconds is not None:
-        return ModelError(f"{what} did not answer within {seconds:g} s.", hint="Raise model_timeout, or try again.")
-    return ModelError(f"{what} failed: {type(error).__name__}: {said or 'no message'}", hint="Try again later.")
+        failure = MissingKeyError(f"{where} refused the key for {what} ({status}).", hint=key)
+    elif status == 404:
+        failure = SettingsError(f"{where} does not know {what} ({status}): {said}", hint=settings)
+    elif status in (400, 413, 422):
+        failure = RequestRefusedError(f"{where} refused the request for {what} ({status}): {said}", hint=refusal)
+    elif isinstance(error, TimeoutError) and seconds is not None:
+        failure = ModelError(f"{what} did not answer within {seconds:g} s.", hint="Raise model_timeout, or try again.")
+    elif isinstance(error, _MISTAKES):
+        msg = f"The client of {what} stumbled: {type(error).__name__}: {said or 'no message'}."
+        failure = ClientFaultError(msg, hint=STUMBLED)
+    return failure
+
+
+def status_of(error: BaseException | None) -> int | None:
+    """Return the HTTP status that a client's error is about; None where it is about something else."""
+    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
 
 
 def _said(error: Exception) -> str:
     """Return the provider's own words, in one line; the rest of an error is status and headers."""
-    body = getattr(error, "body", None)
-    words = body.get("message") if isinstance(body, dict) else body
+    words = getattr(error, "body", None)
+    while isinstance(words, dict):
+        words = words.get("error") or words.get("message")
     return " ".join(str(words or error).split())[:SAID]

@@ -15,6 +15,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import Runnable, RunnableSequence
 
+from anabranch.models.provider_errors import status_of
+
 Means = Literal["json_schema", "tool", "json_mode", "text"]
 Structured = Literal["auto", "json_schema", "tool", "json_mode", "text"]
 Model = Runnable[LanguageModelInput, AIMessage]
@@ -86,7 +88,7 @@ def _with_tool(client: BaseChatModel, schema: Schema) -> Model | None:
 
 def refused(error: BaseException | None) -> bool:
     """Tell whether a provider did not accept the request as it was, which another means may cure."""
-    return getattr(error, "status_code", None) in _REFUSED
+    return status_of(error) in _REFUSED
 
 
 def said(message: BaseMessage) -> str:

@@ -105,8 +105,8 @@ async def test_a_model_that_cannot_be_had_is_said_before_any_call(monkeypatch: p
     monkeypatch.setitem(sys.modules, "langchain_mistralai", None)  # whether or not it is installed here
     with pytest.raises(MissingKeyError):
         await load_chat(ChatSettings(model="openai:gpt-5-mini"))
-    with pytest.raises(SettingsError, match="mistralai"):
-        await load_chat(ChatSettings(model="mistralai:large"))
+    with pytest.raises(SettingsError, match="fireworks"):
+        await load_chat(ChatSettings(model="fireworks:large"))
     with pytest.raises(SettingsError, match="no-such-provider"):
         await load_chat(ChatSettings(model="no-such-provider:x"))
     with pytest.raises(SettingsError, match="provider:name"):

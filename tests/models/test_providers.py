@@ -1,0 +1,162 @@
+"""Every provider that can be given an address, through its own LangChain package, against a server of its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from anabranch.errors import ClientFaultError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
+from anabranch.models import chat, reserve, shapes
+from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.metering import metered
+from anabranch.models.reserve import RESERVES
+from anabranch.replies import VERDICT_SCHEMA
+from tests.servers.anthropic_stub import AnthropicStub
+from tests.servers.calls import Request
+from tests.servers.loopback import ScriptedStub
+from tests.servers.ollama_stub import OllamaStub
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import Reply
+
+pytestmark = pytest.mark.loopback
+
+VERDICT = '{"sufficient": true, "missing": ""}'
+
+
+class _Groq(OpenAIStub):
+    paths: ClassVar = {"/openai/v1/chat/completions": "chat"}
+
+
+STUBS: dict[str, tuple[type[ScriptedStub], str]] = {
+    "openai": (OpenAIStub, "/v1"),
+    "ollama": (OllamaStub, ""),
+    "anthropic": (AnthropicStub, ""),
+    "groq": (_Groq, ""),
+    "deepseek": (OpenAIStub, "/v1"),
+    "mistralai": (OpenAIStub, "/v1"),
+}
+"""The server that a provider's package talks to, and what stands behind its address."""
+
+every = pytest.mark.parametrize("provider", STUBS)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    shapes.forget()
+    reserve.forget()
+    yield
+    shapes.forget()
+    reserve.forget()
+
+
+def _stub(provider: str, script: Any) -> ScriptedStub:
+    return STUBS[provider][0](script)
+
+
+async def _chat(provider: str, stub: ScriptedStub) -> Chat:
+    settings = ChatSettings(f"{provider}:stub", stub.url + STUBS[provider][1], temperature=0.5, timeout=20.0, retries=0)
+    return await load_chat(settings)
+
+
+def _limits(request: Request) -> list[int]:
+    """Return every length limit that a request names."""
+    body = {**request.body, **(request.body.get("options") or {})}
+    return [body[name] for name in ("max_tokens", "max_completion_tokens", "num_predict") if name in body]
+
+
+def test_every_provider_that_takes_an_address_is_tried_here() -> None:
+    assert set(STUBS) == chat._PROVIDERS_WITH_BASE_URL
+
+
+@every
+async def test_a_reply_comes_whole_and_in_pieces_within_its_length(provider: str) -> None:
+    with _stub(provider, "one two three") as stub, metered() as meter:
+        model = await _chat(provider, stub)
+        assert await model.ask("system", "user", max_tokens=50) == "one two three"
+        pieces = [piece async for piece in model.stream("system", "user", max_tokens=60)]
+        assert "".join(pieces) == "one two three"
+        assert [_limits(call.request) for call in stub.calls] == [[50], [60]]
+        temperatures = [call.request.body.get("options", call.request.body)["temperature"] for call in stub.calls]
+        assert temperatures == [0.5, 0.5]
+    assert meter.calls == 2
+    assert meter.failures == []
+
+
+@every
+async def test_a_reply_in_a_shape(provider: str) -> None:
+    with _stub(provider, VERDICT) as stub:
+        assert await (await _chat(provider, stub)).ask("s", "u", max_tokens=50, schema=VERDICT_SCHEMA) == VERDICT
+        assert _limits(stub.calls[-1].request) == [50]
+
+
+@every
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (401, MissingKeyError),
+        (403, MissingKeyError),
+        (404, SettingsError),
+        (400, RequestRefusedError),
+        (413, RequestRefusedError),
+        (422, RequestRefusedError),
+        (429, ModelError),
+        (500, ModelError),
+    ],
+)
+@pytest.mark.parametrize("live", [False, True])
+async def test_failures_are_sorted(provider: str, status: int, error: type[Exception], live: bool) -> None:
+    with _stub(provider, Reply("so says the server", status=status)) as stub:
+        model = await _chat(provider, stub)
+        with pytest.raises(error) as raised:
+            if live:
+                [piece async for piece in model.stream("s", "u", max_tokens=10)]
+            else:
+                await model.ask("s", "u", max_tokens=10)
+    assert raised.type is error
+    assert status in (401, 403) or "so says the server" in str(raised.value)
+
+
+@pytest.mark.parametrize("provider", ["ollama", "anthropic"])
+@pytest.mark.parametrize("live", [False, True])
+async def test_thoughts_that_take_all_the_room_are_told_by_the_providers_own_reason(provider: str, live: bool) -> None:
+    thoughts = f"<think>{'hm ' * 200}</think>October."
+    with _stub(provider, thoughts) as stub:
+        model = await _chat(provider, stub)
+        if live:
+            said = "".join([piece async for piece in model.stream("s", "u", max_tokens=20)])
+        else:
+            said = await model.ask("s", "u", max_tokens=20)
+        assert [_limits(call.request) for call in stub.calls] == [[20], [20 + RESERVES[1]]]
+    assert said.endswith("October.")
+
+
+async def test_a_fault_in_the_providers_package_is_not_taken_for_an_outage() -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+
+    class Faulty(GenericFakeChatModel):
+        async def _agenerate(self, *_: Any, **options: Any) -> Any:
+            raise TypeError("chat() got an unexpected keyword argument 'max_tokens'")
+
+    faulty = Chat(Faulty(messages=iter([])), ChatSettings("fake:x"))
+    with pytest.raises(ClientFaultError, match="unexpected keyword argument") as raised:
+        await faulty.ask("s", "u", max_tokens=10)
+    assert "again later" not in str(raised.value)
+    assert not raised.value.retryable
+
+
+async def test_a_fault_of_our_own_is_not_hidden() -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+
+    class Odd(AIMessage):
+        @property
+        def text(self) -> Any:
+            raise AttributeError("a fault in whoever reads the reply")
+
+    odd = Chat(GenericFakeChatModel(messages=iter([AIMessage("x")])), ChatSettings("fake:x"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chat, "said", lambda _message: Odd("x").text)
+        with pytest.raises(AttributeError):
+            await odd.ask("s", "u", max_tokens=10)
