@@ -15,6 +15,7 @@ from anabranch.corpus.store import Arm, RankedList
 from anabranch.errors import SettingsError, UserError
 from anabranch.guests import guest_lists
 from anabranch.llm_retrieval import Reach, read_all
+from anabranch.models.redaction import redacted
 from anabranch.models.rerankers.llm.asking import judge_all, reply_tokens, user_text
 from anabranch.relevance import Judgements, read_judgements
 from graph.context import Context, settle
@@ -121,7 +122,7 @@ def refuse_unknown(names: Sequence[str], guests: Mapping[str, BaseRetriever] | N
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return f"{type(error).__name__}: {redacted(' '.join(str(error).split()))[:300]}"
 
 
 def _length(ranked: RankedList) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,7 @@ from anabranch.errors import AnabranchError, MissingKeyError, ModelError, Reques
 from anabranch.models.joining import in_bursts_by
 from anabranch.models.metering import count_call, note_failure, take_repeat
 from anabranch.models.provider_errors import sorted_error
+from anabranch.models.redaction import keys_of, redacted
 from anabranch.models.reserve import RESERVES, learn, level_of
 from anabranch.models.shapes import (
     Means,
@@ -219,7 +220,7 @@ class Chat:
         except Exception as error:  # providers raise types of their own; each is sorted below
             if (half := cut_short(error)) is not None:
                 return half
-            raise _sorted_error(error, self.settings) from error
+            raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
     async def stream(self, system: str, user: str, *, max_tokens: int) -> AsyncIterator[str]:
         """Yield the reply as it comes; same errors as `ask`, also in the middle.
@@ -272,7 +273,7 @@ class Chat:
                 async for chunk in self._client.astream(reply.messages, config=_UNSEEN, **limit):
                     yield chunk
         except Exception as error:  # providers raise types of their own; each is sorted below
-            raise _sorted_error(error, self.settings) from error
+            raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
     def _limit(self, tokens: int) -> dict[str, Any]:
         """Return how the client of this provider is told the length that a reply may have."""
@@ -355,7 +356,7 @@ class _Reply:
             count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
 
 
-def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:
+def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str]) -> AnabranchError:
     """Tell a wrong configuration from a provider's failure, whatever the provider's client raised."""
     return sorted_error(
         error,
@@ -366,6 +367,7 @@ def _sorted_error(error: Exception, settings: ChatSettings) -> AnabranchError:
         settings="Check `model` and `base_url`.",
         refusal="If this is about its length, lower window_tokens or answer_tokens, or set context_tokens; if it is "
         "about the model, check `model` and `base_url`.",
+        sent=sent,
         seconds=settings.timeout,
     )
 
@@ -386,7 +388,7 @@ async def load_chat(settings: ChatSettings) -> Chat:
         msg = f"The provider of {settings.model!r} is not installed: {error}"
         raise SettingsError(msg, hint="Install the package that the message names.") from error
     except Exception as error:  # each provider's client says in its own way that it cannot start
-        said = " ".join(str(error).split())[:300]
+        said = redacted(" ".join(str(error).split()))[:300]
         if "key" in said.lower() or "credential" in said.lower():
             msg = f"The model {settings.model!r} needs a key: {said}"
             raise MissingKeyError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from anabranch.errors import AnabranchError, MissingKeyError
 from anabranch.models.embedding import Vectors
 from anabranch.models.provider_errors import sorted_error
+from anabranch.models.redaction import keys_of
 from anabranch.models.unit import unit_rows
 from anabranch.models.wordpieces import WordPieces
 from anabranch.settings import key_for
@@ -91,7 +92,7 @@ class OpenAIEmbedder:
         try:
             rows: Any = self._client.embed_documents(list(texts))
         except Exception as error:  # the client's own types are sorted below
-            raise _sorted_error(error, self.name, self._base_url) from error
+            raise _sorted_error(error, self.name, self._base_url, keys_of(self._client)) from error
         return unit_rows(rows, count=len(texts), embedder=self.name)
 
 
@@ -136,7 +137,7 @@ def _new_client(model: str, base_url: str | None, timeout: float) -> Any:  # noq
     return OpenAIEmbeddings(**options)
 
 
-def _sorted_error(error: Exception, name: str, base_url: str | None) -> AnabranchError:
+def _sorted_error(error: Exception, name: str, base_url: str | None, sent: Collection[str]) -> AnabranchError:
     return sorted_error(
         error,
         f"the embedder {name!r}",
@@ -146,4 +147,5 @@ def _sorted_error(error: Exception, name: str, base_url: str | None) -> Anabranc
         else "Check OPENAI_API_KEY.",
         settings="Check the model's name and base_url.",
         refusal="Check the model's name and base_url.",
+        sent=sent,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from anabranch.errors import (
     AnabranchError,
     ClientFaultError,
@@ -10,6 +12,7 @@ from anabranch.errors import (
     RequestRefusedError,
     SettingsError,
 )
+from anabranch.models.redaction import redacted
 
 SAID = 300
 """Characters of the provider's own message that are passed on."""
@@ -23,9 +26,17 @@ _MISTAKES = (TypeError, AttributeError, NameError, LookupError, AssertionError, 
 
 
 def sorted_error(
-    error: Exception, what: str, *, where: str, key: str, settings: str, refusal: str, seconds: float | None = None
+    error: Exception,
+    what: str,
+    *,
+    where: str,
+    key: str,
+    settings: str,
+    refusal: str,
+    sent: Collection[str],
+    seconds: float | None = None,
 ) -> AnabranchError:
-    """Return what to raise in place of a client's error.
+    """Return what to raise in place of a client's error, without the keys that it may repeat.
 
     Args:
         error: What the client raised.
@@ -34,6 +45,7 @@ def sorted_error(
         key: What to do about a key that is refused.
         settings: What to do about a model that is not known there.
         refusal: What to do about a request that is refused as it is.
+        sent: Keys that the request was signed with.
         seconds: Time that the call had.
 
     Returns:
@@ -43,7 +55,8 @@ def sorted_error(
     """
     if isinstance(error, AnabranchError):
         return error
-    status, said = status_of(error), _said(error)
+    status, where = status_of(error), redacted(where, sent)
+    said = redacted(_said(error), sent)[:SAID]
     failure: AnabranchError = ModelError(
         f"{what} failed: {type(error).__name__}: {said or 'no message'}", hint="Try again later."
     )
@@ -72,4 +85,4 @@ def _said(error: Exception) -> str:
     words = getattr(error, "body", None)
     while isinstance(words, dict):
         words = words.get("error") or words.get("message")
-    return " ".join(str(words or error).split())[:SAID]
+    return " ".join(str(words or error).split())

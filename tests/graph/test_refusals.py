@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.answer import graph
+from graph.answer import build, graph
 from graph.context import Context
 from tests.graph.replies import model, step_of
+from tests.models.test_redaction import KEY, echoing
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
@@ -107,3 +109,26 @@ async def test_where_one_request_was_answered_not_every_one_was_refused(river: s
     with OpenAIStub(refusing("create", 400)) as stub:
         state = await _ask(river, stub)
     assert "model" not in {item["step"] for item in state["degraded"]}
+
+
+async def test_no_turn_keeps_a_key_that_was_repeated(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    monkeypatch.setenv("ANABRANCH_BASE_URL_KEY", KEY)
+
+    class Signed(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+            raise ConnectionError(f"refused: Authorization: Bearer {KEY}")
+
+    config: Any = {"configurable": {"thread_id": "t"}}
+    compiled = build(retrievers={"signed": Signed()}).compile(checkpointer=InMemorySaver())
+    with OpenAIStub(echoing(400)) as stub:
+        context = Context(
+            corpus=river, model="openai:stub", base_url=stub.base_url, retrievers=("bm25", "dense", "signed")
+        )
+        events = [e async for e in compiled.astream({"question": "Who built the weir?"}, config, context=context)]
+    states = [state async for state in compiled.aget_state_history(config)]
+    assert len(states) > 5
+    assert KEY not in json.dumps([events, states], default=str)

@@ -96,7 +96,7 @@ class CohereReranker:
                     request_options={"max_retries": self._retries},
                 )
         except Exception as error:  # the client raises one type per status code, and httpx's own
-            raise _sorted_error(error, self._model, self._timeout) from error
+            raise _sorted_error(error, self._model, self._timeout, self._key) from error
         finally:
             count_call()
         return _scores(reply, len(documents))
@@ -162,7 +162,7 @@ def _raise(failures: Sequence[BaseException], requests: int) -> None:
         note_failure(f"1 of {requests} requests to Cohere failed: {failure}")
 
 
-def _sorted_error(error: Exception, model: str, timeout: float) -> AnabranchError:
+def _sorted_error(error: Exception, model: str, timeout: float, key: str) -> AnabranchError:
     return sorted_error(
         error,
         f"Cohere's rerank model {model!r}",
@@ -170,5 +170,6 @@ def _sorted_error(error: Exception, model: str, timeout: float) -> AnabranchErro
         key="Check CO_API_KEY.",
         settings="Check rerank_model.",
         refusal="Check rerank_model.",
+        sent=(key,),
         seconds=timeout,
     )

@@ -1,0 +1,44 @@
+"""Takes keys out of what a server says: some repeat the request that they refuse, with what it was signed with."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from pydantic import BaseModel, SecretStr
+
+GONE = "***"
+
+LEAST = 8
+"""Characters of a variable's value below which it is no key: "x" would be taken out of every word."""
+
+_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)\Z")
+_QUOTED = r"""["']?\s*[:=]\s*["']?"""
+_SIGNED = (
+    re.compile(rf"""((?:authorization|api-key){_QUOTED})(?:(?:bearer|basic|token)\s+)?[^\s"',;}}]+""", re.IGNORECASE),
+    re.compile(r"""(\bBearer\s+)[^\s"',;}]{6,}"""),
+    re.compile(r"""([?&](?:key|api_?key|token|access_token)=)[^&\s"']+""", re.IGNORECASE),
+    re.compile(r"""(://)[^/\s@"']+(?=@)"""),
+)
+
+
+def redacted(text: str, sent: Iterable[str] = ()) -> str:
+    """Return a text without keys.
+
+    Args:
+        text: What a server or its client said.
+        sent: Keys that the request was signed with; those of the environment go in any case, as does everything that
+            stands where requests are signed.
+    """
+    known = {value for name, value in os.environ.items() if _NAMES.search(name.upper()) and len(value) >= LEAST}
+    for key in sorted({*known, *filter(None, sent)}, key=len, reverse=True):
+        text = text.replace(key, GONE)
+    for signed in _SIGNED:
+        text = signed.sub(rf"\g<1>{GONE}", text)
+    return text
+
+
+def keys_of(client: BaseModel) -> tuple[str, ...]:
+    """Return the keys that a LangChain client was made with."""
+    return tuple(value.get_secret_value() for _, value in client if isinstance(value, SecretStr))
