@@ -13,7 +13,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -21,6 +20,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
+from anabranch.models.clients import Clients, Pool
 from anabranch.models.joining import in_bursts_by
 from anabranch.models.metering import count_call, note_failure, take_repeat
 from anabranch.models.provider_errors import sorted_error
@@ -77,11 +77,6 @@ class ChatSettings:
     structured: Structured = "auto"
 
 
-# One client per event loop: an HTTP connection pool belongs to the loop that opened it, and a program may run several
-# loops one after the other (two asyncio.run calls, or a notebook beside a server).
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ChatSettings, Chat]] = WeakKeyDictionary()
-
-
 def _new_client(settings: ChatSettings) -> BaseChatModel:
     import openai
     from langchain.chat_models import init_chat_model
@@ -121,6 +116,12 @@ class Chat:
     def context_tokens(self) -> int | None:
         """Tokens that a prompt may have, by the model's published profile; None where it has none."""
         return (self._client.profile or {}).get("max_input_tokens")
+
+    @property
+    def pool(self) -> Pool | None:
+        """The connections that this client alone uses; None where its package keeps them."""
+        pool: Pool | None = getattr(self._client, "http_async_client", None)
+        return pool
 
     @property
     def thoughts(self) -> int:
@@ -372,18 +373,27 @@ def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str
     )
 
 
+def _new_chat(settings: ChatSettings) -> Chat:
+    return Chat(_new_client(settings), settings)
+
+
+_clients: Clients[ChatSettings, Chat] = Clients(_new_chat, lambda chat: chat.pool)
+
+
+async def close_chats() -> None:
+    """Close the connections of this event loop's models, before a program ends the loop and goes on with another."""
+    await _clients.close()
+
+
 async def load_chat(settings: ChatSettings) -> Chat:
-    """Return a chat model; clients are kept, and made in a thread because providers' imports block.
+    """Return a chat model; the last ones are kept.
 
     Raises:
         MissingKeyError: The provider wants a key and its environment variable is empty.
         SettingsError: The spelling of the model, or the provider, is unknown.
     """
-    clients = _clients.setdefault(asyncio.get_running_loop(), {})
     try:
-        if settings not in clients:
-            clients[settings] = Chat(await asyncio.to_thread(_new_client, settings), settings)
-        return clients[settings]
+        return await _clients.of(settings)
     except ImportError as error:
         msg = f"The provider of {settings.model!r} is not installed: {error}"
         raise SettingsError(msg, hint="Install the package that the message names.") from error

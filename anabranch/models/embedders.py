@@ -7,16 +7,20 @@ from pathlib import Path
 
 from anabranch.errors import SettingsError
 from anabranch.models.embedding import Embedder
+from anabranch.models.lru import LRU
 from anabranch.models.sentence_folder import model_file
 
 DEFAULT_EMBEDDER = "minilm"
 
 _lock = threading.Lock()
-_loaded: dict[tuple[str, str | None, int], Embedder] = {}
+KEPT = 8
+"""Embedders that are kept; a corpus that is open holds its own."""
+
+_loaded: LRU[tuple[str, str | None, int], Embedder] = LRU(KEPT)
 
 
 def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
-    """Return the embedder of that spelling, made once and kept; blocks, so call it from a thread.
+    """Return the embedder of that spelling, made once and kept for a while; blocks, so call it from a thread.
 
     Args:
         spec: `minilm`, `openai:<model>`, or the path of a folder (see `anabranch.models.sentence_folder`).
@@ -31,9 +35,10 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
     version = _newest(Path(spec)) if Path(spec).is_absolute() else 0
     with _lock:
         key = (spec, base_url, version)
-        if key not in _loaded:
-            _loaded[key] = _new_embedder(spec, base_url)
-        return _loaded[key]
+        if (embedder := _loaded.get(key)) is None:
+            embedder = _new_embedder(spec, base_url)
+            _loaded.set(key, embedder)
+        return embedder
 
 
 def settled_spec(spec: str) -> str:

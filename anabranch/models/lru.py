@@ -41,11 +41,10 @@ class LRU(Generic[K, V]):
             while len(self._entries) > self._most:
                 self._entries.popitem(last=False)
 
-    def drop(self, key: K, value: V) -> None:
-        """Drop an entry if it is still this one."""
+    def values(self) -> list[V]:
+        """Return what is kept, the entry that was used least lately first."""
         with self._lock:
-            if self._entries.get(key) is value:
-                del self._entries[key]
+            return list(self._entries.values())
 
     def clear(self) -> None:
         """Drop all entries."""

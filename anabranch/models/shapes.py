@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.runnables import Runnable, RunnableSequence
 
+from anabranch.models.lru import LRU
 from anabranch.models.provider_errors import status_of
 
 Means = Literal["json_schema", "tool", "json_mode", "text"]
@@ -29,8 +30,10 @@ _REFUSED = frozenset({400, 422, 501})
 Who = tuple[str, str | None]
 """A model and its address: the key under which is kept what it can do."""
 
-_known: dict[Who, Means] = {}
+KEPT = 256
+"""Models of which it is kept what they can do."""
 
+_known: LRU[Who, Means] = LRU(KEPT)
 
 Schema = Mapping[str, Any]
 """A JSON schema with a name and a description, as `title` and `description`."""
@@ -59,7 +62,7 @@ def _in_profile(client: BaseChatModel) -> Means:
 
 def remember(who: Who, means: Means) -> None:
     """Keep what worked, so that the next question does not try again what was refused."""
-    _known[who] = means
+    _known.set(who, means)
 
 
 def forget() -> None:

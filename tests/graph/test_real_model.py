@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.models.chat import close_chats
 from graph.answer import graph
 from graph.context import Context
 
@@ -21,7 +22,10 @@ SHORT = {"answer_tokens": 80, "window_tokens": 120, "top_k": 3, "merge_threshold
 
 async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]:
     context = Context(corpus=river, model="openai:smollm2", base_url=llama_server, **{**SHORT, **settings})
-    state = await graph.ainvoke({"question": QUESTION}, context=context)
+    try:
+        state = await graph.ainvoke({"question": QUESTION}, context=context)
+    finally:
+        await close_chats()  # a connection that this server keeps open would outlive its loop
     # In eighty tokens it does not always come to an end, which is said.
     cut = ("ends in the middle", "cut off at its length limit")
     others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]
@@ -53,7 +57,10 @@ async def test_rerank(river: str, llama_server: str, form: Any, calls: int) -> N
         corpus=river, model="openai:smollm2", base_url=llama_server, strategy="none", rerank="llm", rerank_depth=4,
         rerank_batch=2, rerank_form=form, rerank_always=True, synthesis="stuff", **SHORT,
     )  # fmt: skip
-    state = await graph.ainvoke({"question": QUESTION}, context=context)
+    try:
+        state = await graph.ainvoke({"question": QUESTION}, context=context)
+    finally:
+        await close_chats()  # a connection that this server keeps open would outlive its loop
     assert _nodes(state)["rerank"] == calls
     # A model this small may write no line that can be read; then the fused order stays and the answer says so.
     assert {item["step"] for item in state["degraded"]} <= {"rerank", "pack", "create"}  # and its answer is cut off

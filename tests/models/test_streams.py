@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import ModelError
-from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.chat import Chat, ChatSettings, close_chats, load_chat
 
 pytestmark = pytest.mark.loopback
 
@@ -66,6 +66,7 @@ async def served(play: Play, connections: list[int]) -> AsyncIterator[Chat]:
     try:
         yield await load_chat(settings)
     finally:
+        await close_chats()  # a connection that is kept open would outlive its loop
         server.close()
 
 

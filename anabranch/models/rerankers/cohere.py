@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError
+from anabranch.models.clients import Clients
 from anabranch.models.metering import count_call, count_repairs, note_failure
 from anabranch.models.provider_errors import sorted_error
 
@@ -20,9 +20,6 @@ MAX_DOCUMENTS = 1_000
 
 MAX_CHARS = 16_000
 """A document is cut here; the endpoint itself reads 4,096 tokens of each."""
-
-# One client per event loop, as for chat models: a connection pool belongs to the loop that opened it.
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str | None, float], Any]] = WeakKeyDictionary()
 
 
 class CohereReranker:
@@ -85,7 +82,7 @@ class CohereReranker:
 
     async def _request(self, question: str, documents: list[str]) -> dict[int, float]:
         """Return the relevance of each document that the reply names."""
-        client = await self._client()
+        client = await _clients.of((self._key, self._url, self._timeout))
         try:
             async with asyncio.timeout(self._timeout):
                 reply = await client.rerank(
@@ -101,18 +98,20 @@ class CohereReranker:
             count_call()
         return _scores(reply, len(documents))
 
-    async def _client(self) -> Any:  # noqa: ANN401  # the optional package's own class
-        clients = _clients.setdefault(asyncio.get_running_loop(), {})
-        known = (self._key, self._url, self._timeout)
-        if known not in clients:
-            clients[known] = await asyncio.to_thread(_new_client, *known)  # importing the package takes a second
-        return clients[known]
+
+class _Client:
+    """Cohere's own client, and the connections that it uses."""
+
+    def __init__(self, made_with: tuple[str, str | None, float]) -> None:
+        import cohere
+        import httpx
+
+        key, url, timeout = made_with
+        self.pool = httpx.AsyncClient(timeout=timeout, follow_redirects=True)
+        self.rerank = cohere.AsyncClientV2(api_key=key, base_url=url, timeout=timeout, httpx_client=self.pool).rerank
 
 
-def _new_client(key: str, url: str | None, timeout: float) -> Any:  # noqa: ANN401
-    import cohere
-
-    return cohere.AsyncClientV2(api_key=key, base_url=url, timeout=timeout)
+_clients: Clients[tuple[str, str | None, float], _Client] = Clients(_Client, lambda client: client.pool)
 
 
 def _variable(name: str) -> str | None:

@@ -1,0 +1,106 @@
+"""Clients of model servers, kept for the next call: per event loop, because a connection belongs to one.
+
+A program may run several loops, one after the other (two asyncio.run calls) or side by side (a notebook and a server).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary, finalize, ref
+
+from anabranch.models.lru import LRU
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+MOST = 16
+"""Clients kept in a loop: what they are told apart by comes from callers."""
+
+_closing: set[asyncio.Task[None]] = set()
+
+
+class Pool(Protocol):
+    """Connections that can be closed."""
+
+    async def aclose(self) -> None:
+        """Close them."""
+        ...
+
+
+class _OfLoop(Generic[K, V]):
+    def __init__(self, most: int) -> None:
+        self.made: LRU[K, V] = LRU(most)
+        self.coming: dict[K, asyncio.Task[V]] = {}
+
+
+class Clients(Generic[K, V]):
+    """Makes each client once and keeps those that were used last.
+
+    One that is no longer kept has its connections closed when nobody holds it any more.
+    """
+
+    def __init__(self, make: Callable[[K], V], pool_of: Callable[[V], Pool | None], most: int = MOST) -> None:
+        """Begin with none.
+
+        Args:
+            make: Makes a client; called in a thread, because to import a provider's package blocks.
+            pool_of: The connections that a client alone uses; None where it has none of its own.
+            most: Clients kept in each loop.
+        """
+        self._make = make
+        self._pool_of = pool_of
+        self._most = most
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _OfLoop[K, V]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    async def of(self, key: K) -> V:
+        """Return the client of a key; raises what making it raises, each time anew."""
+        loop = asyncio.get_running_loop()
+        here = self._of(loop)
+        known = here.made.get(key)
+        if known is not None:
+            return known
+        if key not in here.coming:
+            here.coming[key] = loop.create_task(asyncio.to_thread(self._make, key))
+            here.coming[key].add_done_callback(partial(self._arrived, loop, here, key))
+        return await asyncio.shield(here.coming[key])
+
+    async def close(self) -> None:
+        """Close those of the running loop, for a program that ends it and goes on; the next call makes new ones."""
+        with self._lock:
+            here = self._loops.pop(asyncio.get_running_loop(), None)
+        for client in here.made.values() if here is not None else ():
+            if (pool := self._pool_of(client)) is not None:
+                await pool.aclose()
+
+    def _of(self, loop: asyncio.AbstractEventLoop) -> _OfLoop[K, V]:
+        with self._lock:
+            # A connection knows its loop, so neither would ever go by itself.
+            for closed in [each for each in self._loops if each.is_closed()]:
+                del self._loops[closed]
+            return self._loops.setdefault(loop, _OfLoop(self._most))
+
+    def _arrived(self, loop: asyncio.AbstractEventLoop, here: _OfLoop[K, V], key: K, made: asyncio.Task[V]) -> None:
+        del here.coming[key]
+        if made.cancelled() or made.exception() is not None:
+            return
+        client = made.result()
+        if (pool := self._pool_of(client)) is not None:
+            finalize(client, _let_go, ref(loop), pool).atexit = False
+        here.made.set(key, client)
+
+
+def _let_go(loop_of: ref[asyncio.AbstractEventLoop], pool: Pool) -> None:
+    loop = loop_of()
+    if loop is not None and not loop.is_closed():
+        loop.call_soon_threadsafe(_close, loop, pool)
+
+
+def _close(loop: asyncio.AbstractEventLoop, pool: Pool) -> None:
+    closing = loop.create_task(pool.aclose())
+    _closing.add(closing)
+    closing.add_done_callback(_closing.discard)
