@@ -10,7 +10,7 @@ from anabranch.models.chat import Chat
 from anabranch.replies import AnswerStream
 from anabranch.spending import RouteName
 from graph.context import Context, settle
-from graph.state import State
+from graph.state import Draft, State
 from nodes.composed import composed_draft
 from nodes.failure import failed
 from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
@@ -18,7 +18,7 @@ from nodes.live import write_live
 from nodes.resources import model_of
 from nodes.spending import beside, repeat_within
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, instructions, new_message_id, window_text
+from nodes.writing import draft_of, gone, instructions, new_message_id, window_text
 
 
 @traced("create")
@@ -32,6 +32,9 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
         draft = await composed_draft(context, state)
         return {"draft": draft, "message_id": message_id, "counts": {"by": "compose", "found": draft["found"]}}
     passages = await window_text(context, state, state["windows"][0])
+    if not passages:
+        draft = Draft(answer="", quotes={}, window=1, keeps=0, found=False, missing="")
+        return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
     user = f"{passages}\n\nQuestion: {state['standalone']}"
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))

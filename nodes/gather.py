@@ -75,7 +75,8 @@ async def _end(context: Context, state: State, parts: Sequence[Partial], lacking
         reason = f"the partial answers {why}; they stand one after the other"
         return side_by_side([part["draft"] for part in parts]), [Degraded(step="reduce", reason=reason)]
     if not state["partials"]:
+        draft = await composed_draft(context, state)
         reason = "no window could be read by the model; the answer is verbatim sentences"
-        return await composed_draft(context, state), [Degraded(step="map", reason=reason)]
+        return draft, [Degraded(step="map", reason=reason)] if draft["found"] else []
     missing = next((p["draft"]["missing"] for p in state["partials"] if p["draft"]["missing"]), "")
     return {**state["draft"], "found": False, "missing": missing}, []

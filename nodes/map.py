@@ -12,7 +12,7 @@ from nodes.gate import gate_of
 from nodes.resources import model_of
 from nodes.spending import repeat_within
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, window_text
+from nodes.writing import draft_of, gone, window_text
 
 
 @traced("map")
@@ -25,6 +25,8 @@ async def map_window(state: MapTask, runtime: Runtime[Context]) -> Update:
     passages = await window_text(context, state, state["excerpts"])
     repeat_within(state.get("left"))
     index, question = state["index"], state["standalone"]
+    if not passages:
+        return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1, "found": False}}
     try:
         async with gate_of(context, runtime):
             reply = await chat.ask(

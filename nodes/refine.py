@@ -19,7 +19,7 @@ from nodes.resources import corpus_of, model_of
 from nodes.room import sizes
 from nodes.spending import beside, left_of, repeat_within
 from nodes.traced import Update, traced
-from nodes.writing import draft_of, instructions, window_text
+from nodes.writing import draft_of, gone, instructions, window_text
 
 
 @traced("refine")
@@ -40,6 +40,9 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
             "counts": {"window": number + 1, "action": "unasked", "unread": len(state["windows"]) - number},
         }
     passages = await window_text(context, state, state["windows"][number])
+    if not passages:
+        counts = {"window": number + 1, "action": "none"}
+        return {"draft": {**draft, "window": number + 1}, "degraded": [gone(number + 1)], "counts": counts}
     so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
     user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"
     repeat_within(beside(context, state["trace"], "refine", len(state["windows"]) - number))

@@ -18,7 +18,7 @@ from anabranch.replies import Draft as Parts
 from anabranch.replies import split_answer
 from anabranch.replies.answer import JSON_BEGINNING
 from graph.context import Context
-from graph.state import Draft, Excerpt
+from graph.state import Degraded, Draft, Excerpt
 from nodes.resources import chunks_of
 
 MARKER = re.compile(r"\[\d+\]")
@@ -38,14 +38,20 @@ def label(chunk: Chunk) -> str:
 
 
 async def window_text(context: Context, state: Mapping[str, Any], excerpts: Sequence[Excerpt]) -> str:
-    """Return the numbered passages of one window inside their envelope."""
+    """Return the numbered passages of one window inside their envelope; empty where all of them are gone."""
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts])
     rows = [
         (excerpt["number"], label(chunk), piece_of(chunk, excerpt))
         for excerpt in excerpts
         if (chunk := found.get(excerpt["id"])) is not None
     ]
-    return wrap(rows, new_nonce())
+    return wrap(rows, new_nonce()) if rows else ""
+
+
+def gone(window: int) -> Degraded:
+    """Return the record of a window, from 1, of which no passage is left: nobody is asked about nothing."""
+    reason = "its passages are gone: their documents were changed or removed since the search"
+    return Degraded(step=f"window:{window}", reason=reason)
 
 
 def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
