@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
+from itertools import chain
 
 from langgraph.runtime import Runtime
 
 from anabranch.corpus.document import Chunk
 from anabranch.corpus.sentences import spans
-from anabranch.corpus.store import CorpusStore
 from anabranch.links import strip_links
 from graph.context import Context, settle
 from graph.state import State
@@ -58,16 +60,24 @@ async def _nearest(context: Context, state: State) -> list[str]:
     if not ids:
         return []
     corpus = await corpus_of(context)
-    asked = frozenset(await corpus.analyse(state["standalone"]))
     found = await chunks_of(context, state, ids, corpus=corpus)
-    return [await _line(found[chunk_id], asked, corpus) for chunk_id in ids if chunk_id in found]
+    chunks = [found[chunk_id] for chunk_id in ids if chunk_id in found]
+    by_chunk = await asyncio.to_thread(lambda: [_pieces(chunk) for chunk in chunks])
+    asked, *analysed = await corpus.analyse([state["standalone"], *chain.from_iterable(by_chunk)])
+    terms = iter(analysed)
+    return [
+        _line(chunk, pieces, [len({*asked} & {*next(terms)}) for _ in pieces])
+        for chunk, pieces in zip(chunks, by_chunk, strict=True)
+    ]
 
 
-async def _line(chunk: Chunk, asked: frozenset[str], corpus: CorpusStore) -> str:
+def _pieces(chunk: Chunk) -> list[str]:
+    return [" ".join(chunk.text[start:end].split()) for start, end in spans(chunk.text)]
+
+
+def _line(chunk: Chunk, pieces: Sequence[str], shared: Sequence[int]) -> str:
     """Return where a leaf is and the sentence of it that shares most words with the question."""
     page = f", p. {chunk.page}" if chunk.page is not None else ""
-    pieces = [" ".join(chunk.text[start:end].split()) for start, end in spans(chunk.text)]
-    shared = [len(asked.intersection(await corpus.analyse(piece))) for piece in pieces]
     # A link in it is no source: the passage is one, and is named.
     best = strip_links(pieces[shared.index(max(shared))])
     line = f"- {chunk.source}{page}: {best[:PREVIEW_CHARS]}{' ...' if len(best) > PREVIEW_CHARS else ''}"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from anabranch.asking import asks_of
 from anabranch.composing import Sentence, pick, without_references
+from anabranch.corpus.document import Chunk
+from anabranch.corpus.store import CorpusStore
 from anabranch.statements import statements
 from graph.context import Context
-from graph.state import Draft, State
+from graph.state import Draft, Excerpt, State
 from nodes.resources import chunks_of, corpus_of, scope_of
 from nodes.writing import piece_of
 
@@ -28,15 +32,19 @@ async def composed_draft(context: Context, state: State) -> Draft:
     corpus = await corpus_of(context)
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["asked"]
-    terms = await corpus.analyse(question)
     asks = asks_of(question)
-    sentences = await _sentences(context, state, frozenset(terms))
-    # A row of a table is a figure with its names; prose says anything else better.
-    prose = [each for each in sentences if not each.is_row]
-    sentences = (sentences if asks.figure or not prose else prose)[:MAX_CANDIDATES]
-    if not sentences:
+    shown = await _shown(context, state, corpus)
+    ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
+    found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure)
+    if not found:
         return Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing="")
-    texts = [question, *(sentence.text for sentence in sentences)]
+    texts = [question, *(sentence.text for sentence, _ in found)]
+    terms, *analysed = await corpus.analyse([*texts, *(around for _, around in found)])
+    said, about = analysed[: len(found)], analysed[len(found) :]
+    sentences = [
+        replace(sentence, terms=tuple(of_text), about=frozenset(terms) & frozenset(of_title))
+        for (sentence, _), of_text, of_title in zip(found, said, about, strict=True)
+    ]
     vectors = await asyncio.to_thread(corpus.embedder.embed, texts)
     choose = partial(pick, asks=asks, idf=await corpus.idf([question], scope_of(context, state.get("narrowed"))))
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
@@ -53,22 +61,30 @@ async def composed_draft(context: Context, state: State) -> Draft:
     )
 
 
-async def _sentences(context: Context, state: State, terms: frozenset[str]) -> list[Sentence]:
-    """Return the candidates, those of the best passages first."""
-    corpus = await corpus_of(context)
+async def _shown(context: Context, state: State, corpus: CorpusStore) -> list[tuple[Excerpt, Chunk]]:
+    """Return the excerpts of all windows that are still there, with their passages."""
     excerpts = [excerpt for window in state["windows"] for excerpt in window]
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts], corpus=corpus)
-    ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
-    result: list[Sentence] = []
-    for excerpt in excerpts:
-        chunk = found.get(excerpt["id"])
-        if chunk is None:
-            continue
-        rank = ranks.get(chunk.chunk_id, LAST)
-        about = terms & frozenset(await corpus.analyse(f"{chunk.title} {chunk.heading}"))
+    return [(excerpt, found[excerpt["id"]]) for excerpt in excerpts if excerpt["id"] in found]
+
+
+def _candidates(
+    shown: Sequence[tuple[Excerpt, Chunk]], ranks: Mapping[str, int], *, rows: bool
+) -> list[tuple[Sentence, str]]:
+    """Return the sentences to choose from, those of the best passages first, each with its title and heading.
+
+    Args:
+        shown: Excerpts with their passages.
+        ranks: Position of each passage by relevance.
+        rows: Whether rows of tables count as well: one is a figure with its names; prose says anything else better.
+    """
+    found: list[tuple[Sentence, str]] = []
+    for excerpt, chunk in shown:
         for each in statements(piece_of(chunk, excerpt)):
             if MIN_CHARS <= len(each.text) <= MAX_CHARS:
-                said = tuple(await corpus.analyse(each.text))
-                row = Sentence(excerpt["number"], each.text, said, rank, len(result), each.quote, about, each.is_row)
-                result.append(row)
-    return sorted(result, key=lambda sentence: (sentence.rank, sentence.order))
+                rank, order = ranks.get(chunk.chunk_id, LAST), len(found)
+                one = Sentence(excerpt["number"], each.text, (), rank, order, each.quote, is_row=each.is_row)
+                found.append((one, f"{chunk.title} {chunk.heading}"))
+    prose = [one for one in found if not one[0].is_row]
+    kept = found if rows or not prose else prose
+    return sorted(kept, key=lambda one: (one[0].rank, one[0].order))[:MAX_CANDIDATES]

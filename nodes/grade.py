@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -81,7 +79,9 @@ async def _by_scores(context: Context, state: State) -> Judgement:
     passages = await _words(context, state, corpus)
 
     async def judged(question: str, signal: str) -> Judgement:
-        surface = {term: word for word in WORD.findall(question) for term in await corpus.analyse(word)}
+        words = WORD.findall(question)
+        analysed = await corpus.analyse(words)
+        surface = {term: word for word, terms in zip(words, analysed, strict=True) for term in terms}
         judgement = judge(
             passages=passages,
             cosine=state["signals"].get(signal) if corpus.embedder.name in CALIBRATED else None,
@@ -105,14 +105,9 @@ async def _words(context: Context, state: State, corpus: CorpusStore) -> list[fr
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
     words = WORD.findall(state["standalone"])
     found = await corpus.occurring(words, own, scope_of(context, state.get("narrowed")))
-    brought = [await _terms(corpus, guests[chunk_id]) for chunk_id in ids if chunk_id in guests]
-    return [*found.values(), *brought]
-
-
-async def _terms(corpus: CorpusStore, guest: Mapping[str, Any]) -> frozenset[str]:
-    # Words that were not met before take long to stem: between two passages, other questions have their turn.
-    await asyncio.sleep(0)
-    return frozenset(await corpus.analyse(f"{guest['title']} {guest['heading']} {guest['text']}"))
+    brought = [guests[chunk_id] for chunk_id in ids if chunk_id in guests]
+    analysed = await corpus.analyse([f"{guest['title']} {guest['heading']} {guest['text']}" for guest in brought])
+    return [*found.values(), *map(frozenset, analysed)]
 
 
 def _leaf_ids(state: State) -> list[str]:

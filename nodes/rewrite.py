@@ -63,9 +63,9 @@ async def _missing(context: Context, state: State) -> list[str]:
     own words go on.
     """
     corpus = await corpus_of(context)
-    said = frozenset(await corpus.analyse(state["evidence"]["missing"]))
-    words = dict.fromkeys(WORD.findall(state["standalone"]))
-    return [word for word in words if not said.isdisjoint(await corpus.analyse(word))]
+    words = list(dict.fromkeys(WORD.findall(state["standalone"])))
+    said, *analysed = await corpus.analyse([state["evidence"]["missing"], *words])
+    return [word for word, terms in zip(words, analysed, strict=True) if not set(said).isdisjoint(terms)]
 
 
 async def _ask(chat: Chat, context: Context, state: State, strategy: str, room: int) -> list[str]:

@@ -130,17 +130,15 @@ class EmbeddedCorpus:
 
     async def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` in what the caller may read."""
-        terms = {term for word in words for term in self._analyser.terms(word)}
-        return await _in_thread(partial(self._idf, terms, scope))
+        return await _in_thread(partial(self._idf, list(words), scope))
 
     async def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
         """Return which analysed terms of `words` each of these leaves has."""
-        terms = list(dict.fromkeys(term for word in words for term in self._analyser.terms(word)))
-        return await _in_thread(partial(self._occurring, terms, list(dict.fromkeys(ids)), scope))
+        return await _in_thread(partial(self._occurring, list(words), list(dict.fromkeys(ids)), scope))
 
-    async def analyse(self, text: str) -> list[str]:
-        """Return the terms that BM25 sees in `text`."""
-        return self._analyser.terms(text)
+    async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms that BM25 sees in each text."""
+        return await _in_thread(lambda: [self._analyser.terms(text) for text in texts])
 
     def _edition(self) -> str:
         what = [str(self.folder), self.manifest.name, self.manifest.files, self._passages.changes()]
@@ -174,13 +172,15 @@ class EmbeddedCorpus:
             raise
         return [dict(zip(found, scores.tolist(), strict=True)) for scores in by_query]
 
-    def _idf(self, terms: set[str], scope: Scope) -> dict[str, float]:
+    def _idf(self, words: list[str], scope: Scope) -> dict[str, float]:
         self.watch.check()
+        terms = {term for word in words for term in self._analyser.terms(word)}
         bm25 = self._bm25(scope)
         return {term: idf for term in terms if (idf := bm25.idf(term)) is not None}
 
-    def _occurring(self, terms: list[str], ids: list[str], scope: Scope) -> dict[str, frozenset[str]]:
+    def _occurring(self, words: list[str], ids: list[str], scope: Scope) -> dict[str, frozenset[str]]:
         self.watch.check()
+        terms = list(dict.fromkeys(term for word in words for term in self._analyser.terms(word)))
         try:
             rows = self._rows_of(tuple(ids), scope)
             found = self._index.bm25.holding(terms, np.fromiter(rows.values(), np.int64, len(rows)))

@@ -149,6 +149,6 @@ class CorpusStore(Protocol):
         """Return which analysed terms of `words` BM25 finds each of these leaves by (absent: gone or hidden)."""
         ...
 
-    async def analyse(self, text: str) -> list[str]:
-        """Return the terms that BM25 sees in `text`: folded, stemmed, stop words removed, duplicates kept."""
+    async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms that BM25 sees in each text: folded, stemmed, stop words removed, duplicates kept."""
         ...

@@ -288,8 +288,7 @@ async def test_places_obey_the_scope(store: CorpusStore) -> None:
 
 
 async def test_idf_is_of_analysed_terms(store: CorpusStore) -> None:
-    (clover,) = await store.analyse("clover")
-    (water,) = await store.analyse("waters")
+    ((clover,), (water,)) = await store.analyse(["clover", "waters"])
     found = await store.idf(["clover", "waters", "zeppelin", "the"], EVERYTHING)
     assert set(found) == {clover, water}
     assert found[clover] > found[water]
@@ -303,7 +302,9 @@ async def test_which_words_occur_is_what_bm25_finds_them_by(store: CorpusStore) 
     assert set(found) == set(leaves)
     for word in words:
         (by_search,) = await store.search("bm25", [word], len(leaves), EVERYTHING)
-        assert {key for key, terms in found.items() if terms & set(await store.analyse(word))} == set(by_search["ids"])
+        assert {key for key, terms in found.items() if terms & set((await store.analyse([word]))[0])} == set(
+            by_search["ids"]
+        )
     assert any(len(terms) > 1 for terms in found.values())
 
 
@@ -332,7 +333,7 @@ async def test_what_somebody_else_has_just_found_stays_hidden(store: CorpusStore
 
 
 async def test_analyse_keeps_duplicates(store: CorpusStore) -> None:
-    assert len(await store.analyse("rivers river the River")) == 3
+    assert [len(terms) for terms in await store.analyse(["rivers river the River", ""])] == [3, 0]
 
 
 async def test_info_counts(store: CorpusStore) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 from typing import Any
 
 import pytest
 from blockbuster import blockbuster_ctx
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.corpus.analysis import Analyser
 from graph.answer import build
 from graph.context import Context
+from nodes import composed
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 
@@ -51,3 +57,34 @@ async def test_a_turn_with_a_model_never_blocks(synthesis: str, river: str) -> N
             ),
         )  # fmt: skip
     assert state["answer"]
+
+
+def _noted(threads: list[tuple[str, int]], name: str, function: Any) -> Any:
+    def noting(*args: Any, **options: Any) -> Any:
+        threads.append((name, threading.get_ident()))
+        return function(*args, **options)
+
+    return noting
+
+
+@pytest.mark.parametrize("question", ["Who built the Halden weir?", "What is the tax rate in Portugal?"])
+async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without an answer, also where a retriever of somebody else's brings passages."""
+    threads: list[tuple[str, int]] = []
+    for owner, name in (
+        (Analyser, "terms"),
+        (composed, "statements"),
+        (importlib.import_module("nodes.abstain"), "spans"),
+    ):
+        monkeypatch.setattr(owner, name, _noted(threads, name, getattr(owner, name)))
+    note = Document("The weir of Vesle was built in 1904. It is of stone.", id="1", metadata={"source": "note"})
+
+    class Guest(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+            return [note]
+
+    compiled = build(retrievers={"guest": Guest()}).compile()
+    context = Context(corpus=river, retrievers=("bm25", "dense", "guest"))
+    state = await compiled.ainvoke({"question": question}, context=context)
+    assert {name for name, _ in threads} == {"terms", "spans" if state["abstained"] else "statements"}
+    assert [name for name, thread in threads if thread == threading.get_ident()] == []
