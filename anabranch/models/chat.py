@@ -58,6 +58,8 @@ LITTLE = 0.5
 
 MORE = "Raise answer_tokens: a model that thinks before it writes may need them all."
 
+THOUGHT_END = "</think>"
+
 SHAPES = 32
 """Shapes of replies that a model is kept for."""
 
@@ -246,6 +248,8 @@ class Chat:
             if reply.starved and reply.visible and level + 1 < len(RESERVES):
                 learn(self._who, level + 1)
             elif reply.starved and (further := self._further(reply, level)) is not None:
+                if reply.text:
+                    yield THOUGHT_END  # what comes now is no part of the thought that was cut off
                 with suppress(RequestRefusedError):
                     async with aclosing(self._pieces(further)) as pieces:
                         async for piece in pieces:
@@ -278,9 +282,8 @@ class Chat:
 
     def _limit(self, tokens: int) -> dict[str, Any]:
         """Return how the client of this provider is told the length that a reply may have."""
-        if (
-            "num_predict" in type(self._client).model_fields
-        ):  # Ollama: the options of a call stand for all that were set
+        if "num_predict" in type(self._client).model_fields:
+            # Ollama, where the options of a call take the place of all that were set.
             return {"options": {"temperature": self.settings.temperature, "num_predict": tokens}}
         return {"max_tokens": tokens}
 

@@ -14,6 +14,7 @@ from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.metering import allow_repeats, metered
 from anabranch.models.reserve import KEPT, RESERVES, level_of
 from anabranch.replies import VERDICT_SCHEMA
+from anabranch.replies.thinking import drop_thinking
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
@@ -119,7 +120,8 @@ async def test_thoughts_and_a_few_characters_are_no_reply(thought: str) -> None:
 @pytest.mark.loopback
 async def test_thoughts_that_are_streamed_are_no_reply() -> None:
     with OpenAIStub(reasoning("October.", before="<think>hm ")) as stub:
-        assert (await _streamed(await _chat(stub))).endswith("October.")
+        # Some servers tag thoughts only while they fit: what follows an open thought must not be taken for one.
+        assert drop_thinking(await _streamed(await _chat(stub))).strip() == "October."
         assert len(stub.calls) == 2
 
 
