@@ -178,7 +178,7 @@ async def test_bad_planning_still_gives_the_answer(kind: str, step: str, river: 
         "grade": {"grade": "llm"},
         "rerank": {"rerank": "llm", "rerank_always": True, "rerank_depth": 6},
     }
-    with OpenAIStub(model(**{step: BAD[kind]})) as stub:
+    with OpenAIStub(hurried(model(**{step: BAD[kind]}))) as stub:
         state = await _ask(river, stub, "create", **settings[step])
         assert len(stub.calls) <= 5
     assert state["citations"], (state["evidence"], state["degraded"])

@@ -11,6 +11,7 @@ from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.openai_embedding import OpenAIEmbedder
 from anabranch.models.redaction import redacted
 from anabranch.models.rerankers.cohere import CohereReranker
+from anabranch.settings import environment
 from tests.servers.calls import Request
 from tests.servers.cohere_stub import CohereStub
 from tests.servers.openai_stub import OpenAIStub
@@ -73,6 +74,7 @@ async def test_no_error_of_a_model_says_its_key(status: int, monkeypatch: pytest
     monkeypatch.setenv("ANABRANCH_BASE_URL_KEY", KEY)
     monkeypatch.setenv("CO_API_KEY", KEY)
     with OpenAIStub(echoing(status), embedding=echoing(status)) as stub, CohereStub(echoing(status)) as cohere:
+        monkeypatch.setenv("ANABRANCH_BASE_URL", stub.base_url)
         chat = await load_chat(ChatSettings("openai:redacted", stub.base_url, retries=0))
         # What was sent is what counts, whatever the environment says by then.
         errors = [await _error_of(chat.ask("s", "u", max_tokens=10))]
@@ -83,6 +85,7 @@ async def test_no_error_of_a_model_says_its_key(status: int, monkeypatch: pytest
             embedder.embed(["a"])
         errors.append(raised.value)
         monkeypatch.delenv("ANABRANCH_BASE_URL_KEY")
+        environment.cache_clear()
         errors.append(await _error_of(chat.ask("s", "u", max_tokens=10)))
         assert all(KEY in call.request.headers["authorization"] for call in [*stub.calls, *cohere.calls])
     assert not [error for error in errors if KEY in str(error)]

@@ -137,7 +137,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         started = time.monotonic()
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        length = int(self.headers.get("Content-Length", 0))
+        sent = self.rfile.read(length)
+        if len(sent) < length:
+            self.close_connection = True  # the client gave up while it was sending: nobody waits for a reply
+            return
+        body = json.loads(sent)
         kind = self.stub.paths.get(self.path)
         if kind is None:
             self._send(404, {}, self.stub.error(Reply(f"no such path: {self.path}", status=404)))
