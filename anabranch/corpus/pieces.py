@@ -18,9 +18,13 @@ SEPARATOR = "\n\n"
 _LINE_END = re.compile(r"\n\s*")
 _CLAUSE_END = re.compile(r"[,;:)\]—–]\s+|[、，；：]\s*")
 _LONG_RUN = re.compile(r"\S{257,}")
+_GAP = re.compile(r"\s+")
+_WORD = re.compile(r"\S")
 
-# The tokenizer sees sentences in batches of this many, so that a huge document does not double in memory.
-_BATCH = 4096
+# The tokenizer sees so many characters at once, and of a sentence that has no end so many: it takes up to a hundred
+# bytes for each, and a huge document must not double in memory.
+_BATCH = 1 << 16
+_LONGEST = 1 << 15
 
 
 class Piece(NamedTuple):
@@ -46,11 +50,13 @@ class Piece(NamedTuple):
 def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> Iterator[Piece]:
     """Yield pieces of at most `limit` tokens that tile `text`, the blocks joined by `SEPARATOR`."""
     uncounted: list[Piece] = []
-    for piece in _sentences(text, blocks):
-        uncounted.append(piece)
-        if len(uncounted) >= _BATCH:
+    length = 0
+    for piece in (part for sentence in _sentences(text, blocks) for part in _stretches(text, sentence)):
+        if length + piece.end - piece.start > _BATCH:
             yield from _counted(text, uncounted, embedder, limit)
-            uncounted = []
+            uncounted, length = [], 0
+        uncounted.append(piece)
+        length += piece.end - piece.start
     yield from _counted(text, uncounted, embedder, limit)
 
 
@@ -75,6 +81,30 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[Piece]:
         after = min(end + len(SEPARATOR), len(text))
         yield Piece(start + found[-1][0], after, 0, number, block.is_heading)
         start = after
+
+
+def _stretches(text: str, piece: Piece) -> Iterator[Piece]:
+    """Yield a sentence in parts of about `_LONGEST` characters, which begin where it would be cut anyway."""
+    start = piece.start
+    while piece.end - start > _LONGEST:
+        after = _begin(text, start, piece.end)
+        yield piece._replace(start=start, end=after)
+        start = after
+    if start < piece.end:
+        yield piece._replace(start=start)
+
+
+def _begin(text: str, start: int, end: int) -> int:
+    """Return where the next part begins: after a line end of this one, else a clause, else a word, else anywhere."""
+    near = start + _LONGEST
+    words = _WORD.search(text, start, near)
+    for pattern in (_LINE_END, _CLAUSE_END, _GAP):
+        found = pattern.finditer(text, words.start(), near) if words else ()
+        ends = [match.end() for match in found if match.end() < near]
+        if ends:
+            return ends[-1]
+    gap = _GAP.match(text, near, end)
+    return gap.end() if gap else near
 
 
 def _counted(text: str, uncounted: Sequence[Piece], embedder: Tokens, limit: int) -> Iterator[Piece]:

@@ -7,7 +7,7 @@ the place of its children without a character lost or doubled.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -95,7 +95,7 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
     root_size, middle_size, leaf_size = checked_sizes(sizes)
     blocks = [block for block in document.blocks if block.text.strip()]
     text = SEPARATOR.join(block.text for block in blocks)
-    packed = _packed(deque(pieces(text, blocks, embedder, leaf_size)), leaf_size, _cutter(text, embedder))
+    packed = _packed(pieces(text, blocks, embedder, leaf_size), leaf_size, _cutter(text, embedder))
     leaves = [_leaf(group, blocks) for group in packed]
     roots = _gathered(_gathered(leaves, middle_size), root_size)
     return Tree(text, tuple(_numbered(roots, text)))
@@ -108,26 +108,33 @@ def _cutter(text: str, embedder: Tokens) -> _Cutter:
     return lambda piece, limit: cut(text, piece, embedder, limit)
 
 
-def _packed(waiting: deque[Piece], size: int, cutter: _Cutter) -> list[list[Piece]]:
+def _packed(pieces: Iterator[Piece], size: int, cutter: _Cutter) -> Iterator[list[Piece]]:
     """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
-    groups: list[list[Piece]] = []
-    while waiting:
-        piece = waiting.popleft()
-        group = groups[-1] if groups else []
+    group: list[Piece] = []
+    waiting: deque[Piece] = deque()
+    while (piece := waiting.popleft() if waiting else next(pieces, None)) is not None:
         room = size - sum(each.tokens for each in group)
         headed = bool(group) and group[-1].heading
-        if not group or piece.alone or group[-1].alone or (piece.heading and not headed):
-            groups.append([piece])
+        if not group:
+            group = [piece]
+        elif piece.alone or group[-1].alone or (piece.heading and not headed):
+            yield group
+            group = [piece]
         elif piece.tokens <= room:
             group.append(piece)
         elif headed and not piece.heading and room >= size // 4:
             # A heading parted from its text would be found for its words and say nothing.
             first, *rest = cutter(piece, room)
-            group.append(first) if not first.alone else groups.append([first])
+            if first.alone:
+                yield group
+                group = []
+            group.append(first)
             waiting.extendleft(reversed(rest))
         else:
-            groups.append([piece])
-    return groups
+            yield group
+            group = [piece]
+    if group:
+        yield group
 
 
 def _leaf(group: Sequence[Piece], blocks: Sequence[Block]) -> _Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -159,3 +160,46 @@ def test_no_text_no_tree() -> None:
 def test_sizes_that_cannot_make_a_tree_are_refused(sizes: tuple[int, ...]) -> None:
     with pytest.raises(SettingsError, match="sizes"):
         grow(document(Block("x")), EMBEDDER, sizes)
+
+
+class Watched:
+    """Counts as the bundled tokenizer does, and remembers the most that it was given at once."""
+
+    name, dimension = "watched", 4
+
+    def __init__(self) -> None:
+        self.most = 0
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        self.most = max(self.most, sum(map(len, texts)))
+        return EMBEDDER.count(texts)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        self.most = max(self.most, len(text))
+        return EMBEDDER.offsets(text)
+
+
+ENDLESS = {
+    "words": "weir mill ",
+    "short lines": "weir\nmill\n",
+    "clauses": "weir, mill; ",
+    "one word": "weir",
+    "chinese": "堰水磨坊",
+    "gaps": "weir" + " " * 70_000,
+    "sentences": "The weir was built. ",
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+@pytest.mark.parametrize("front", ["", "| ", "The weir. "])
+def test_a_sentence_without_an_end_is_counted_piece_by_piece(kind: str, front: str) -> None:
+    watched, text = Watched(), (front + ENDLESS[kind] * (400_000 // len(ENDLESS[kind]))).strip()
+    tree = grow(document(Block(text)), watched, SIZES)
+    check_laws(tree, SIZES)
+    assert watched.most <= 1 << 17  # a tokenizer takes up to a hundred bytes for a character
+
+
+def test_where_a_sentence_is_counted_in_pieces_no_word_is_torn() -> None:
+    words = [f"weir{number}" for number in range(40_000)]
+    tree = grow(document(Block(" ".join(words))), EMBEDDER, SIZES)
+    assert [word for leaf in tree.leaves for word in leaf.text.split()] == words

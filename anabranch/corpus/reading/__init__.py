@@ -24,6 +24,9 @@ __all__ = ["PLAIN", "READERS", "SUPPORTED", "Failure", "ReadOptions", "Reader", 
 Reader = Callable[[Path, str, ReadOptions], Iterator[Document | Failure]]
 
 _MOST_BYTES = 1 << 30
+_MOST_TEXT_BYTES = 100 << 20
+"""Of a file that becomes one document, which is held in memory and handed over whole (`frames.MOST_BYTES`)."""
+
 _STREAMED = frozenset({".jsonl", ".ndjson", ".csv", ".tsv", ".tab"})
 
 
@@ -195,5 +198,7 @@ def _check_size(path: Path, source: str) -> None:
     size = path.stat().st_size
     if size == 0:
         raise ReadingError(f"{source!r} has no content.", reason="empty")
-    if size > _MOST_BYTES and path.suffix.lower() not in _STREAMED:
-        raise ReadingError(f"{source!r} has {size} bytes, over {_MOST_BYTES}.", reason="too_large", hint="Split it.")
+    kind = path.suffix.lower()
+    most = _MOST_TEXT_BYTES if READERS[kind] in (_text, _markdown) else _MOST_BYTES
+    if size > most and kind not in _STREAMED:
+        raise ReadingError(f"{source!r} has {size} bytes, over {most}.", reason="too_large", hint="Split it.")

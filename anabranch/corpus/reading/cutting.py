@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from anabranch.corpus.handles import by_handle
 from anabranch.corpus.reading import READERS, read
 from anabranch.corpus.reading.failure import Failure
 from anabranch.corpus.reading.options import PLAIN, ReadOptions
+from anabranch.corpus.reading.pulse import beat
 from anabranch.corpus.tree import DEFAULT_SIZES, Sizes, Tree, grow
 from anabranch.errors import ReadingError
 from anabranch.models.tokens import Tokens
@@ -61,9 +62,23 @@ def cut_file(
             yield item if isinstance(item, Failure) else Cut(item, _tree(item, tokens, sizes) if tokens else None)
 
 
+class _Heard:
+    """Counts tokens, and gives a sign of life with each batch: a document of 50 MB takes minutes."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        beat()
+        return self._tokens.count(texts)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return self._tokens.offsets(text)
+
+
 def _tree(document: Document, tokens: Tokens, sizes: Sizes) -> Tree:
     try:
-        return grow(document, tokens, sizes)
+        return grow(document, _Heard(tokens), sizes)
     except MemoryError:
         raise
     except Exception as error:  # one document that cannot be cut must not end the run

@@ -8,6 +8,7 @@ import pytest
 
 from anabranch.corpus.reading import Failure, read
 from anabranch.corpus.reading.cutting import Cut, cut_file
+from anabranch.corpus.reading.pulse import heard_by
 from anabranch.corpus.tree import grow
 from anabranch.errors import ReadingError
 from anabranch.models.wordpieces import WordPieces
@@ -52,3 +53,12 @@ def test_a_document_that_cannot_be_cut_is_broken(notes: Path) -> None:
 def test_a_lack_of_memory_is_not_the_document_s_fault(notes: Path) -> None:
     with pytest.raises(MemoryError):
         list(cut_file(notes, "n", tokens=Failing(MemoryError())))
+
+
+def test_a_long_document_gives_signs_of_life_while_it_is_cut(tmp_path: Path) -> None:
+    heard: list[None] = []
+    (tmp_path / "a.txt").write_text("The weir was rebuilt in 1911. " * 20_000, encoding="utf-8")
+    with heard_by(lambda: heard.append(None)):
+        (item,) = cut_file(tmp_path / "a.txt", "a", tokens=WordPieces(), sizes=SIZES)
+    assert isinstance(item, Cut)
+    assert len(heard) > 5

@@ -144,10 +144,19 @@ def test_a_file_that_may_not_be_opened_is_unreadable(tmp_path: Path) -> None:
 
 def test_a_file_over_the_limit_is_refused_unless_it_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anabranch.corpus.reading._MOST_BYTES", 10)
-    (tmp_path / "a.md").write_bytes(b"more than ten bytes")
+    (tmp_path / "a.html").write_bytes(b"more than ten bytes")
     (tmp_path / "a.jsonl").write_bytes(SAMPLES[".jsonl"]())
-    assert reason(tmp_path / "a.md") == "too_large"
+    assert reason(tmp_path / "a.html") == "too_large"
     assert len(list(read(tmp_path / "a.jsonl", "a.jsonl"))) == 1
+
+
+@pytest.mark.parametrize("extension", [".txt", ".text", ".rst", ".log", ".md", ".markdown"])
+def test_a_text_that_is_one_document_has_a_bound_of_its_own(
+    tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anabranch.corpus.reading._MOST_TEXT_BYTES", 10)
+    (tmp_path / f"a{extension}").write_bytes(b"more than ten bytes")
+    assert reason(tmp_path / f"a{extension}") == "too_large"
 
 
 @pytest.mark.parametrize("extension", [".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".epub"])
