@@ -82,7 +82,7 @@ async def _median(
 ) -> Measured:
     """Take turns with the empty graph, so that a busy machine slows both alike; the first turn only warms up."""
     compiled = build().compile(checkpointer=saver)
-    server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, "cache": "off"}
+    server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
     settings: dict[str, Any] = {"corpus": str(corpus), **server, **route.settings}
     context = Context(**settings)
     steps = (await _taken(route, compiled, stub, questions, context)).steps

@@ -38,7 +38,7 @@ async def measure(scale: Scale, corpus: Path, stub: OpenAIStub, questions: Itera
     }
     rows = []
     for title, settings in models.items():
-        context = Context(corpus=str(corpus), cache="off", **settings)
+        context = Context(corpus=str(corpus), **settings)
         answered, alone, together = await _one_and_all(scale, context, stub, questions)
         ratios = (together / alone, alone * scale.together / together)
         counts = (str(scale.together), f"{answered:.0f}")

@@ -14,24 +14,18 @@ from langgraph.graph import END, START, StateGraph
 
 from graph.bridge import both_ways, route
 from graph.context import Context
-from graph.evidence import evidence
 from graph.routes import (
-    after_adopt,
     after_begin,
     after_cite,
-    after_condense,
     after_draft,
     after_gather,
     after_grade,
     after_pack,
-    after_recall,
     after_rewrite,
-    after_speculate,
     search,
 )
 from graph.state import InputState, MapTask, ReduceTask, RetrieveTask, State
 from nodes.abstain import abstain
-from nodes.adopt import adopt
 from nodes.begin import begin
 from nodes.cite import cite
 from nodes.condense import condense
@@ -43,14 +37,12 @@ from nodes.grade import grade
 from nodes.map import map_window
 from nodes.merge import merge
 from nodes.pack import pack
-from nodes.recall import recall
 from nodes.reduce import reduce
 from nodes.refine import refine
 from nodes.rerank import rerank
 from nodes.retrieve import checked, retrieve
 from nodes.review import review_queries, review_sources
 from nodes.rewrite import rewrite
-from nodes.speculate import speculate
 
 Builder = StateGraph[State, Context, InputState, State]
 
@@ -67,10 +59,8 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     guests = checked(retrievers)
     builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState)
     builder.add_node("begin", both_ways(begin, guests=guests), input_schema=InputState)
-    builder.add_node("recall", both_ways(recall, guests=guests))
     builder.add_node("condense", both_ways(condense))
     builder.add_node("rewrite", both_ways(rewrite))
-    builder.add_node("speculate", both_ways(speculate, find=evidence))
     builder.add_node("review_queries", review_queries)
     builder.add_node("retrieve", both_ways(retrieve, guests=guests), input_schema=RetrieveTask)
     builder.add_node("fuse", both_ways(fuse))
@@ -79,7 +69,6 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("grade", both_ways(grade))
     builder.add_node("review_sources", review_sources)
     builder.add_node("pack", both_ways(pack))
-    builder.add_node("adopt", both_ways(adopt))
     builder.add_node("create", both_ways(create))
     builder.add_node("refine", both_ways(refine))
     builder.add_node("map", both_ways(map_window), input_schema=MapTask)
@@ -90,11 +79,9 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("finish", both_ways(finish))
 
     builder.add_edge(START, "begin")
-    route(builder, "begin", after_begin, ["recall", "condense", "rewrite", "speculate"])
-    route(builder, "recall", after_recall, ["finish", "condense", "rewrite", "speculate"])
-    route(builder, "condense", after_condense, ["rewrite", "speculate"])
+    route(builder, "begin", after_begin, ["condense", "rewrite"])
+    builder.add_edge("condense", "rewrite")
     route(builder, "rewrite", after_rewrite, ["retrieve", "review_queries"])
-    route(builder, "speculate", after_speculate, ["adopt"])
     route(builder, "review_queries", search, ["retrieve"])
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
@@ -102,8 +89,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_edge("merge", "grade")
     route(builder, "grade", after_grade)
     builder.add_edge("review_sources", "pack")
-    route(builder, "pack", after_pack, ["adopt", "create", "map", "abstain"])
-    route(builder, "adopt", after_adopt, ["cite", "create", "map"])
+    route(builder, "pack", after_pack, ["create", "map", "abstain"])
     route(builder, "create", after_draft)
     route(builder, "refine", after_draft)
     builder.add_edge("map", "gather")

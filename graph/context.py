@@ -132,12 +132,6 @@ class Context(BaseModel):
         description="How the chat model makes further search queries; without one the question alone is searched for.",
         json_schema_extra=_on("rewrite"),
     )
-    speculate: Literal["off", "on"] = Field(
-        default="off",
-        description="Whether an answer is drafted from what the question alone finds while the chat model writes "
-        "further queries, and kept where they find little else: sooner, for one more call where it is thrown away.",
-        json_schema_extra=_on("speculate", "adopt"),
-    )
     n_queries: int = Field(
         default=4,
         ge=1,
@@ -267,12 +261,6 @@ class Context(BaseModel):
         le=20,
         description="Partial answers joined by one reduce call.",
         json_schema_extra=_on("reduce"),
-    )
-    cache: Literal["off", "memory", "store"] = Field(
-        default="off",
-        description="Where whole answers are kept for a day, for whoever asks the same of the same documents in the "
-        "same way: nowhere, in this process, or in the store that the graph runs with.",
-        json_schema_extra=_on("recall", "finish"),
     )
     cache_vectors: bool = Field(
         default=True,

@@ -6,7 +6,6 @@ runtime is asked for rather than taken as a parameter: `update_state(..., as_nod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from langgraph.runtime import get_runtime
@@ -17,37 +16,14 @@ from anabranch.errors import ThreadStateError
 from anabranch.spending import Spending
 from graph.context import Context, settle
 from graph.state import MapTask, Partial, ReduceTask, RetrieveTask, State
-from nodes.ahead import may_draft
 from nodes.retrieve import READER
 from nodes.searched import searched
 from nodes.spending import as_left, beside, left_of
 
 
-def after_begin(state: State) -> Sequence[Literal["recall", "condense", "rewrite", "speculate"]]:
-    """Look among kept answers first, where answers are kept."""
-    keeps = settle(state.get("settings"), get_runtime(Context)).cache != "off"
-    return ["recall"] if keeps else _understand(state)
-
-
-def after_recall(state: State) -> Sequence[Literal["finish", "condense", "rewrite", "speculate"]]:
-    """End the turn where the answer is there."""
-    return ["finish"] if state["lookup"]["of"] else _understand(state)
-
-
-def _understand(state: State) -> Sequence[Literal["condense", "rewrite", "speculate"]]:
+def after_begin(state: State) -> Literal["condense", "rewrite"]:
     """Make a follow-up stand alone; the first question of a conversation does."""
-    return ["condense"] if len(state.get("messages") or []) > 1 else after_condense(state)
-
-
-def after_condense(state: State) -> list[Literal["rewrite", "speculate"]]:
-    """Make further queries; side by side with that, draft an answer where that is wanted and can be had."""
-    context = settle(state.get("settings"), get_runtime(Context))
-    return ["rewrite", "speculate"] if may_draft(context, state) else ["rewrite"]
-
-
-def after_speculate(_state: State) -> list[Literal["adopt"]]:
-    """Wait: what was drafted comes to `adopt` by way of the evidence, from `pack`."""
-    return []
+    return "condense" if len(state.get("messages") or []) > 1 else "rewrite"
 
 
 def search(state: State) -> list[Send]:
@@ -93,17 +69,9 @@ def after_grade(state: State) -> Literal["rewrite", "pack", "abstain", "review_s
     return "review_sources" if context.review == "sources" else "pack"
 
 
-def after_pack(state: State) -> list[Send] | Literal["adopt", "create", "abstain"]:
-    """See first whether a draft can be kept, where there is one."""
-    if not state["windows"]:
-        return "abstain"
-    speculation = state.get("speculation")
-    return "adopt" if speculation is not None and speculation["draft"]["found"] else write(state)
-
-
-def after_adopt(state: State) -> list[Send] | Literal["cite", "create"]:
-    """Check the draft that was kept, or write the answer."""
-    return "cite" if state["draft"]["found"] else write(state)
+def after_pack(state: State) -> list[Send] | Literal["create", "abstain"]:
+    """Write the answer, where there is anything to write it from."""
+    return write(state) if state["windows"] else "abstain"
 
 
 def write(state: State) -> list[Send] | Literal["create"]:

@@ -140,20 +140,6 @@ class Draft(TypedDict):
     missing: str
 
 
-class Speculation(TypedDict):
-    """A draft from what the question alone found, until the evidence says whether it is the answer.
-
-    Attributes:
-        draft: The draft; not `found` where there is none.
-        excerpts: The window that it was written from.
-        why: Why there is none.
-    """
-
-    draft: Draft
-    excerpts: list[Excerpt]
-    why: str
-
-
 class Partial(TypedDict):
     """One answer of the map step, or of a reduce level; `index` keeps document order.
 
@@ -226,18 +212,6 @@ class Step(TypedDict):
     counts: dict[str, Any]
 
 
-class Lookup(TypedDict):
-    """A look for a kept answer.
-
-    Attributes:
-        token: Names it, for the run that looked in vain and may keep its answer; empty otherwise.
-        of: When the answer was made that was found (ISO 8601); empty where none was.
-    """
-
-    token: str
-    of: str
-
-
 class InputState(TypedDict, total=False):
     """What a caller gives: a question, or messages that end with one; and filters on the documents."""
 
@@ -251,13 +225,11 @@ class State(InputState):
 
     settings: dict[str, Any]
     reader: str
-    lookup: Lookup
     asked: str
     narrowed: dict[str, Any] | None
     standalone: str
     round: int
     queries: list[Query]
-    speculation: Speculation
     retrieved: Annotated[list[Retrieved], added]
     guests: Annotated[dict[str, dict[str, Any]], merged]
     signals: dict[str, float]

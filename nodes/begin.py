@@ -14,8 +14,7 @@ from anabranch.corpus.filters import compile_filters
 from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import QuestionError
 from graph.context import Context, reader_of, settle
-from graph.state import Draft, Evidence, InputState, Lookup, Query, Route
-from nodes.ahead import no_draft
+from graph.state import Draft, Evidence, InputState, Query, Route
 from nodes.resources import corpus_of, model_of, reranker_of
 from nodes.retrieve import refuse_unknown
 from nodes.traced import Update, traced
@@ -46,13 +45,11 @@ async def begin(
         "messages": [{"type": "human", "content": asked}] if given else [],
         "settings": context.remembered(),
         "reader": reader_of(context),
-        "lookup": Lookup(token="", of=""),
         "asked": asked,
         "narrowed": narrowed,
         "standalone": asked,
         "round": 0,
         "queries": [Query(text=asked, weight=1.0, kind="asked")],
-        "speculation": no_draft(""),
         "retrieved": Overwrite([]),
         "guests": Overwrite({}),
         "signals": {},

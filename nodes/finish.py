@@ -10,15 +10,13 @@ from langgraph.runtime import Runtime
 from graph.context import Context, settle
 from graph.state import Citation, State, Step
 from nodes.failure import all_refused
-from nodes.keeping import keep
 from nodes.traced import Update, traced
 
 
 @traced("finish")
 async def finish(state: State, runtime: Runtime[Context]) -> Update:
-    """Append the answer to the conversation; its sources travel with the message. Keep it, where answers are kept."""
+    """Append the answer to the conversation; its sources travel with the message."""
     context = settle(state.get("settings"), runtime)
-    counts = await keep(context, runtime, state) if context.cache != "off" else {}
     refused = all_refused(context.model, state["trace"], state["degraded"])
     message = AIMessage(
         content=state["answer"],
@@ -29,7 +27,6 @@ async def finish(state: State, runtime: Runtime[Context]) -> Update:
             "unsupported": [] if state["abstained"] else list(state["unsupported"]),
             "verification": dict(state["verification"]),
             "degraded": [*state["degraded"], *refused],
-            **({"cached": True} if (state.get("lookup") or {}).get("of") else {}),
         },
     )
     return {
@@ -38,7 +35,6 @@ async def finish(state: State, runtime: Runtime[Context]) -> Update:
         "usage": usage_of(state["trace"]),
         # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
         "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"], "quotes": {}},
-        "counts": counts,
     }
 
 

@@ -12,7 +12,6 @@ from anabranch.models.chat import Chat
 from anabranch.queries import WORD, parse_queries
 from graph.context import Context, settle
 from graph.state import Degraded, Query, State
-from nodes.ahead import tell
 from nodes.failure import failed
 from nodes.resources import corpus_of, model_of
 from nodes.spending import spares
@@ -41,8 +40,6 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         except ModelError as error:
             degraded.append(failed("rewrite", error))
     derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=strategy) for text in texts]
-    if context.speculate == "on":
-        tell(runtime, [*kept, *derived])
     return {
         "queries": [*kept, *derived],
         "round": state["round"] + 1,

@@ -65,8 +65,6 @@ def place_of(citation: Mapping[str, Any]) -> str:
 
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader has to know about how the answer came to be."""
-    if kept := (state.get("lookup") or {}).get("of"):
-        yield f"This is the answer of {kept} to the same question (cache: off asks anew)."
     unsupported = state.get("unsupported") or []
     if unsupported and not state["abstained"]:
         yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"

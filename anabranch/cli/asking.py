@@ -7,12 +7,10 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
-from langgraph.store.base import BaseStore
 from langgraph.types import Command, StateSnapshot
 
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
-from anabranch.cli.kept import store_of
 from anabranch.cli.live import watching
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.result import explained, result_of
@@ -44,22 +42,16 @@ class Request:
 async def answer(request: Request, context: Context) -> None:
     """Answer, with a conversation where a thread is named, and show it."""
     await corpus_of(context)
-    async with store_of(context) as store:
-        await _answer(request, context, store)
-
-
-async def _answer(request: Request, context: Context, store: BaseStore | None) -> None:
     if request.thread is None:
         _refuse_without_thread(request, context)
-        graph = answer_graph if store is None else build().compile(store=store, name="answer")
         given = InputState(question=request.question or "", filters=request.filters)
-        await _show(await _run(graph, given, context, {}, request), request, context)
+        await _show(await _run(answer_graph, given, context, {}, request), request, context)
         return
     config: RunnableConfig = {"configurable": thread_config(request.thread)["configurable"]}
     if request.resume and not thread_file(context.corpus).exists():
         raise _nothing_unfinished(request.thread)
     async with threads_of(context.corpus) as saver:
-        graph = build().compile(checkpointer=saver, store=store, name="answer")
+        graph = build().compile(checkpointer=saver, name="answer")
         turn = (
             await _resumed(graph, request, context, config)
             if request.resume

@@ -43,8 +43,8 @@ def settings_of(table: Table, given: Mapping[str, Any], *, reproducible: bool, w
 
 
 def context_of(values: Values, corpus: str) -> Context:
-    """Return the context of a configuration on one corpus; what is measured is never an answer of before."""
-    return in_force(Context(**{**values, "corpus": corpus, "cache": "off"}))
+    """Return the context of a configuration on one corpus."""
+    return in_force(Context(**{**values, "corpus": corpus}))
 
 
 def settings_shown(values: Values) -> str:

@@ -21,7 +21,6 @@ from anabranch.corpus.reading.cleaning import clean
 
 LABELS = {
     "begin": "opening the corpus",
-    "recall": "looking among kept answers",
     "condense": "reading the conversation",
     "rewrite": "choosing what to search for",
     "retrieve": "searching",
@@ -30,8 +29,6 @@ LABELS = {
     "merge": "joining neighbouring passages",
     "grade": "judging the evidence",
     "pack": "choosing how to answer",
-    "speculate": "drafting ahead",
-    "adopt": "checking the draft",
     "create": "writing",
     "refine": "reading on",
     "map": "reading all windows",

@@ -23,7 +23,6 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         "question": state.get("asked", ""),
         "answer": state.get("answer", ""),
         "abstained": state.get("abstained", False),
-        "cached": (state.get("lookup") or {}).get("of", ""),
         "route": state.get("route") or {"name": "", "reasons": []},
         "citations": list(state.get("citations") or []),
         "unsupported": list(state.get("unsupported") or []),

@@ -19,7 +19,7 @@ def aims(figures: Mapping[str, Figures]) -> Table:
     """Return the table of the aims; one that nothing was measured for is left out."""
     if OURS not in figures:
         return Table("answering-aims", "Aims", COLUMNS, ())
-    rows = [*_refine(figures), *_least(figures), *_sooner(figures), *_own(figures), *_together(figures)]
+    rows = [*_refine(figures), *_least(figures), *_own(figures), *_together(figures)]
     return Table("answering-aims", "Aims", COLUMNS, tuple(rows))
 
 
@@ -48,28 +48,12 @@ def _refine(figures: Mapping[str, Figures]) -> Iterator[Cells]:
 def _least(figures: Mapping[str, Figures]) -> Iterator[Cells]:
     for row in _ours():
         floor, ours = _find(figures, FLOOR, row.pipeline), figures[OURS].of(row)
-        if _speculates(row):
-            continue
         if row.pipeline in {"A", "B", "D"} and floor and ours.turns:
             pairs = [(each.turn.counts.calls, each.turn.counts.rounds) for each in (ours, floor)]
             said = [f"{calls} in {rounds}" for calls, rounds in pairs]
             met = all(mine <= least for mine, least in zip(*pairs, strict=True))
             what = ", ".join(part for part in (row.pipeline, row.title) if part)
             yield _told(f"{what}: no more calls and rounds than the floor", *said, met=met)
-
-
-def _speculates(row: Row) -> bool:
-    return row.settings.get("speculate", "off") != "off"
-
-
-def _sooner(figures: Mapping[str, Figures]) -> Iterator[Cells]:
-    """Yield the aim of speculating, which spends calls to be sooner."""
-    floor = _find(figures, FLOOR, "A")
-    for row in filter(_speculates, _ours()):
-        ours = figures[OURS].of(row)
-        if floor and ours.turns:
-            walls = ours.turn.wall, floor.turn.wall
-            yield _told(f"{row.pipeline}, {row.title}: below the floor", *map(_seconds, walls), met=walls[0] < walls[1])
 
 
 def _own(figures: Mapping[str, Figures]) -> Iterator[Cells]:

@@ -87,8 +87,6 @@ ROWS = (
     Row(FLOOR, "C", "each passage by itself, then one merge", _C),
     Row(FLOOR, "D", settings={**_D, "window": 1600}),
     Row(OURS, "A", settings=_TEN, together=True),
-    # A draft from the first evidence while further queries are written.
-    Row(OURS, "A", "speculate", {**_TEN, "speculate": "on"}, together=True),
     Row(OURS, "B", "rerank 20 in one call", {**_TEN, **_RERANK}),
     Row(OURS, "B", "rerank in batches of 5", {**_TEN, **_BATCHES}),
     Row(OURS, "C", "default window", {**_TEN, "synthesis": "refine"}),

@@ -69,20 +69,3 @@ async def test_killed_at_every_step_in_turn(synthesis: str, first: str, river: s
     with OpenAIStub(model()) as stub:
         settings["base_url"] = stub.base_url
         assert not _killed(tmp_path / "last.db", settings, len(steps) + 1), "there are steps that nobody was killed at"
-
-
-@pytest.mark.parametrize("step", ["retrieve", "adopt", "cite"])
-async def test_a_draft_that_was_written_ahead_is_there_after_a_kill(step: str, river: str, tmp_path: Path) -> None:
-    with OpenAIStub(model()) as stub:
-        settings = {"corpus": river, "model": "openai:stub", "base_url": stub.base_url, "speculate": "on"}
-        whole = await graph.ainvoke({"question": QUESTION}, context=Context(**settings))
-        assert [len(stub.calls), whole["usage"]["rounds"]] == [2, 1]
-    kill_at = [line["node"] for line in whole["trace"]].index(step) + 1
-    with OpenAIStub(model()) as stub:
-        assert _killed(tmp_path / "kill.db", {**settings, "base_url": stub.base_url}, kill_at)
-        state = await _resumed(tmp_path / "kill.db")
-        assert stub.repeated(without_nonce) == []
-        assert sum(call.succeeded for call in stub.calls) == 2
-    assert state["answer"] == whole["answer"]
-    assert state["citations"] == whole["citations"]
-    assert [line["node"] for line in state["trace"]] == [line["node"] for line in whole["trace"]]

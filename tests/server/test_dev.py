@@ -137,23 +137,6 @@ async def test_streams(filled: Any) -> None:
     assert modes["custom"][0]["step"] == "begin"
 
 
-@pytest.mark.parametrize("where", ["memory", "store"])
-async def test_a_kept_answer_is_given_and_streamed(where: str, filled: Any) -> None:
-    context = {"cache": where, "top_k": 5}
-    first = await filled.runs.wait(None, "answer", input=QUESTION, context=context)
-    second = await filled.runs.wait(None, "answer", input=QUESTION, context=context)
-    assert "recall" in {step["node"] for step in first["trace"]}
-    assert [step["node"] for step in second["trace"]] == ["begin", "recall", "finish"]
-    assert second["answer"] == first["answer"]
-    pieces = []
-    async for part in filled.runs.stream(
-        None, "answer", input=QUESTION, context=context, stream_mode=["messages-tuple"]
-    ):
-        if part.event == "messages":
-            pieces.append(part.data[0]["content"])
-    assert "".join(pieces) == first["answer"]
-
-
 async def test_a_conversation(filled: Any) -> None:
     thread = await filled.threads.create()
     message = {"messages": [{"role": "user", "content": "Who built the Halden weir?"}]}

@@ -57,7 +57,7 @@ class System:
         """Compile the graph, and choose the context."""
         self._saver = await self._opened(saver)
         self._graph = build().compile(checkpointer=self._saver)
-        server = {"model": "openai:stub", "base_url": self._base_url, "model_retries": 0, "cache": "off"}
+        server = {"model": "openai:stub", "base_url": self._base_url, "model_retries": 0}
         self._context = Context(corpus=str(self._folder / CORPUS), **server, **row.settings)
         several = "window_tokens" in row.settings
         self._route = ROUTES.get(self._context.synthesis, "create") if several else "create"
