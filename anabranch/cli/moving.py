@@ -24,8 +24,7 @@ MAX_SHOWN = 100
 def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
     """Export a corpus, say what was lost, and return the exit code: 1 where something was."""
     with _written(output) as file, stages(documents="documents") as told:
-        scratch = None if output == "-" else Path(output).absolute().parent
-        report = export_corpus(folder, file, vectors=vectors, scratch=scratch, progress=told)
+        report = export_corpus(folder, file, vectors=vectors, progress=told)
     where = "" if output == "-" else f" to {output}"
     say(notes(), f"Exported {counted(report.documents, 'document')}{where}.")
     _tell_losses(report)

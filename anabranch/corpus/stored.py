@@ -16,6 +16,7 @@ import numpy as np
 from anabranch.corpus.rows import digest_of, embedded_text, text_key
 
 PAGE = 1_000
+_LARGEST = (1 << 63) - 1
 
 
 class StoredDocument(NamedTuple):
@@ -58,20 +59,36 @@ CHUNK = ", ".join(f'"{name}"' for name in StoredChunk._fields)
 _TEXTS = ("doc_id", "path", "source", "key", "title", "digest", "metadata", "access", "pages")
 
 
-def numbers(connection: sqlite3.Connection, after: int = 0) -> Iterator[int]:
+def numbers(connection: sqlite3.Connection, after: int = 0, *, backwards: bool = False) -> Iterator[int]:
     """Yield the numbers of the documents, ascending, a page at a time: what was read stays read if reading fails.
+
+    Args:
+        connection: The database.
+        after: Where to begin.
+        backwards: Begin at the last and go down, whatever `after` is.
 
     Raises:
         sqlite3.DatabaseError: The table is damaged.
     """
-    sql = "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?"
-    while found := connection.execute(sql, (after, PAGE)).fetchall():
+    past, order, last = ("<", "DESC", _LARGEST) if backwards else (">", "ASC", after)
+    sql = f"SELECT number FROM documents WHERE number {past} ? ORDER BY number {order} LIMIT ?"  # noqa: S608  # ours
+    size = PAGE
+    while True:
+        try:
+            found = connection.execute(sql, (last, size)).fetchall()
+        except sqlite3.DatabaseError:
+            if size == 1:
+                raise
+            size = 1  # up to the damage, one by one
+            continue
+        if not found:
+            return
         for (number,) in found:
-            if number <= after:  # a damaged tree can lead round in circles
+            if number == last or (number < last) != backwards:  # a damaged tree can lead round in circles
                 msg = "documents are out of order"
                 raise sqlite3.DatabaseError(msg)
             yield number
-            after = number
+            last = number
 
 
 def stored_document(connection: sqlite3.Connection, number: int) -> StoredDocument | None:

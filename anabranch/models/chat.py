@@ -21,7 +21,6 @@ from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.clients import Clients, Pool
-from anabranch.models.joining import in_bursts_by
 from anabranch.models.metering import count_call, note_failure, take_repeat
 from anabranch.models.provider_errors import sorted_error
 from anabranch.models.redaction import keys_of, redacted
@@ -95,7 +94,7 @@ def _new_client(settings: ChatSettings) -> BaseChatModel:
             options["model_provider"] = provider = "openai"
     if provider == "openai":
         # langchain-openai's default is one pool for the whole process, whichever loop opened it.
-        options["http_async_client"] = in_bursts_by(openai.DefaultAsyncHttpxClient)(timeout=settings.timeout)
+        options["http_async_client"] = openai.DefaultAsyncHttpxClient(timeout=settings.timeout)
         # The deadline of the whole call is the bound; its own, of 120 s, would cut off a slow machine's first token.
         options["stream_chunk_timeout"] = None
     client: BaseChatModel = init_chat_model(settings.model, **options)

@@ -1,20 +1,18 @@
 """Writes a corpus as lines of JSON; of a damaged one, every document that is whole.
 
-Documents are read one after the other. One that cannot be read, or is not what was written, is looked for again page
-by page, past whatever SQLite stumbles over, and only then given up.
+Documents are read one after the other, from both ends of the table where SQLite stumbles over something in between. One
+that cannot be read, or is not what was written, is named; the files that it came from are what it is made anew from.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from anabranch.corpus.counted import counted
 from anabranch.corpus.passages import read_only
 from anabranch.corpus.paths import Given
 from anabranch.corpus.place import must_exist
@@ -22,7 +20,6 @@ from anabranch.corpus.portable.documents import document_record, torn_record
 from anabranch.corpus.portable.files import file_records
 from anabranch.corpus.portable.heading import header_of_corpus
 from anabranch.corpus.portable.records import Record, line_of
-from anabranch.corpus.portable.salvage import salvaged
 from anabranch.corpus.scanning import DATABASE
 from anabranch.corpus.schema import VERSION, version_of
 from anabranch.corpus.stored import (
@@ -70,16 +67,13 @@ class ExportReport:
         return not (self.torn or self.unknown or self.problems)
 
 
-def export_corpus(
-    corpus: Given, out: BinaryIO, *, vectors: bool = False, scratch: Path | None = None, progress: Told | None = None
-) -> ExportReport:
+def export_corpus(corpus: Given, out: BinaryIO, *, vectors: bool = False, progress: Told | None = None) -> ExportReport:
     """Write a corpus as lines of JSON (`anabranch.corpus.portable.records`), one document in memory at a time.
 
     Args:
         corpus: The corpus; it may be damaged, read-only, or be written to meanwhile.
         out: Where to write.
         vectors: Write the vectors, too; without them an import has to embed anew.
-        scratch: Folder for a temporary copy of what can be read of a damaged database.
         progress: Told how far it is.
 
     Raises:
@@ -87,9 +81,7 @@ def export_corpus(
     """
     folder = must_exist(corpus)
     report = ExportReport()
-    export = _Export(folder, out, report, vectors=vectors, progress=progress)
-    with tempfile.TemporaryDirectory(prefix="anabranch-export-", dir=scratch) as home:
-        export.run(Path(home) / "salvaged.db")
+    _Export(folder, out, report, vectors=vectors, progress=progress).run()
     return report
 
 
@@ -105,19 +97,19 @@ class _Export:
         self._vectors = vectors
         self._progress = progress
         self._last = 0
-        self._doubtful: dict[int, None] = {}
+        self._doubtful: list[int] = []
 
-    def run(self, copy: Path) -> None:
+    def run(self) -> None:
         connection = self._opened()
         self._header = header_of_corpus(self._folder, connection, vectors=self._vectors)
         self._write(self._header.record())
-        with closing(connection) if connection is not None else nullcontext():
-            is_readable = connection is not None and self._read(connection)
-            known = max(self._header.documents or 0, self._report.documents + len(self._doubtful))
-            if self._doubtful or not is_readable:
-                self._salvage(connection, copy)
-            if connection is not None:
+        if connection is not None:
+            with closing(connection):
+                self._read(connection)
+                for number in self._doubtful:
+                    self._tear(connection, number)
                 self._write_files(connection)
+        known = max(self._header.documents or 0, self._report.documents + len(self._doubtful))
         report = self._report
         report.unknown = max(0, known - report.documents - len(report.torn))
         counts = {"documents": report.documents, "files": report.files, "torn": len(report.torn)}
@@ -141,45 +133,52 @@ class _Export:
         connection.close()
         return None
 
-    def _read(self, connection: sqlite3.Connection) -> bool:
-        """Write what SQLite can read and is whole; tell whether it knew of every document."""
+    def _read(self, connection: sqlite3.Connection) -> None:
+        """Write what SQLite can read and is whole; past a damaged page of the table, begin at its other end."""
         try:
             for number in numbers(connection):
                 self._last = number
-                try:
-                    document = stored_document(connection, number)
-                    whole = document is not None and self._is_written(connection, connection, document)
-                except sqlite3.DatabaseError:
-                    whole = False
-                if not whole:
-                    self._doubtful[number] = None
+                self._read_one(connection, number)
         except sqlite3.DatabaseError as error:
             self._report.problems.append(f"{DATABASE}: {error}")
-            return False
-        return True
+            self._read_backwards(connection)
 
-    def _is_written(
-        self, connection: sqlite3.Connection, origin: sqlite3.Connection | None, document: StoredDocument
-    ) -> bool:
+    def _read_backwards(self, connection: sqlite3.Connection) -> None:
+        with suppress(sqlite3.DatabaseError):
+            for number in numbers(connection, backwards=True):
+                if number <= self._last:
+                    break
+                self._read_one(connection, number)
+
+    def _read_one(self, connection: sqlite3.Connection, number: int) -> None:
+        try:
+            document = stored_document(connection, number)
+            whole = document is not None and self._is_written(connection, document)
+        except sqlite3.DatabaseError:
+            whole = False
+        if not whole:
+            self._doubtful.append(number)
+
+    def _is_written(self, connection: sqlite3.Connection, document: StoredDocument) -> bool:
         chunks = stored_chunks(connection, document.doc_id)
         if fault(document, chunks) is not None:
             return False
-        self._write(document_record(document, chunks, self._vectors_of(origin, chunks)))
+        self._write(document_record(document, chunks, self._vectors_of(connection, chunks)))
         self._report.documents += 1
         if self._progress is not None:
             self._progress("documents", self._report.documents, self._header.documents or 0)
         return True
 
-    def _vectors_of(self, origin: sqlite3.Connection | None, chunks: Sequence[StoredChunk]) -> bytes | None:
+    def _vectors_of(self, connection: sqlite3.Connection, chunks: Sequence[StoredChunk]) -> bytes | None:
         """Return the vectors of all leaves, None where one cannot be had: an import embeds those anew."""
-        if not self._header.vectors or origin is None:
+        if not self._header.vectors:
             return None
         sql = "SELECT vector FROM vectors WHERE vector_key = ? AND embedder = ?"
         found = []
         for chunk in chunks:
             if chunk.level == 2:
                 try:
-                    row = origin.execute(sql, (chunk.vector_key, self._header.embedder)).fetchone()
+                    row = connection.execute(sql, (chunk.vector_key, self._header.embedder)).fetchone()
                 except sqlite3.DatabaseError:
                     return None
                 if row is None or not is_vector(row[0], self._header.dimension):
@@ -187,34 +186,20 @@ class _Export:
                 found.append(row[0])
         return b"".join(found)
 
-    def _salvage(self, origin: sqlite3.Connection | None, copy: Path) -> None:
-        """Write what is whole of the documents that SQLite could not read, and tell of the others."""
+    def _tear(self, connection: sqlite3.Connection, number: int) -> None:
+        """Name a document that is not whole, with what can be read of it; one without a name is only counted."""
         try:
-            connection = salvaged(self._folder / DATABASE, copy)
-        except OSError as error:
-            self._report.problems.append(f"{DATABASE}: {error}")
+            document = stored_document(connection, number)
+        except sqlite3.DatabaseError:
+            document = None
+        if document is None:
             return
-        before = self._report.documents
-        with closing(connection):
-            for number in numbers(connection):
-                document = stored_document(connection, number)
-                if document is None or (number <= self._last and number not in self._doubtful):
-                    continue
-                if not self._is_written(connection, origin, document):
-                    self._tear(document.source, document, stored_chunks(connection, document.doc_id))
-            self._tear_strays(connection)
-        if self._report.documents > before:
-            said = counted(self._report.documents - before, "document")
-            self._report.problems.append(f"{DATABASE} is damaged; {said} could be read past the damage")
-
-    def _tear_strays(self, connection: sqlite3.Connection) -> None:
-        strays = "SELECT DISTINCT doc_id FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
-        for (doc_id,) in connection.execute(strays).fetchall():
-            self._tear(f"the document with the id {doc_id}", None, stored_chunks(connection, doc_id))
-
-    def _tear(self, source: object, document: StoredDocument | None, chunks: Sequence[StoredChunk]) -> None:
-        why = (fault(document, chunks) if document else None) or "its name cannot be read"
-        self._report.torn.append(Torn(str(source), why))
+        try:
+            chunks, why = stored_chunks(connection, document.doc_id), ""
+        except sqlite3.DatabaseError as error:
+            chunks, why = [], str(error)
+        why = why or fault(document, chunks) or "it cannot be read"
+        self._report.torn.append(Torn(str(document.source), why))
         self._write(torn_record(document, chunks, why))
 
     def _write_files(self, connection: sqlite3.Connection) -> None:
