@@ -10,7 +10,6 @@ from langgraph.graph import StateGraph
 
 from graph.answer import build as build_answer
 from graph.context import Context
-from graph.evidence import build as build_evidence
 from graph.search import build, graph
 from graph.state import InputState
 from tests.cli.conftest import corpus, documents  # noqa: F401  # fixtures
@@ -39,12 +38,6 @@ def test_nodes_and_edges_are_those_of_the_answer_graph() -> None:
     mine, whole = build(), build_answer()
     assert set(mine.nodes) <= set(whole.nodes)
     assert {edge for edge in _drawn(mine) if edge[1] != "__end__"} <= _drawn(whole)
-
-
-def test_nodes_and_edges_of_the_evidence_graph_are_those_of_the_answer_graph() -> None:
-    mine, whole = build_evidence(), build_answer()
-    assert set(mine.nodes) <= set(whole.nodes)
-    assert {edge for edge in _drawn(mine) if not {"__start__", "__end__"} & set(edge)} <= _drawn(whole)
 
 
 def test_nobody_is_asked_to_review(corpus: Path) -> None:  # noqa: F811
