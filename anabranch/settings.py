@@ -57,7 +57,7 @@ def operator() -> Operator:
         SettingsError: A variable cannot be read; a lock that cannot be read locks everybody out, rather than nobody.
     """
     try:
-        return Operator(**environment())
+        return Operator.model_validate(dict(environment()))
     except ValidationError as error:
         names = ", ".join(f"{PREFIX}{str(item['loc'][0]).upper()}" for item in error.errors(include_input=False))
         msg = f"The environment of this process cannot be used: {names}."
