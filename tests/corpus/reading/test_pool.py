@@ -95,15 +95,15 @@ def test_a_bomb_costs_one_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no bound on memory")
 def test_a_real_file_that_is_too_large_costs_itself(tmp_path: Path) -> None:
-    large, small = tmp_path / "large.txt", tmp_path / "small.html"
+    large, small = tmp_path / "large.html", tmp_path / "small.html"
     with large.open("wb") as file:
         file.truncate(900 << 20)
     small.write_text("<p>Herons fish.</p>", encoding="utf-8")
-    files = [File(large, "large.txt"), File(small, "small.html")]
+    files = [File(large, "large.html"), File(small, "small.html")]
     told = outcomes(Pool(Setup(Limits(60, 256 << 20), PLAIN, str(MINILM_TOKENIZER), SIZES)), files)
     assert told == [
-        "large.txt:",
-        "memory: reading 'large.txt' took more than 256 MB of memory.",
+        "large.html:",
+        "memory: reading 'large.html' took more than 256 MB of memory.",
         "small.html:",
         "Herons fish.",
     ]
