@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-from anabranch.corpus.ingest import IngestReport, ingest
+from anabranch.ingest.pipeline import IngestReport, ingest
+from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
-from anabranch.models.embedding import Vectors
 from benchmarks.report import Table
 from benchmarks.scale import Scale
 

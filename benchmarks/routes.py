@@ -16,7 +16,7 @@ from benchmarks.report import Table, kilobytes, ms, times
 from benchmarks.scale import Scale
 from benchmarks.turns import Compiled, Turn, asked, empty, timed
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 from tests.servers.openai_stub import OpenAIStub
 
 # Windows of one leaf or less, so that a guide of a few pages fills enough of them.

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from anabranch.corpus.analysis import analyser
-from anabranch.corpus.segments.bm25 import BM25, NONE_DEAD, Inverted
-from anabranch.corpus.segments.dense import open_shards, write_shards
-from anabranch.corpus.segments.postings import Postings, write_postings
-from anabranch.corpus.segments.ranking import Ranked
-from anabranch.corpus.segments.statistics import Statistics, histogram_of
-from anabranch.corpus.sentences import spans
-from anabranch.models.embedding import Vectors
+from anabranch.models.embedder import Vectors
+from anabranch.store.index.bm25 import BM25, NONE_DEAD, Inverted
+from anabranch.store.index.dense import open_shards, write_shards
+from anabranch.store.index.postings import Postings, write_postings
+from anabranch.store.index.statistics import Statistics, histogram_of
+from anabranch.store.index.topk import Ranked
+from anabranch.text.analyzer import analyser
+from anabranch.text.sentences import spans
 from benchmarks.report import Table, ms, times
 from benchmarks.scale import Scale
 

@@ -16,7 +16,7 @@ from benchmarks.report import Table, ms, times
 from benchmarks.scale import Scale
 from benchmarks.turns import asked, timed
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 from tests.servers.openai_stub import OpenAIStub
 
 COLUMNS = (

@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from graph.context import Context
+from nodes.settings import Context
 from tests.servers.openai_stub import OpenAIStub
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]

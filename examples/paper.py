@@ -12,7 +12,7 @@ import typer
 
 from anabranch.cli.failures import guarded
 from examples.running import HOME, answered, corpus_of, found, passage_line, show, show_answer
-from graph.context import Context
+from nodes.settings import Context
 
 SIZES = (2048, 512, 128)
 QUERIES, KEPT = 4, 5

@@ -9,15 +9,15 @@ from typing import Any
 
 import typer
 
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.tree import Sizes
+from anabranch.chunking.hierarchical_chunker import Sizes
 from anabranch.errors import UserError
+from anabranch.ingest.pipeline import ingest
+from anabranch.readers.document import Chunk
 from graph.answer import graph as answering
-from graph.context import Context
 from graph.search import graph as searching
-from graph.state import Candidate
-from nodes.resources import chunks_of
+from nodes.settings import Context
+from nodes.state import Candidate
+from nodes.support.dependencies import chunks_of
 
 HOME = Path(".anabranch/examples")
 SHOWN = 100

@@ -14,7 +14,7 @@ import typer
 
 from anabranch.cli.failures import guarded
 from examples.running import HOME, corpus_of, found, show
-from graph.context import Context
+from nodes.settings import Context
 
 SIZES = (2048, 512, 128)
 SHOWN = 3

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
-from graph.bridge import both_ways, route
-from graph.context import Context
 from graph.routes import (
     after_begin,
     after_cite,
@@ -24,7 +22,7 @@ from graph.routes import (
     after_rewrite,
     search,
 )
-from graph.state import InputState, MapTask, ReduceTask, RetrieveTask, State
+from graph.sync_adapter import both_ways, route
 from nodes.abstain import abstain
 from nodes.begin import begin
 from nodes.cite import cite
@@ -43,6 +41,8 @@ from nodes.rerank import rerank
 from nodes.retrieve import checked, retrieve
 from nodes.review import review_queries, review_sources
 from nodes.rewrite import rewrite
+from nodes.settings import Context
+from nodes.state import InputState, MapTask, ReduceTask, RetrieveTask, State
 
 Builder = StateGraph[State, Context, InputState, State]
 

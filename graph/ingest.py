@@ -11,9 +11,9 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from graph.bridge import both_ways
-from graph.context import Context
+from graph.sync_adapter import both_ways
 from nodes.ingest import ingest
+from nodes.settings import Context
 
 
 class IngestInput(TypedDict):

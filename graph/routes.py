@@ -11,14 +11,14 @@ from typing import Literal
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
-from anabranch.choices import EARLY_STOP
 from anabranch.errors import ThreadStateError
-from anabranch.spending import Spending
-from graph.context import Context, settle
-from graph.state import MapTask, Partial, ReduceTask, RetrieveTask, State
+from anabranch.synthesis.budget import Spending
+from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
-from nodes.searched import searched
-from nodes.spending import as_left, beside, left_of
+from nodes.settings import Context, settle
+from nodes.state import MapTask, Partial, ReduceTask, RetrieveTask, State
+from nodes.support.query_selection import searched
+from nodes.support.turn_budget import as_left, beside, left_of
 
 
 def after_begin(state: State) -> Literal["condense", "rewrite"]:

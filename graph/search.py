@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
-from graph.bridge import both_ways, route
-from graph.context import Context
 from graph.routes import search
-from graph.state import InputState, RetrieveTask, State
+from graph.sync_adapter import both_ways, route
 from nodes.begin import begin
 from nodes.condense import condense
 from nodes.fuse import fuse
 from nodes.rerank import rerank
 from nodes.retrieve import checked, retrieve
 from nodes.rewrite import rewrite
+from nodes.settings import Context
+from nodes.state import InputState, RetrieveTask, State
 
 Builder = StateGraph[State, Context, InputState, State]
 

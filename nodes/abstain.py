@@ -9,15 +9,15 @@ from itertools import chain
 
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.sentences import spans
-from anabranch.links import strip_links
-from graph.context import Context, settle
-from graph.state import State
-from nodes.growing import withdraw
-from nodes.resources import chunks_of, corpus_of
-from nodes.traced import Update, traced
-from nodes.writing import new_message_id, show
+from anabranch.readers.document import Chunk
+from anabranch.safety.link_removal import strip_links
+from anabranch.text.sentences import spans
+from nodes.settings import Context, settle
+from nodes.state import State
+from nodes.support.dependencies import chunks_of, corpus_of
+from nodes.support.draft_stream import withdraw
+from nodes.support.drafts import new_message_id, show
+from nodes.support.tracing import Update, traced
 
 NEAREST = 3
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)

@@ -10,14 +10,14 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from anabranch.corpus.filters import compile_filters
-from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import QuestionError
-from graph.context import Context, reader_of, settle
-from graph.state import Draft, Evidence, InputState, Query, Route
-from nodes.resources import corpus_of, model_of, reranker_of
+from anabranch.store.filters import compile_filters
+from anabranch.text.normalization import clean
 from nodes.retrieve import refuse_unknown
-from nodes.traced import Update, traced
+from nodes.settings import Context, reader_of, settle
+from nodes.state import Draft, Evidence, InputState, Query, Route
+from nodes.support.dependencies import corpus_of, model_of, reranker_of
+from nodes.support.tracing import Update, traced
 
 MAX_QUESTION_CHARS = 10_000
 

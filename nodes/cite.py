@@ -6,18 +6,18 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from anabranch.citations import CHECKED, CitationRecord, Verified, verify
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.identity import is_url
-from anabranch.corpus.store import Place
-from anabranch.leaks import without_instructions
-from anabranch.source_links import link_to
-from anabranch.supporting import PassageText
-from graph.context import Context, settle
-from graph.state import Citation, Degraded, Draft, Excerpt, State, Verification
-from nodes.resources import chunks_of, corpus_of, scope_of
-from nodes.traced import Update, traced
-from nodes.writing import instructions, piece_of
+from anabranch.citations.deep_links import link_to
+from anabranch.citations.evidence_span import PassageText
+from anabranch.citations.verification import CHECKED, CitationRecord, Verified, verify
+from anabranch.readers.document import Chunk
+from anabranch.safety.prompt_leak import without_instructions
+from anabranch.store.file_identity import is_url
+from anabranch.store.protocol import Place
+from nodes.settings import Context, settle
+from nodes.state import Citation, Degraded, Draft, Excerpt, State, Verification
+from nodes.support.dependencies import chunks_of, corpus_of, scope_of
+from nodes.support.drafts import instructions, piece_of
+from nodes.support.tracing import Update, traced
 
 
 @traced("cite")

@@ -7,16 +7,16 @@ import asyncio
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from anabranch.allowance import at_most
-from anabranch.conversation import Turn, condense_reply, follow_up, recent, transcript
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
-from graph.context import Context, settle
-from graph.state import Degraded, Query, State
-from nodes.failure import failed
-from nodes.resources import corpus_of, model_of
-from nodes.spending import spares
-from nodes.traced import Update, traced
+from anabranch.retrieval.conversation import Turn, condense_reply, follow_up, recent, transcript
+from anabranch.synthesis.token_bound import at_most
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Query, State
+from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import spares
 
 TOGETHER = "together"
 """Kind of a query that is the question with the one before it; the question alone comes next."""

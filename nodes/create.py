@@ -7,18 +7,18 @@ from langgraph.types import StreamWriter
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
-from anabranch.replies import AnswerStream
-from anabranch.spending import RouteName
-from graph.context import Context, settle
-from graph.state import Draft, State
-from nodes.composed import composed_draft
-from nodes.failure import failed
-from nodes.growing import GrowingDraft, is_heard, withdraw, write_growing
-from nodes.live import write_live
-from nodes.resources import model_of
-from nodes.spending import beside, repeat_within
-from nodes.traced import Update, traced
-from nodes.writing import draft_of, gone, instructions, new_message_id, window_text
+from anabranch.parsing import AnswerStream
+from anabranch.synthesis.budget import RouteName
+from nodes.settings import Context, settle
+from nodes.state import Draft, State
+from nodes.support.answer_messages import write_live
+from nodes.support.dependencies import model_of
+from nodes.support.draft_stream import GrowingDraft, is_heard, withdraw, write_growing
+from nodes.support.drafts import draft_of, gone, instructions, new_message_id, window_text
+from nodes.support.extractive_draft import composed_draft
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import beside, repeat_within
 
 
 @traced("create")

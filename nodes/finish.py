@@ -7,10 +7,10 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from graph.context import Context, settle
-from graph.state import Citation, State, Step
-from nodes.failure import all_refused
-from nodes.traced import Update, traced
+from nodes.settings import Context, settle
+from nodes.state import Citation, State, Step
+from nodes.support.failure import all_refused
+from nodes.support.tracing import Update, traced
 
 
 @traced("finish")

@@ -7,16 +7,16 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from anabranch.corpus.store import RankedList
 from anabranch.errors import OperationError
-from anabranch.fusion import fuse as fuse_lists
-from anabranch.fusion.evidence import Evidence
-from graph.context import Context, settle
-from graph.state import Candidate, Degraded, Query, Retrieved, State
+from anabranch.retrieval.fusion import fuse as fuse_lists
+from anabranch.retrieval.fusion.question_weight import Evidence
+from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
-from nodes.resources import corpus_of, scope_of
-from nodes.traced import Update, traced
-from nodes.weighing import ARMS, informed
+from nodes.settings import Context, settle
+from nodes.state import Candidate, Degraded, Query, Retrieved, State
+from nodes.support.dependencies import corpus_of, scope_of
+from nodes.support.fusion_weights import ARMS, informed
+from nodes.support.tracing import Update, traced
 
 EQUAL = 0.5
 

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from anabranch.allowance import at_most
-from anabranch.grouping import group
 from anabranch.models.chat import Chat
-from anabranch.spending import Spending
-from graph.context import Context, settle
-from graph.state import Degraded, Draft, Partial, State
-from nodes.composed import composed_draft
-from nodes.resources import corpus_of, model_of
-from nodes.room import envelope, room_of
-from nodes.spending import left_of
-from nodes.traced import Update, traced
-from nodes.writing import new_message_id, side_by_side
+from anabranch.synthesis.budget import Spending
+from anabranch.synthesis.reduce_groups import group
+from anabranch.synthesis.token_bound import at_most
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Draft, Partial, State
+from nodes.support.context_window import envelope, room_of
+from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.drafts import new_message_id, side_by_side
+from nodes.support.extractive_draft import composed_draft
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import left_of
 
 
 @traced("gather")

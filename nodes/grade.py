@@ -8,20 +8,20 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.store import CorpusStore
-from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError, SettingsError
-from anabranch.queries import WORD
-from anabranch.replies import VERDICT_SCHEMA, parse_verdict
-from anabranch.sufficiency import CALIBRATED, Judgement, either, judge
-from graph.context import Context, settle
-from graph.state import Degraded, Evidence, State
+from anabranch.parsing import VERDICT_SCHEMA, parse_verdict
+from anabranch.parsing.query_list import WORD
+from anabranch.readers.document import Chunk
+from anabranch.retrieval.answerability import CALIBRATED, Judgement, either, judge
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.store.protocol import CorpusStore
 from nodes.condense import ALONE, TOGETHER
-from nodes.failure import failed
-from nodes.resources import chunks_of, corpus_of, model_of, scope_of
-from nodes.spending import spares
-from nodes.traced import Update, traced
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Evidence, State
+from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import spares
 
 MAX_MISSING = 200
 

@@ -9,11 +9,11 @@ from typing import Any, get_args
 
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.ingest import ingest as ingest_files
-from anabranch.corpus.report import FileRow, Status
 from anabranch.errors import SettingsError
-from anabranch.settings import operator
-from graph.context import Context, settle
+from anabranch.ingest.ingest_report import FileRow, Status
+from anabranch.ingest.pipeline import ingest as ingest_files
+from anabranch.safety.operator import operator
+from nodes.settings import Context, settle
 
 MOST_FILES = 1_000
 """Files that a result names; a server keeps it whole, in a checkpoint."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
-from graph.context import Context, settle
-from graph.state import MapTask, Partial
-from nodes.failure import failed
-from nodes.gate import gate_of
-from nodes.resources import model_of
-from nodes.spending import repeat_within
-from nodes.traced import Update, traced
-from nodes.writing import draft_of, gone, window_text
+from nodes.settings import Context, settle
+from nodes.state import MapTask, Partial
+from nodes.support.concurrency import gate_of
+from nodes.support.dependencies import model_of
+from nodes.support.drafts import draft_of, gone, window_text
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import repeat_within
 
 
 @traced("map")

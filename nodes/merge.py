@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.ancestry import Ancestry, ancestry_of
-from anabranch.corpus.document import Chunk
-from anabranch.merging import Merged, room_left
-from anabranch.merging import merge as merge_chunks
-from graph.context import Context, settle
-from graph.state import Passage, State
-from nodes.resources import chunks_of, corpus_of, scope_of
-from nodes.traced import Update, traced
+from anabranch.readers.document import Chunk
+from anabranch.retrieval.auto_merging import Merged, room_left
+from anabranch.retrieval.auto_merging import merge as merge_chunks
+from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
+from nodes.settings import Context, settle
+from nodes.state import Passage, State
+from nodes.support.dependencies import chunks_of, corpus_of, scope_of
+from nodes.support.tracing import Update, traced
 
 PREVIEW_CHARS = 80
 

@@ -8,21 +8,21 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from anabranch.allowance import at_most
-from anabranch.choices import Choice, afford, choose
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.store import CorpusStore
-from anabranch.packing import Dropped, Packed
-from anabranch.packing import Passage as Packable
-from anabranch.packing import pack as pack_passages
-from anabranch.spending import Prices
-from graph.context import Context, settle
-from graph.state import Degraded, Excerpt, State
-from nodes.resources import chunks_of, corpus_of, model_of, scope_of
-from nodes.room import Room, room_of
-from nodes.spending import left_of
-from nodes.traced import Update, traced
-from nodes.writing import label
+from anabranch.readers.document import Chunk
+from anabranch.store.protocol import CorpusStore
+from anabranch.synthesis.budget import Prices
+from anabranch.synthesis.packing import Dropped, Packed
+from anabranch.synthesis.packing import Passage as Packable
+from anabranch.synthesis.packing import pack as pack_passages
+from anabranch.synthesis.routing import Choice, afford, choose
+from anabranch.synthesis.token_bound import at_most
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Excerpt, State
+from nodes.support.context_window import Room, room_of
+from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
+from nodes.support.drafts import label
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import left_of
 
 Window = tuple[Packable, ...]
 

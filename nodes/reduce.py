@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from anabranch.envelope import new_nonce, wrap
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
-from anabranch.replies import AnswerStream
-from graph.context import Context, settle
-from graph.state import Degraded, Draft, Partial, ReduceTask
-from nodes.failure import failed
-from nodes.gate import gate_of
-from nodes.growing import withdraw
-from nodes.live import write_live
-from nodes.resources import model_of
-from nodes.spending import repeat_within
-from nodes.traced import Update, traced
-from nodes.writing import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side
+from anabranch.parsing import AnswerStream
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Draft, Partial, ReduceTask
+from nodes.support.answer_messages import write_live
+from nodes.support.concurrency import gate_of
+from nodes.support.dependencies import model_of
+from nodes.support.draft_stream import withdraw
+from nodes.support.drafts import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import repeat_within
 
 
 @traced("reduce")

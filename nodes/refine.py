@@ -6,20 +6,20 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from anabranch.choices import EARLY_STOP
 from anabranch.errors import ModelError
-from anabranch.leaks import without_instructions
-from anabranch.replies import REVISION_SCHEMA, Action, parse_revision
-from anabranch.replies import Draft as Parts
-from anabranch.spending import Spending
-from graph.context import Context, settle
-from graph.state import Degraded, Draft, State
-from nodes.failure import failed
-from nodes.resources import corpus_of, model_of
-from nodes.room import sizes
-from nodes.spending import beside, left_of, repeat_within
-from nodes.traced import Update, traced
-from nodes.writing import draft_of, gone, instructions, window_text
+from anabranch.parsing import REVISION_SCHEMA, Action, parse_revision
+from anabranch.parsing import Draft as Parts
+from anabranch.safety.prompt_leak import without_instructions
+from anabranch.synthesis.budget import Spending
+from anabranch.synthesis.routing import EARLY_STOP
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Draft, State
+from nodes.support.context_window import sizes
+from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.drafts import draft_of, gone, instructions, window_text
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import beside, left_of, repeat_within
 
 
 @traced("refine")

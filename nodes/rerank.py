@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.rows import embedded_text
 from anabranch.errors import ModelError
 from anabranch.models.rerankers.llm import calls_of
-from anabranch.relevance import rank_by_relevance
-from graph.context import Context, settle
-from graph.state import Candidate, Degraded, State
-from nodes.failure import failed
-from nodes.fitting import one_call_reads_all
-from nodes.resources import chunks_of, reranker_of
-from nodes.spending import spares
-from nodes.traced import Update, traced
+from anabranch.readers.document import Chunk
+from anabranch.retrieval.relevance_order import rank_by_relevance
+from anabranch.store.records import embedded_text
+from nodes.settings import Context, settle
+from nodes.state import Candidate, Degraded, State
+from nodes.support.dependencies import chunks_of, reranker_of
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import spares
+from nodes.support.window_fit import one_call_reads_all
 
 
 @traced("rerank")

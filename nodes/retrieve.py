@@ -9,20 +9,20 @@ from typing import cast
 from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
 
-from anabranch.allowance import at_most
-from anabranch.corpus.query_vectors import embedding_anew
-from anabranch.corpus.store import Arm, RankedList
 from anabranch.errors import SettingsError, UserError
-from anabranch.guests import guest_lists
-from anabranch.llm_retrieval import Reach, read_all
-from anabranch.models.redaction import redacted
-from anabranch.models.rerankers.llm.asking import judge_all, reply_tokens, user_text
-from anabranch.relevance import Judgements, read_judgements
-from graph.context import Context, settle
-from graph.state import Degraded, Retrieved, RetrieveTask
-from nodes.resources import corpus_of, model_of, scope_of
-from nodes.spending import as_spending, spent_on
-from nodes.traced import Update, traced
+from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
+from anabranch.parsing.relevance import Judgements, read_judgements
+from anabranch.retrieval.langchain_retriever import guest_lists
+from anabranch.retrieval.llm_retriever import Reach, read_all
+from anabranch.safety.key_redaction import redacted
+from anabranch.store.protocol import Arm, RankedList
+from anabranch.store.query_vectors import embedding_anew
+from anabranch.synthesis.token_bound import at_most
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Retrieved, RetrieveTask
+from nodes.support.dependencies import corpus_of, model_of, scope_of
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import as_spending, spent_on
 
 ARMS = ("bm25", "dense")
 READER = "llm"

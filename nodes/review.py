@@ -13,9 +13,9 @@ from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 
 from anabranch.errors import SettingsError
-from graph.context import Context, settle
-from graph.state import Passage, Query, State
-from graph.validation import hold_to_reader
+from nodes.settings import Context, settle
+from nodes.state import Passage, Query, State
+from nodes.support.state_validation import hold_to_reader
 
 MAX_QUERIES = 32
 MAX_TRIES = 20

@@ -9,13 +9,13 @@ from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
-from anabranch.queries import WORD, parse_queries
-from graph.context import Context, settle
-from graph.state import Degraded, Query, State
-from nodes.failure import failed
-from nodes.resources import corpus_of, model_of
-from nodes.spending import spares
-from nodes.traced import Update, traced
+from anabranch.parsing.query_list import WORD, parse_queries
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Query, State
+from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.failure import failed
+from nodes.support.tracing import Update, traced
+from nodes.support.turn_budget import spares
 from prompts import REWRITE
 
 # The question itself must weigh at least as much as all that was derived from it: rewrites add recall and noise

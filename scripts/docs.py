@@ -29,7 +29,7 @@ def picture() -> str:
 
 def settings() -> str:
     """Return the table of Context fields."""
-    from graph.context import Context
+    from nodes.settings import Context
 
     rows = ["| setting | default | what it does |", "|---|---|---|"]
     for name, field in Context.model_fields.items():

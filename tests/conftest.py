@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from anabranch.settings import environment
+from anabranch.safety.operator import environment
 
-pytest_plugins = ["tests.servers.fixtures"]
+pytest_plugins = ["tests.servers.fixtures", "tests.models.model_fixtures"]
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from anabranch.cli.output import say
-from anabranch.corpus.reading.cleaning import clean, squeeze
+from anabranch.text.normalization import clean, squeeze
 
 MARKER = re.compile(r"\[\d+\]")
 MAX_QUOTE = 400

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from anabranch import __version__
-from anabranch.cli.ask import ask
-from anabranch.cli.corpus import corpus
-from anabranch.cli.doctor import doctor
-from anabranch.cli.eval import evaluate
+from anabranch.cli.ask_command import ask
+from anabranch.cli.corpus_command import corpus
+from anabranch.cli.doctor_command import doctor
+from anabranch.cli.eval_command import evaluate
 from anabranch.cli.failures import guarded
-from anabranch.cli.ingest import ingest
-from anabranch.cli.search import search
+from anabranch.cli.ingest_command import ingest
+from anabranch.cli.search_command import search
 
 app = typer.Typer(
     name="anabranch",

@@ -10,15 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from anabranch.cli.atomic_write import check_folder, write_whole
 from anabranch.cli.eval_contexts import context_of, settings_of
 from anabranch.cli.eval_places import Selection, places_of
+from anabranch.cli.eval_run import Asked, command_of, prepared_of
 from anabranch.cli.eval_view import print_grid
-from anabranch.cli.evaluating import Asked, command_of, prepared_of
-from anabranch.cli.files import check_folder, write_whole
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import bar
-from anabranch.cli.settings import context_of as context_given
+from anabranch.cli.settings_options import context_of as context_given
 from anabranch.errors import SettingsError
+from anabranch.evaluation.answer_quality import Outcome, Written, outcome_of
 from anabranch.evaluation.answer_report import (
     AnswerCollection,
     AnswerReport,
@@ -28,17 +29,16 @@ from anabranch.evaluation.answer_report import (
     values_of,
 )
 from anabranch.evaluation.answer_tables import AnswerTable, answers_expected, read_answer_table
-from anabranch.evaluation.answers import Outcome, Written, outcome_of
-from anabranch.evaluation.asking import Question, asked_of, pool_of
 from anabranch.evaluation.calibration import Weights
-from anabranch.evaluation.corpora import Prepared
+from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.curve_plot import plot_of_curves
-from anabranch.evaluation.tables import Table
-from anabranch.sufficiency import BIAS, SURE, WEIGHTS
+from anabranch.evaluation.question_selection import Question, asked_of, pool_of
+from anabranch.evaluation.score_tables import Table
+from anabranch.retrieval.answerability import BIAS, SURE, WEIGHTS
 from graph.answer import graph
-from graph.context import Context
-from graph.state import InputState
-from nodes.resources import chunks_of
+from nodes.settings import Context
+from nodes.state import InputState
+from nodes.support.dependencies import chunks_of
 
 CONFIGURATION = "answers"
 _MARKER = re.compile(r"\s?\[(?:\d+|\?)\]")

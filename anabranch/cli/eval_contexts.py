@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from anabranch.errors import CollectionError
 from anabranch.evaluation.measures import cutoff_of, measure_of
-from anabranch.evaluation.tables import Table
-from graph.context import Context, in_force
+from anabranch.evaluation.score_tables import Table
+from nodes.settings import Context, in_force
 
 Values = dict[str, Any]
 

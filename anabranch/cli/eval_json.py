@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from anabranch.evaluation.report import CollectionReport, Report
+from anabranch.evaluation.score_report import CollectionReport, Report
 
 SHOWN_DOCUMENTS = 20
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anabranch.errors import SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
-from anabranch.evaluation.tables import Table
+from anabranch.evaluation.score_tables import Table
 
 
 @dataclass(frozen=True, slots=True)

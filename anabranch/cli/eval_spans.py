@@ -7,15 +7,15 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anabranch.cli.searching import Hit, hits_of
-from anabranch.corpus.ancestry import Ancestry, ancestry_of
-from anabranch.corpus.document import Chunk
-from anabranch.evaluation.arms import Arm, passages_of
-from anabranch.evaluation.running import AT_ONCE, Found
+from anabranch.cli.search_view import Hit, hits_of
+from anabranch.evaluation.passage_builders import Arm, passages_of
+from anabranch.evaluation.runs import AT_ONCE, Found
+from anabranch.evaluation.score_tables import Table
 from anabranch.evaluation.spans import Span
-from anabranch.evaluation.tables import Table
-from graph.context import Context
-from nodes.resources import corpus_of, scope_of
+from anabranch.readers.document import Chunk
+from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
+from nodes.settings import Context
+from nodes.support.dependencies import corpus_of, scope_of
 
 AFTER_SEARCH = frozenset({"merge_threshold", "window_tokens"})
 """Settings that only change what passages are made of the leaves that were found."""

@@ -10,9 +10,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from anabranch.cli.output import say
-from anabranch.corpus.reading.cleaning import squeeze
-from anabranch.evaluation.comparison import Comparison
-from anabranch.evaluation.report import CollectionReport, Report
+from anabranch.evaluation.run_comparison import Comparison
+from anabranch.evaluation.score_report import CollectionReport, Report
+from anabranch.text.normalization import squeeze
 
 STYLES = {"ok": "green", "drift": "red", "missed": "red", "not checked": "dim", "not here": "yellow"}
 MOST_COLUMNS = 8

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import place_of
-from anabranch.cli.tables import plain, table_of
-from anabranch.cli.ways import ways
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.reading.cleaning import squeeze
+from anabranch.cli.passage_table import ways
+from anabranch.cli.rich_tables import plain, table_of
+from anabranch.readers.document import Chunk
+from anabranch.text.normalization import squeeze
 
 
 def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> None:

@@ -43,7 +43,7 @@ def guarded(command: Callable[P, R]) -> Callable[P, R]:
 def report(error: BaseException) -> None:
     """Print the paragraph; the traceback as well when it was asked for."""
     console = notes()
-    from anabranch.settings import environment
+    from anabranch.safety.operator import environment
 
     if environment().get("debug", "") not in ("", "0"):
         console.print("".join(traceback.format_exception(error)), soft_wrap=True)

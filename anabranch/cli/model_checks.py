@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from anabranch.cli.finding import Check
+from anabranch.cli.doctor_check import Check
 from anabranch.errors import AnabranchError
 
 if TYPE_CHECKING:
-    from graph.context import Context
+    from nodes.settings import Context
 
 KEYS = ("OPENAI_API_KEY", "ANABRANCH_BASE_URL_KEY", "ANTHROPIC_API_KEY", "CO_API_KEY", "COHERE_API_KEY")
 REACH_SECONDS = 3.0
@@ -17,7 +17,7 @@ REACH_SECONDS = 3.0
 
 async def model_check(context: Context) -> Check:
     """Say whether the chat model can be made; only a server of the user's own is contacted."""
-    from nodes.resources import model_of
+    from nodes.support.dependencies import model_of
 
     if context.model is None:
         return _without(context)
@@ -49,7 +49,7 @@ async def _served(model: str, base_url: str) -> Check:
     """Ask a server of the user's own whether it is there and has the model."""
     import httpx
 
-    from anabranch.settings import key_for
+    from anabranch.safety.operator import key_for
 
     key = key_for(base_url)
     headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
@@ -73,7 +73,7 @@ async def _served(model: str, base_url: str) -> Check:
 
 async def reranker_check(context: Context) -> Check:
     """Say whether the reranker can be made."""
-    from nodes.resources import reranker_of
+    from nodes.support.dependencies import reranker_of
 
     if context.rerank == "none":
         return Check("rerank", "off", "none: the fused order stays")

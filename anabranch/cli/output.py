@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from anabranch.corpus.reading.cleaning import INVISIBLE, clean
+from anabranch.text.normalization import INVISIBLE, clean
 
 WIDTH = 100
 """Columns of a table where there is no terminal to ask."""

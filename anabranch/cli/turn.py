@@ -11,8 +11,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StreamMode
 
-from graph.context import Context
-from graph.state import InputState
+from nodes.settings import Context
+from nodes.state import InputState
 
 
 class Watcher(Protocol):

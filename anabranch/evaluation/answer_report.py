@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from anabranch.evaluation.answer_quality import Caution, Kind, Outcome, Quality, caution_of, quality_of
 from anabranch.evaluation.answer_tables import AnswerCase, AnswerTable
-from anabranch.evaluation.answers import Caution, Kind, Outcome, Quality, caution_of, quality_of
 from anabranch.evaluation.calibration import Weights, fitted, held_out
-from anabranch.evaluation.markdown import grid, safe
-from anabranch.evaluation.risk import Point, area, at_threshold, risk_coverage
+from anabranch.evaluation.markdown_report import grid, safe
+from anabranch.evaluation.risk_coverage import Point, area, at_threshold, risk_coverage
 
 OTHERS: tuple[Kind, ...] = ("marked", "elsewhere", "removed")
 TOLD: dict[Kind, str] = {"marked": "no answer", "elsewhere": "of others", "removed": "answer removed"}

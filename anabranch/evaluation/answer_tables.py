@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from anabranch.evaluation.located import Where, read_located
-from anabranch.evaluation.queries import unusable
-from anabranch.evaluation.tables import DIGITS, Name, Score, place, said, spelled
+from anabranch.evaluation.query_set import unusable
+from anabranch.evaluation.score_tables import DIGITS, Name, Score, place, said, spelled
+from anabranch.evaluation.yaml_positions import Where, read_located
 
 Measure = Literal[
     "contains", "recall", "precision", "sentences", "words", "false_abstentions", "answered_marked",

@@ -1,7 +1,7 @@
 """Calibrates the confidence in the evidence: a logistic regression on its signals, checked where it was not fitted.
 
-The weights that `anabranch.sufficiency` holds are what this finds on all collections together; the table of answers
-shows both, and how well weights that were fitted on all other collections do on each one.
+The weights that `anabranch.retrieval.answerability` holds are what this finds on all collections together; the table of
+answers shows both, and how well weights that were fitted on all other collections do on each one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.evaluation.answers import Outcome
-from anabranch.evaluation.risk import auc
+from anabranch.evaluation.answer_quality import Outcome
+from anabranch.evaluation.risk_coverage import auc
 
 STEPS = 50
 RIDGE = 1e-3

@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import CollectionError
-from anabranch.evaluation.evidence import QUESTIONS, judged, read_questions
-from anabranch.evaluation.gold import Gold
-from anabranch.evaluation.judgements import Qrels, find_qrels, read_qrels
-from anabranch.evaluation.queries import read_queries
+from anabranch.evaluation.evidence_patterns import QUESTIONS, judged, read_questions
+from anabranch.evaluation.gold_answers import Gold
+from anabranch.evaluation.qrels import Qrels, find_qrels, read_qrels
+from anabranch.evaluation.query_set import read_queries
 from anabranch.evaluation.references import read_references
+from anabranch.text.normalization import clean
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"

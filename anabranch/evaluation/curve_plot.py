@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import drawsvg
 
-from anabranch.evaluation.plot import COLOURS, GRID, text
-from anabranch.evaluation.risk import Point, at_threshold
+from anabranch.evaluation.bar_plot import COLOURS, GRID, text
+from anabranch.evaluation.risk_coverage import Point, at_threshold
 
 LEFT, TOP, SIZE, LEGEND, FOOT = 60, 20, 360, 200, 50
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from anabranch.evaluation.tables import Margin, Table
+from anabranch.evaluation.score_tables import Margin, Table
 
 Kept = Literal["ok", "missed", "not checked"]
 """`not checked`: a collection or a configuration that it speaks of was not measured."""

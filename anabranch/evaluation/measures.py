@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.evaluation.judgements import Qrels
+from anabranch.evaluation.qrels import Qrels
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.corpus.reading.cleaning import clean
-from anabranch.evaluation.queries import numbered, unusable
+from anabranch.evaluation.query_set import numbered, unusable
+from anabranch.text.normalization import clean
 
 SHAPE = '{"_id": "q1", "text": "...", "corpus_id": "d1", "references": [{"start_index": 0, "end_index": 9}]}'
 

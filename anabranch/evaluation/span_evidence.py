@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anabranch.corpus.reading.cleaning import clean
 from anabranch.errors import CollectionError
 from anabranch.evaluation.collection import QUERIES
-from anabranch.evaluation.corpora import Prepared
-from anabranch.evaluation.locating import located
-from anabranch.evaluation.queries import numbered
+from anabranch.evaluation.collection_corpus import Prepared
+from anabranch.evaluation.query_set import numbered
 from anabranch.evaluation.references import SHAPE, Reference, read_references
+from anabranch.evaluation.span_location import located
 from anabranch.evaluation.spans import Places, Span
-from anabranch.evaluation.texts import Texts
-from anabranch.models.tokens import Tokens
+from anabranch.evaluation.text_match import Texts
+from anabranch.models.token_count import Tokens
+from anabranch.text.normalization import clean
 
 
 @dataclass(frozen=True, slots=True)

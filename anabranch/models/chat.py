@@ -21,11 +21,9 @@ from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.clients import Clients, Pool
-from anabranch.models.metering import count_call, note_failure, take_repeat
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.redaction import keys_of, redacted
 from anabranch.models.reserve import RESERVES, learn, level_of
-from anabranch.models.shapes import (
+from anabranch.models.structured_output import (
     Means,
     Model,
     Schema,
@@ -37,8 +35,10 @@ from anabranch.models.shapes import (
     said,
     shaped,
 )
-from anabranch.replies.thinking import drop_thinking
-from anabranch.settings import key_for
+from anabranch.models.usage import count_call, note_failure, take_repeat
+from anabranch.parsing.reasoning_blocks import drop_thinking
+from anabranch.safety.key_redaction import keys_of, redacted
+from anabranch.safety.operator import key_for
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
 # may see of an answer is pushed there by the node, after checking.

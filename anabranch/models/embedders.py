@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 from anabranch.errors import SettingsError
-from anabranch.models.embedding import Embedder
+from anabranch.models.embedder import Embedder
 from anabranch.models.lru import LRU
 from anabranch.models.sentence_folder import model_file
 
@@ -67,13 +67,13 @@ def _newest(folder: Path) -> int:
 
 def _new_embedder(spec: str, base_url: str | None) -> Embedder:
     if spec == DEFAULT_EMBEDDER:
-        from anabranch.models.onnx import OnnxEmbedder
+        from anabranch.models.onnx_embedder import OnnxEmbedder
 
         return OnnxEmbedder()
     if spec.startswith("openai:"):
         from anabranch.models.openai_embedding import OpenAIEmbedder
 
         return OpenAIEmbedder(spec.removeprefix("openai:"), base_url)
-    from anabranch.models.onnx import OnnxEmbedder
+    from anabranch.models.onnx_embedder import OnnxEmbedder
 
     return OnnxEmbedder(Path(spec))

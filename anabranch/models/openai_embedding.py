@@ -12,12 +12,12 @@ import numpy as np
 from pydantic import SecretStr
 
 from anabranch.errors import AnabranchError, MissingKeyError
-from anabranch.models.embedding import Vectors
+from anabranch.models.embedder import Vectors
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.redaction import keys_of
-from anabranch.models.unit import unit_rows
-from anabranch.models.wordpieces import WordPieces
-from anabranch.settings import key_for
+from anabranch.models.vector_norm import unit_rows
+from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.safety.key_redaction import keys_of
+from anabranch.safety.operator import key_for
 
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 

@@ -12,7 +12,7 @@ from anabranch.errors import (
     RequestRefusedError,
     SettingsError,
 )
-from anabranch.models.redaction import redacted
+from anabranch.safety.key_redaction import redacted
 
 SAID = 300
 """Characters of the provider's own message that are passed on."""

@@ -7,7 +7,7 @@ needs is learned from such replies and kept for the process; a limit costs nothi
 from __future__ import annotations
 
 from anabranch.models.lru import LRU
-from anabranch.models.shapes import Who
+from anabranch.models.structured_output import Who
 
 RESERVES = (0, 4_000, 16_000)
 """Tokens, level by level; each reply that was lost to thoughts is asked for once more on the next level."""

@@ -22,7 +22,7 @@ from benchmarks.at_scale.systems import NAMES
 from benchmarks.at_scale.tables import tables, versions
 from benchmarks.report import Table, for_terminal, regenerated
 from benchmarks.scale import ROOT
-from graph.context import Context
+from nodes.settings import Context
 
 PAGE = Path(__file__).parent.with_name("at-scale.md")
 TEXT = (ROOT / "docs", ROOT / "tests" / "samples")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from anabranch.corpus.analysis import analyser
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Scope
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Scope
+from anabranch.text.analyzer import analyser
 from benchmarks.at_scale.material import Material
 
 

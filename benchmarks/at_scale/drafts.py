@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anabranch.corpus.document import Block, Document
+from anabranch.readers.document import Block, Document
 from benchmarks.at_scale.growth import Coiner, fitted
 from benchmarks.at_scale.pool import Pool
 from benchmarks.at_scale.prose import words

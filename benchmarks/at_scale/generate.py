@@ -11,10 +11,10 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
-from anabranch.corpus.document import Document
-from anabranch.corpus.rows import embedded_text, text_key
-from anabranch.corpus.tree import grow
+from anabranch.chunking.hierarchical_chunker import grow
 from anabranch.models.embedders import load_embedder
+from anabranch.readers.document import Document
+from anabranch.store.records import embedded_text, text_key
 from benchmarks.at_scale.drafts import Draft, Writer, leaf_vectors
 from benchmarks.at_scale.exact import nearest
 from benchmarks.at_scale.material import BUCKETS, NEAREST, SHARES, Material, Passage, limit, matrix, passages_in

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from anabranch.models.embedder import Embedder, Vectors
 from anabranch.models.embedders import load_embedder
-from anabranch.models.embedding import Embedder, Vectors
 from benchmarks.at_scale.prose import sentences, words
 
 NEIGHBOURS = 32

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from anabranch.corpus.document import Document
-from anabranch.corpus.reading import SUPPORTED, read
-from anabranch.corpus.sentences import spans
 from anabranch.errors import ReadingError
+from anabranch.readers import SUPPORTED, read
+from anabranch.readers.document import Document
+from anabranch.text.sentences import spans
 
 SHORTEST, LONGEST = 40, 400
 """Characters of a sentence: shorter ones are labels, longer ones are tables and code."""

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from evals.real_model.questions import Question, contains
 from evals.real_model.serving import Clock
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 
 WINDOW = 1000
 """Tokens of passages in all, on every route: a small model on one core reads some forty a second."""

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from anabranch.cli.app import app
-from anabranch.settings import environment
+from anabranch.safety.operator import environment
 
 RIVERS = """# Rivers
 
@@ -61,7 +61,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def corpus(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus of three documents, embedded by the bundled MiniLM; read it only."""
-    from anabranch.corpus.ingest import ingest
+    from anabranch.ingest.pipeline import ingest
 
     folder = tmp_path_factory.mktemp("home") / "corpus"
     assert ingest([documents], folder).count("added") == len(DOCUMENTS)

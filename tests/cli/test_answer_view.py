@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from anabranch.citations import CHECKED
+from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_view import print_answer, remarks_on, source_lines
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from anabranch.cli.eval_contexts import context_of, measured_too_far, settings_of, settings_shown
 from anabranch.errors import CollectionError
-from anabranch.evaluation.tables import Table
-from graph.context import Context
+from anabranch.evaluation.score_tables import Table
+from nodes.settings import Context
 
 
 def table(**changes: Any) -> Table:

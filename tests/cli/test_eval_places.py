@@ -6,7 +6,7 @@ import pytest
 
 from anabranch.cli.eval_places import Selection, places_of
 from anabranch.errors import CollectionError, SettingsError
-from anabranch.evaluation.tables import Table
+from anabranch.evaluation.score_tables import Table
 from tests.evaluation.made import make_collection
 
 TABLE = Table.model_validate(

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from anabranch.cli.explain import print_explanation
-from anabranch.corpus.document import Chunk
+from anabranch.readers.document import Chunk
 
 
 def chunk(identity: str, text: str, page: int | None = 3) -> Chunk:

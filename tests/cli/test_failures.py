@@ -5,7 +5,7 @@ import typer
 
 from anabranch.cli.failures import exit_code, guarded, innermost, paragraph
 from anabranch.errors import ModelError, QuestionError
-from anabranch.settings import environment
+from anabranch.safety.operator import environment
 
 
 def test_ours_are_told_with_their_hint_on_one_line() -> None:
@@ -43,7 +43,7 @@ def test_a_bug_says_how_to_see_more() -> None:
 
 
 def test_missing_modules_point_to_the_doctor() -> None:
-    assert "anabranch doctor" in paragraph(ModuleNotFoundError("No module named 'graph.context'"))
+    assert "anabranch doctor" in paragraph(ModuleNotFoundError("No module named 'nodes.settings'"))
 
 
 def failing(error: BaseException) -> None:

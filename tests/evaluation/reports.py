@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from anabranch.evaluation.collection import Collection
-from anabranch.evaluation.corpora import Prepared
-from anabranch.evaluation.report import Report, reported, scored_collection
-from anabranch.evaluation.running import Run
-from anabranch.evaluation.tables import Table
+from anabranch.evaluation.collection_corpus import Prepared
+from anabranch.evaluation.runs import Run
+from anabranch.evaluation.score_report import Report, reported, scored_collection
+from anabranch.evaluation.score_tables import Table
 
 TABLE = {
     "title": "Trial | of two",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.corpora import Making, Prepared, prepare
+from anabranch.evaluation.collection_corpus import Making, Prepared, prepare
 from tests.evaluation.made import write_lines
 
 # Reading drops the blank lines at the top and the soft hyphens: no character keeps its number.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from anabranch.evaluation.answer_quality import Kind, Outcome, Written, outcome_of
 from anabranch.evaluation.answer_report import (
     AnswerCollection,
     AnswerReport,
@@ -10,9 +11,8 @@ from anabranch.evaluation.answer_report import (
     values_of,
 )
 from anabranch.evaluation.answer_tables import AnswerCase, AnswerTable
-from anabranch.evaluation.answers import Kind, Outcome, Written, outcome_of
 from anabranch.evaluation.calibration import Weights
-from anabranch.evaluation.gold import Gold
+from anabranch.evaluation.gold_answers import Gold
 
 GOLD = Gold(answers=("otters",))
 

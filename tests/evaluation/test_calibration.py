@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anabranch.evaluation.answers import Kind, Outcome, Written
+from anabranch.evaluation.answer_quality import Kind, Outcome, Written
 from anabranch.evaluation.calibration import fitted, held_out
 
 

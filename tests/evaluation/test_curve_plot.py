@@ -3,7 +3,7 @@ from __future__ import annotations
 from lxml import etree
 
 from anabranch.evaluation.curve_plot import plot_of_curves
-from anabranch.evaluation.risk import risk_coverage
+from anabranch.evaluation.risk_coverage import risk_coverage
 
 SVG = "{http://www.w3.org/2000/svg}"
 CURVES = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from anabranch.evaluation.margins import MarginCheck, margins_checked
-from anabranch.evaluation.tables import Table
+from anabranch.evaluation.score_tables import Table
 
 COLUMNS = {"x": {"new": 0.70, "a": 0.60, "b": 0.72}, "y": {"new": 0.80, "a": 0.70, "b": 0.60}}
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.corpus.opening import open_now
 from anabranch.errors import CollectionError
 from anabranch.evaluation.span_evidence import with_spans
-from anabranch.evaluation.texts import Texts
+from anabranch.evaluation.text_match import Texts
+from anabranch.store.corpus_handles import open_now
 from tests.evaluation.made import make_collection
 from tests.evaluation.spanned import make_spanned, prepared
 

@@ -7,13 +7,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from anabranch.corpus.analysis import analyser
-from anabranch.corpus.embedded import EmbeddedCorpus
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.rows import embedded_text
-from anabranch.corpus.store import Scope
-from anabranch.corpus.upkeep import verify
-from anabranch.corpus.upkeep.leftovers import leftovers as unneeded
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.maintenance import verify
+from anabranch.store.maintenance.orphan_files import leftovers as unneeded
+from anabranch.store.protocol import Scope
+from anabranch.store.records import embedded_text
+from anabranch.text.analyzer import analyser
 
 HOURS = 5
 SIZES = (64, 32, 16)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.truth import Truth
+from anabranch.store.corpus_writer import Truth
 from tests.faults.children import Say
 
 

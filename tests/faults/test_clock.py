@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.corpus.opening import open_now
+from anabranch.store.corpus_handles import open_now
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, made, name_of, problems, said, take_in
 

@@ -12,12 +12,13 @@ from unittest.mock import patch
 
 import pytest
 
-from anabranch.corpus.embedded import EmbeddedCorpus
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.segments import dense, integrity, segment
-from anabranch.corpus.segments.generation import current, read_manifest
-from anabranch.corpus.segments.segment import Segment
 from anabranch.errors import CorpusDamagedError
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.index import checksum_watch as integrity
+from anabranch.store.index import dense, segment
+from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.index.segment import Segment
+from anabranch.store.local_store import EmbeddedCorpus
 from tests.faults.children import answer
 from tests.faults.conftest import NewFault
 from tests.faults.damaging import damaged

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.segments.dense import open_shards, write_shards
-from anabranch.corpus.segments.mapping import reserved, save
-from anabranch.corpus.upkeep import compact, rebuild
 from anabranch.errors import AnabranchError, OperationError
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.index.dense import open_shards, write_shards
+from anabranch.store.index.mmap_file import reserved, save
+from anabranch.store.maintenance import compact, rebuild
 from tests.faults.children import Child, Say, answer
 from tests.faults.conftest import Disk, NewFault
 from tests.faults.days import check_answers, editions, found, leaves, leftovers, made, problems, take_in, tell, texts_of

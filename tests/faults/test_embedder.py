@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.upkeep import rebuild
 from anabranch.errors import EmbedderMismatchError, SettingsError
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.maintenance import rebuild
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, made, problems, take_in, tell
 from tests.faults.models import make_model

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.upkeep import compact
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.maintenance import compact
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, leftovers, name_of, problems, take_in, tell

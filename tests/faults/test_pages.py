@@ -13,12 +13,12 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from anabranch.corpus.embedded import EmbeddedCorpus
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.portable.exporting import export_corpus
-from anabranch.corpus.store import Scope
-from anabranch.corpus.upkeep import rebuild, repair
 from anabranch.errors import AnabranchError
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.export.export_corpus import export_corpus
+from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.maintenance import rebuild, repair
+from anabranch.store.protocol import Scope
 from tests.faults.conftest import NewFault
 from tests.faults.damaging import damaged
 from tests.faults.days import documents, found, made, problems, take_in, tell, texts_of

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.truth import Truth
 from anabranch.errors import AnabranchError, CorpusNotFoundError
-from tests.corpus.segments.filling import grown, write
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_writer import Truth
 from tests.faults.children import Child, Say, answer
 from tests.faults.conftest import Disk, NewFault
 from tests.faults.damaging import damaged
@@ -32,6 +31,7 @@ from tests.faults.days import (
     tell,
     texts_of,
 )
+from tests.store.index.filling import grown, write
 
 DAYS = 12
 LEFT = 50

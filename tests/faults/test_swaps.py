@@ -8,16 +8,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from anabranch.corpus.lock import writing
-from anabranch.corpus.opening import open_now
-from anabranch.corpus.segments.generation import KEPT
-from anabranch.corpus.segments.publishing import compact, tidy
-from anabranch.corpus.truth import Truth
 from anabranch.models.embedders import load_embedder
-from tests.corpus.segments.filling import alive, grown, write
+from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_writer import Truth
+from anabranch.store.index.manifest import KEPT
+from anabranch.store.index.publisher import compact, tidy
+from anabranch.store.write_lock import writing
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, found, name_of, problems
+from tests.store.index.filling import alive, grown, write
 
 DAYS = 40
 EACH = 5

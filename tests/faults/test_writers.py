@@ -7,8 +7,8 @@ import re
 import time
 from pathlib import Path
 
-from anabranch.corpus.opening import open_now
 from anabranch.errors import CorpusLockedError
+from anabranch.store.corpus_handles import open_now
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, name_of, problems, take_in, tell

@@ -23,11 +23,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
 from pydantic import ValidationError
 
-from anabranch.corpus.ingest import ingest
 from anabranch.errors import AnabranchError
+from anabranch.ingest.pipeline import ingest
 from graph.answer import build, graph
-from graph.context import Context, in_force
-from graph.state import State
+from nodes.settings import Context, in_force
+from nodes.state import State
 from tests.conftest import REPOSITORY
 
 SECRET = "hunter2-in-a-file-of-the-server"

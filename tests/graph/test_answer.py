@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.answer import build, graph
-from graph.context import Context
+from nodes.settings import Context
 
 
 async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:
@@ -40,8 +40,8 @@ async def test_answers_are_verbatim_cited_and_verified(question: str, answer: st
 
 
 async def test_every_citation_is_words_of_its_passage(river: str) -> None:
-    from anabranch.corpus.opening import open_corpus
-    from anabranch.corpus.store import Scope
+    from anabranch.store.corpus_handles import open_corpus
+    from anabranch.store.protocol import Scope
 
     state = await _ask("What measures protect the town from floods?", river)
     corpus = await open_corpus(river)
@@ -218,7 +218,7 @@ async def test_every_fusion(fusion: str, river: str) -> None:
 async def test_a_quote_is_cited_with_its_own_page(tmp_path: Path) -> None:
     import pymupdf
 
-    from anabranch.corpus.ingest import ingest
+    from anabranch.ingest.pipeline import ingest
 
     with pymupdf.open() as pdf:
         for name, year in (("Alder", 1801), ("Birch", 1802), ("Cedar", 1803)):
@@ -231,7 +231,7 @@ async def test_a_quote_is_cited_with_its_own_page(tmp_path: Path) -> None:
 
 
 async def test_a_documents_own_references_do_not_become_citations(tmp_path: Path) -> None:
-    from anabranch.corpus.ingest import ingest
+    from anabranch.ingest.pipeline import ingest
 
     (tmp_path / "paper.md").write_text(
         "# Otters\n\nOtters sleep on their backs in kelp [12], as Marlowe showed [3, 7].\n"

@@ -12,13 +12,13 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from anabranch.corpus.ingest import ingest
 from anabranch.errors import CorpusEmptyError, QuestionError
+from anabranch.ingest.pipeline import ingest
 from graph.answer import build as build_answer
-from graph.context import Context
 from graph.search import graph as search
-from graph.state import InputState
 from nodes.begin import MAX_QUESTION_CHARS
+from nodes.settings import Context
+from nodes.state import InputState
 from tests.cli.conftest import Run, run, write_rows  # noqa: F401  # a fixture
 from tests.evaluation.made import make_collection
 

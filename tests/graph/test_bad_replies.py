@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, written
 from tests.servers.calls import Request
 from tests.servers.clock import Clock, hurried

@@ -12,10 +12,10 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
-from anabranch.corpus.analysis import Analyser
+from anabranch.text.analyzer import Analyser
 from graph.answer import build
-from graph.context import Context
-from nodes import composed
+from nodes.settings import Context
+from nodes.support import extractive_draft as composed
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 

@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.answer import build, graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

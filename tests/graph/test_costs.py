@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import added, at_once, model, step_of
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

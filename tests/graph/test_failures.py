@@ -17,7 +17,7 @@ from anabranch.errors import (
     SettingsError,
 )
 from graph.answer import build, graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model
 from tests.servers import scripts
 from tests.servers.clock import hurried
@@ -45,7 +45,7 @@ async def test_a_corpus_that_is_not_there(tmp_path: Path) -> None:
 
 
 async def test_a_corpus_with_nothing_in_it(tmp_path: Path) -> None:
-    from anabranch.corpus.ingest import ingest
+    from anabranch.ingest.pipeline import ingest
 
     (tmp_path / "empty").mkdir()
     ingest([tmp_path / "empty"], tmp_path / "corpus")

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from anabranch.corpus.ingest import ingest
+from anabranch.ingest.pipeline import ingest
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

@@ -12,8 +12,8 @@ from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError
 from graph.answer import build
-from graph.context import Context
 from graph.search import build as build_search
+from nodes.settings import Context
 
 TOLL = "The toll bridge at Halden was opened in 1832 by Queen Adelaide."
 

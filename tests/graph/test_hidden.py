@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Arm, CorpusStore, Scope
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Arm, CorpusStore, Scope
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 
 pytestmark = pytest.mark.slow
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Scope
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Scope
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from prompts import CREATE
 from tests.conftest import REPOSITORY
 from tests.graph.replies import model, passages_in, step_of, written
-from tests.rendering import live
+from tests.safety.rendering import live
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub

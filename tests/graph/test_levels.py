@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.answer import build, graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

@@ -8,7 +8,7 @@ import pytest
 
 from anabranch.errors import SettingsError
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, passages_in
 from tests.servers import scripts
 from tests.servers.calls import Request

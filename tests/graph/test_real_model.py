@@ -12,7 +12,7 @@ import pytest
 
 from anabranch.models.chat import close_chats
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 

@@ -9,7 +9,7 @@ import pytest
 
 from anabranch.models import reserve
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model
 from tests.models.test_reasoning import ceiling_of, completion
 from tests.servers.calls import Request

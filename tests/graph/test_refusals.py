@@ -10,9 +10,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from graph.answer import build, graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, step_of
-from tests.models.test_redaction import KEY, echoing
+from tests.safety.test_key_redaction import KEY, echoing
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.upkeep.removing import remove
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.maintenance.remove import remove
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request
 from tests.servers.openai_stub import OpenAIStub
@@ -40,7 +40,7 @@ async def _answered(
     corpus: Path, stub: OpenAIStub, gone: Sequence[int], monkeypatch: pytest.MonkeyPatch, **more: Any
 ) -> dict[str, Any]:
     """Stop after packing, remove the documents of some windows, or of all, and go on."""
-    monkeypatch.setattr("nodes.resources.LOOK", 0.0)
+    monkeypatch.setattr("nodes.support.dependencies.LOOK", 0.0)
     compiled = build().compile(checkpointer=InMemorySaver(), interrupt_after=["pack"])
     config: Any = {"configurable": {"thread_id": "t"}}
     settings = {"strategy": "none", "window_tokens": 130, "merge_threshold": 1.0, "model_retries": 0, **more}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, passages_in
 from tests.models.rerankers.pair_models import transformer
 from tests.servers import scripts

@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.answer import build, graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph import turn
 from tests.graph.replies import model, without_nonce
 from tests.servers.openai_stub import OpenAIStub

@@ -8,9 +8,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from anabranch.settings import environment
+from anabranch.safety.operator import environment
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 
 QUESTION = "Who built the Halden weir?"
 

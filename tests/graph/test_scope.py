@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from anabranch.corpus.ingest import ingest
+from anabranch.ingest.pipeline import ingest
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 

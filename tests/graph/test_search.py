@@ -9,9 +9,9 @@ import pytest
 from langgraph.graph import StateGraph
 
 from graph.answer import build as build_answer
-from graph.context import Context
 from graph.search import build, graph
-from graph.state import InputState
+from nodes.settings import Context
+from nodes.state import InputState
 from tests.cli.conftest import corpus, documents  # noqa: F401  # fixtures
 
 GIVEN = InputState(question="What is an anabranch of a river?")

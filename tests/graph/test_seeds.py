@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Scope
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Scope
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from anabranch.errors import SettingsError
-from anabranch.settings import environment
+from anabranch.safety.operator import environment
 from graph.answer import build, graph
-from graph.context import Context, in_force, locked
+from nodes.settings import Context, in_force, locked
 
 QUESTION = "Who built the Halden weir?"
 SECRET = "hunter2-AKIAFAKEFAKEFAKE1234"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import added, model
 from tests.servers import scripts
 from tests.servers.loopback import Reply

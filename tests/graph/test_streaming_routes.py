@@ -16,7 +16,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langsmith import Client
 
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, step_of, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

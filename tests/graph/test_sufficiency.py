@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.ingest import ingest
+from anabranch.ingest.pipeline import ingest
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

@@ -10,10 +10,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from anabranch.corpus.ingest import ingest
 from anabranch.errors import SettingsError, ThreadStateError
+from anabranch.ingest.pipeline import ingest
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import Reply

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from anabranch.allowance import at_most
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.sentences import spans
-from anabranch.corpus.store import Scope
 from anabranch.errors import SettingsError
-from anabranch.models.wordpieces import WordPieces
+from anabranch.ingest.pipeline import ingest
+from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Scope
+from anabranch.synthesis.token_bound import at_most
+from anabranch.text.sentences import spans
 from graph.answer import graph
-from graph.context import Context
+from nodes.settings import Context
 from tests.graph.replies import at_once, model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

@@ -17,7 +17,7 @@ async def _run(database: str, settings: dict[str, Any], question: str, kill_at: 
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     from graph.answer import build
-    from graph.context import Context
+    from nodes.settings import Context
 
     started = 0
     async with AsyncSqliteSaver.from_conn_string(database) as saver:

@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.metering import metered
+from anabranch.models.usage import metered
 from tests.servers import scripts
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

@@ -11,7 +11,8 @@ from weakref import ref
 import pytest
 
 from anabranch.errors import MissingKeyError
-from anabranch.models import embedders, shapes
+from anabranch.models import embedders
+from anabranch.models import structured_output as shapes
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.clients import MOST, Clients
 from anabranch.models.rerankers.cohere import CohereReranker

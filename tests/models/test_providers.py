@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import pytest
 
 from anabranch.errors import ClientFaultError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
-from anabranch.models import chat, reserve, shapes
+from anabranch.models import chat, reserve
+from anabranch.models import structured_output as shapes
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.metering import metered
 from anabranch.models.reserve import RESERVES
-from anabranch.replies import VERDICT_SCHEMA
+from anabranch.models.usage import metered
+from anabranch.parsing import VERDICT_SCHEMA
 from tests.servers.anthropic_stub import AnthropicStub
 from tests.servers.calls import Request
 from tests.servers.loopback import ScriptedStub

@@ -11,10 +11,10 @@ import pytest
 from anabranch.errors import ModelError
 from anabranch.models import reserve
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.metering import allow_repeats, metered
 from anabranch.models.reserve import KEPT, RESERVES, level_of
-from anabranch.replies import VERDICT_SCHEMA
-from anabranch.replies.thinking import drop_thinking
+from anabranch.models.usage import allow_repeats, metered
+from anabranch.parsing import VERDICT_SCHEMA
+from anabranch.parsing.reasoning_blocks import drop_thinking
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub

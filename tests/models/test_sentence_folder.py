@@ -11,9 +11,9 @@ import pytest
 from onnx import TensorProto
 
 from anabranch.errors import SettingsError
+from anabranch.models.embedder import embed_queries
 from anabranch.models.embedders import load_embedder, settled_spec
-from anabranch.models.embedding import embed_queries
-from anabranch.models.onnx import OnnxEmbedder
+from anabranch.models.onnx_embedder import OnnxEmbedder
 from anabranch.models.sentence_folder import MAX_TOKENS, read_folder
 from tests.models.sentence_models import rows_of, table_model
 

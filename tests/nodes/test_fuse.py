@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from anabranch.corpus.embedded import EmbeddedCorpus
 from anabranch.errors import CorpusDamagedError
-from graph.context import Context
+from anabranch.store.local_store import EmbeddedCorpus
 from graph.search import graph
-from graph.state import InputState
+from nodes.settings import Context
+from nodes.state import InputState
 from tests.graph.conftest import river  # noqa: F401  # fixture
 
 QUESTION = "Who opened the lock at Lower Cray?"

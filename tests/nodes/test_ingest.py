@@ -8,12 +8,12 @@ from typing import Any, get_args
 import pytest
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.report import Status
 from anabranch.errors import UserError
-from graph.context import Context
+from anabranch.ingest.ingest_report import Status
 from nodes import ingest as module
 from nodes.ingest import ingest
-from tests.corpus.archives.packing import zipped
+from nodes.settings import Context
+from tests.ingest.archives.packing import zipped
 
 
 @pytest.fixture

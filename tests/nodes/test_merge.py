@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Scope
-from graph.context import Context
+from anabranch.ingest.pipeline import ingest
+from anabranch.readers.document import Chunk
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Scope
 from nodes.merge import merge
+from nodes.settings import Context
 from tests.evaluation.made import write_lines
 
 BOARD = Scope(access=("board",))

@@ -9,10 +9,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from graph.answer import build
-from graph.context import Context
 from graph.search import graph
-from graph.state import InputState
 from nodes.rewrite import DERIVED_WEIGHT
+from nodes.settings import Context
+from nodes.state import InputState
 from prompts import REWRITE
 from tests.graph.conftest import river  # noqa: F401  # fixture
 from tests.graph.replies import model

@@ -7,10 +7,10 @@ from typing import Any
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.checksums import sha256
+from anabranch.models.minilm.cpu_features import saturates
 from anabranch.models.minilm.encoder import int8_encoder
-from anabranch.models.minilm.saturation import saturates
-from anabranch.models.minilm.weights import read_weights
-from anabranch.models.sessions import open_session
+from anabranch.models.minilm.quantized_weights import read_weights
+from anabranch.models.onnx_session import open_session
 
 MINILM_NAME = "onnx:all-MiniLM-L6-v2-int8-dynamic"
 """Changes whenever a text's vector does: with other weights, and with another way of quantising."""

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anabranch.models.minilm.graphs import CONTRIB, FLOAT, INT64, GraphBuilder
-from anabranch.models.minilm.weights import Layer, Linear, Norm, Weights
+from anabranch.models.minilm.onnx_graph import CONTRIB, FLOAT, INT64, GraphBuilder
+from anabranch.models.minilm.quantized_weights import Layer, Linear, Norm, Weights
 
 _WIDTH, _HEADS, _HEAD_WIDTH = 384, 12, 32
 _NORM_EPSILON = 1e-12

@@ -11,8 +11,8 @@ from typing import Any
 
 from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError
 from anabranch.models.clients import Clients
-from anabranch.models.metering import count_call, count_repairs, note_failure
 from anabranch.models.provider_errors import sorted_error
+from anabranch.models.usage import count_call, count_repairs, note_failure
 
 DEFAULT_MODEL = "rerank-v4.0-fast"
 MAX_DOCUMENTS = 1_000

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import ModelError
-from anabranch.models.rerankers.pair_model import PairModel, load_pair_model
+from anabranch.models.rerankers.onnx_cross_encoder import PairModel, load_pair_model
 
 BATCH_TOKENS = 4_096
 """Tokens of one run of the model, padding included: bounds its memory."""

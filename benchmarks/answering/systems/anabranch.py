@@ -15,15 +15,15 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Scope
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import Scope
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
 from benchmarks.at_scale.systems.anabranch import System as Corpus
 from benchmarks.turns import Compiled, empty, timed
 from graph.answer import build
-from graph.context import Context
+from nodes.settings import Context
 
 CORPUS = "corpus"
 ROUTES = {"refine": "refine", "map_reduce": "map_reduce"}

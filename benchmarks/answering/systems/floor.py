@@ -16,11 +16,11 @@ from typing import Any
 
 import httpx
 
-from anabranch.corpus.document import Chunk
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import CorpusStore, Scope
-from anabranch.envelope import new_nonce, wrap
-from anabranch.fusion import fuse
+from anabranch.readers.document import Chunk
+from anabranch.retrieval.fusion import fuse
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.protocol import CorpusStore, Scope
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer

@@ -8,17 +8,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from anabranch.corpus.ingest import ingest
-from anabranch.corpus.opening import open_corpus
-from anabranch.corpus.store import Arm, CorpusStore, Filters, RankedList, Scope
-from anabranch.corpus.truth import Truth
-from anabranch.fusion import fuse
+from anabranch.ingest.pipeline import ingest
+from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
-from anabranch.models.embedding import Vectors
+from anabranch.retrieval.fusion import fuse
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.corpus_writer import Truth
+from anabranch.store.protocol import Arm, CorpusStore, Filters, RankedList, Scope
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
-from graph.state import Query, Retrieved
-from nodes.weighing import informed
+from nodes.state import Query, Retrieved
+from nodes.support.fusion_weights import informed
 
 BATCH = 1_000
 ARMS: dict[str, Arm] = {"bm25": "bm25", "dense": "dense"}

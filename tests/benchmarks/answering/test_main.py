@@ -11,7 +11,7 @@ import pytest
 from benchmarks.answering.__main__ import PAGE, main
 from benchmarks.answering.rows import OURS, ROWS, rows_of
 from benchmarks.answering.running import Terms, measured
-from graph.context import Context
+from nodes.settings import Context
 
 pytestmark = pytest.mark.slow
 

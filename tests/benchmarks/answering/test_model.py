@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import prompts
-from anabranch.envelope import new_nonce, wrap
-from anabranch.queries import parse_queries
-from anabranch.relevance import read_judgements, read_listwise
-from anabranch.replies import parse_revision, split_answer
+from anabranch.parsing import parse_revision, split_answer
+from anabranch.parsing.query_list import parse_queries
+from anabranch.parsing.relevance import read_judgements, read_listwise
+from anabranch.safety.prompt_envelope import new_nonce, wrap
 from benchmarks.answering.model import INSTRUCTIONS, pieces, reply, tokens, variants
 from prompts.rerank import RERANK, RERANK_LISTWISE
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.corpus.document import Document
-from anabranch.corpus.reading import read
-from anabranch.corpus.rows import text_key
+from anabranch.readers import read
+from anabranch.readers.document import Document
+from anabranch.store.records import text_key
 from benchmarks.at_scale.exact import nearest
 from benchmarks.at_scale.generate import Buckets, generate
 from benchmarks.at_scale.material import SHARES, Material, limit, matrix

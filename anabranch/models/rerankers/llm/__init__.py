@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from anabranch.models.chat import Chat
-from anabranch.models.rerankers.llm.batches import judge_batches
-from anabranch.models.rerankers.llm.listwise import WINDOW, judge_window
+from anabranch.models.rerankers.llm.batched_rerank import judge_batches
+from anabranch.models.rerankers.llm.listwise_rerank import WINDOW, judge_window
 
 Form = Literal["auto", "listwise", "batches"]
 

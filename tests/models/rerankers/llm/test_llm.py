@@ -8,8 +8,8 @@ import time
 import pytest
 
 from anabranch.errors import MissingKeyError, ModelError
-from anabranch.models.metering import metered
 from anabranch.models.rerankers.llm import Form, calls_of
+from anabranch.models.usage import metered
 from tests.graph.replies import passages_in
 from tests.models.rerankers.llm.judges import either, relevance
 from tests.servers import scripts

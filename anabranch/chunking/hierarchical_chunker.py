@@ -1,0 +1,211 @@
+"""Grows the chunk tree of a document: leaves of whole sentences, middles of whole leaves, roots of whole middles.
+
+The spans of the leaves tile the text, and each level's spans nest exactly in the one above, so that a parent can take
+the place of its children without a character lost or doubled.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+
+from anabranch.chunking.split_units import SEPARATOR, Piece, cut, pieces
+from anabranch.errors import SettingsError
+from anabranch.models.token_count import Tokens
+from anabranch.readers.document import Block, Document, Level
+
+Sizes = tuple[int, int, int]
+"""Most tokens of a root, a middle and a leaf."""
+
+DEFAULT_SIZES: Sizes = (2048, 512, 128)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One chunk of the tree; see `anabranch.readers.document.Chunk` for the fields of the same name.
+
+    Attributes:
+        parent: Index of the parent in `Tree.nodes`, None for a root.
+    """
+
+    level: Level
+    start: int
+    end: int
+    page: int | None
+    page_end: int | None
+    heading: str
+    tokens: int
+    parent: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A document's text and its chunks, parents before their children, in reading order."""
+
+    text: str
+    nodes: tuple[Node, ...]
+
+    @property
+    def leaves(self) -> tuple[Node, ...]:
+        """The chunks of the lowest level."""
+        return tuple(node for node in self.nodes if node.level == 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A chunk that does not know its parent yet."""
+
+    start: int
+    end: int
+    tokens: int
+    heading: tuple[str, ...]
+    page: int | None
+    page_end: int | None
+    opens: bool
+    children: tuple[_Span, ...] = ()
+
+
+def checked_sizes(sizes: Sequence[int]) -> Sizes:
+    """Return the sizes, or say what is wrong with them.
+
+    Raises:
+        SettingsError: Not three numbers, one below 16, or not descending.
+    """
+    whole = len(sizes) == 3 and all(isinstance(size, int) and size >= 16 for size in sizes)
+    if not whole or any(upper <= lower for upper, lower in pairwise(sizes)):
+        msg = f"Chunk sizes {tuple(sizes)!r} cannot make a tree."
+        raise SettingsError(msg, hint="Give three numbers of tokens, each smaller than the one before, from 16 up.")
+    return (sizes[0], sizes[1], sizes[2])
+
+
+def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SIZES) -> Tree:
+    """Cut a document into its chunk tree.
+
+    Args:
+        document: What a reader handed on; blank blocks are left out.
+        embedder: Counts the tokens.
+        sizes: Most tokens of a root, a middle and a leaf.
+
+    Raises:
+        SettingsError: The sizes cannot make a tree.
+    """
+    root_size, middle_size, leaf_size = checked_sizes(sizes)
+    blocks = [block for block in document.blocks if block.text.strip()]
+    text = SEPARATOR.join(block.text for block in blocks)
+    packed = _packed(pieces(text, blocks, embedder, leaf_size), leaf_size, _cutter(text, embedder))
+    leaves = [_leaf(group, blocks) for group in packed]
+    roots = _gathered(_gathered(leaves, middle_size), root_size)
+    return Tree(text, tuple(_numbered(roots, text)))
+
+
+_Cutter = Callable[[Piece, int], list[Piece]]
+
+
+def _cutter(text: str, embedder: Tokens) -> _Cutter:
+    return lambda piece, limit: cut(text, piece, embedder, limit)
+
+
+def _packed(pieces: Iterator[Piece], size: int, cutter: _Cutter) -> Iterator[list[Piece]]:
+    """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
+    group: list[Piece] = []
+    waiting: deque[Piece] = deque()
+    while (piece := waiting.popleft() if waiting else next(pieces, None)) is not None:
+        room = size - sum(each.tokens for each in group)
+        headed = bool(group) and group[-1].heading
+        if not group:
+            group = [piece]
+        elif piece.alone or group[-1].alone or (piece.heading and not headed):
+            yield group
+            group = [piece]
+        elif piece.tokens <= room:
+            group.append(piece)
+        elif headed and not piece.heading and room >= size // 4:
+            # A heading parted from its text would be found for its words and say nothing.
+            first, *rest = cutter(piece, room)
+            if first.alone:
+                yield group
+                group = []
+            group.append(first)
+            waiting.extendleft(reversed(rest))
+        else:
+            yield group
+            group = [piece]
+    if group:
+        yield group
+
+
+def _leaf(group: Sequence[Piece], blocks: Sequence[Block]) -> _Span:
+    body = next((piece for piece in group if not piece.heading), group[-1])
+    return _Span(
+        start=group[0].start,
+        end=group[-1].end,
+        tokens=sum(piece.tokens for piece in group),
+        heading=blocks[body.block].heading,
+        page=blocks[group[0].block].page,
+        page_end=blocks[group[-1].block].page,
+        opens=group[0].heading,
+    )
+
+
+def _gathered(spans: Sequence[_Span], size: int) -> list[_Span]:
+    """Gather neighbours up to `size` tokens; past a quarter of it, a heading starts the next one."""
+    groups: list[list[_Span]] = []
+    tokens = 0
+    for span in spans:
+        if not groups or tokens + span.tokens > size or (span.opens and tokens >= size // 4):
+            groups.append([])
+            tokens = 0
+        groups[-1].append(span)
+        tokens += span.tokens
+    return [_parent(group) for group in groups]
+
+
+def _parent(children: Sequence[_Span]) -> _Span:
+    first, last = children[0], children[-1]
+    return _Span(
+        start=first.start,
+        end=last.end,
+        tokens=sum(child.tokens for child in children),
+        heading=_shared([child.heading for child in children]),
+        page=first.page,
+        page_end=last.page_end,
+        opens=first.opens,
+        children=tuple(children),
+    )
+
+
+def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the titles that all heading paths begin with."""
+    return tuple(titles[0] for titles in takewhile(lambda titles: len(set(titles)) == 1, zip(*paths, strict=False)))
+
+
+def _numbered(roots: Sequence[_Span], text: str) -> list[Node]:
+    nodes: list[Node] = []
+
+    def visit(span: _Span, level: int, parent: int | None) -> None:
+        index = len(nodes)
+        nodes.append(_node(span, level, parent, text))
+        for child in span.children:
+            visit(child, level + 1, index)
+
+    for root in roots:
+        visit(root, 0, None)
+    return nodes
+
+
+def _node(span: _Span, level: int, parent: int | None, text: str) -> Node:
+    levels: tuple[Level, Level, Level] = (0, 1, 2)
+    return Node(
+        level=levels[level],
+        start=span.start,
+        end=span.end,
+        page=span.page,
+        page_end=span.page_end,
+        heading=" > ".join(span.heading),
+        tokens=span.tokens,
+        parent=parent,
+        text=text[span.start : span.end],
+    )

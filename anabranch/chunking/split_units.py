@@ -1,0 +1,184 @@
+"""The smallest parts that chunks are packed from: sentences, and what a sentence too long for a leaf is cut into."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from anabranch.models.token_count import Tokens
+from anabranch.readers.document import Block
+from anabranch.text.sentences import spans
+
+SEPARATOR = "\n\n"
+"""Between two blocks in a document's text."""
+
+_LINE_END = re.compile(r"\n\s*")
+_CLAUSE_END = re.compile(r"[,;:)\]—–]\s+|[、，；：]\s*")
+_LONG_RUN = re.compile(r"\S{257,}")
+_GAP = re.compile(r"\s+")
+_WORD = re.compile(r"\S")
+
+# The tokenizer sees so many characters at once, and of a sentence that has no end so many: it takes up to a hundred
+# bytes for each, and a huge document must not double in memory.
+_BATCH = 1 << 16
+_LONGEST = 1 << 15
+
+
+class Piece(NamedTuple):
+    """A stretch of the document's text that stays together.
+
+    Attributes:
+        start: First character.
+        end: One past the last; the white space after the words belongs to it.
+        tokens: Length in the embedder's tokens.
+        block: Which block it is from.
+        heading: Whether that block is a heading.
+        alone: Whether it is part of an unbroken run, whose token count only holds by itself.
+    """
+
+    start: int
+    end: int
+    tokens: int
+    block: int
+    heading: bool
+    alone: bool = False
+
+
+def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> Iterator[Piece]:
+    """Yield pieces of at most `limit` tokens that tile `text`, the blocks joined by `SEPARATOR`."""
+    uncounted: list[Piece] = []
+    length = 0
+    for piece in (part for sentence in _sentences(text, blocks) for part in _stretches(text, sentence)):
+        if length + piece.end - piece.start > _BATCH:
+            yield from _counted(text, uncounted, embedder, limit)
+            uncounted, length = [], 0
+        uncounted.append(piece)
+        length += piece.end - piece.start
+    yield from _counted(text, uncounted, embedder, limit)
+
+
+def cut(text: str, piece: Piece, embedder: Tokens, limit: int) -> list[Piece]:
+    """Cut a piece into pieces of at most `limit` tokens: at line ends, else clause ends, else words, else anywhere."""
+    parts = [piece]
+    for boundaries in (_after(_LINE_END), _after(_CLAUSE_END), _word_starts(embedder)):
+        parts = [small for part in parts for small in _refined(text, part, embedder, limit, boundaries)]
+    anywhere = _anywhere(embedder, limit)
+    return [small for part in parts for small in _refined(text, part, embedder, limit, anywhere, alone=True)]
+
+
+def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[Piece]:
+    start = 0
+    for number, block in enumerate(blocks):
+        end = start + len(block.text)
+        # A table is cut between its rows, if at all: half a row says nothing.
+        whole = block.is_heading or block.text.startswith("| ")
+        found = [(0, len(block.text))] if whole else spans(block.text)
+        for first, last in found[:-1]:
+            yield Piece(start + first, start + last, 0, number, block.is_heading)
+        after = min(end + len(SEPARATOR), len(text))
+        yield Piece(start + found[-1][0], after, 0, number, block.is_heading)
+        start = after
+
+
+def _stretches(text: str, piece: Piece) -> Iterator[Piece]:
+    """Yield a sentence in parts of about `_LONGEST` characters, which begin where it would be cut anyway."""
+    start = piece.start
+    while piece.end - start > _LONGEST:
+        after = _begin(text, start, piece.end)
+        yield piece._replace(start=start, end=after)
+        start = after
+    if start < piece.end:
+        yield piece._replace(start=start)
+
+
+def _begin(text: str, start: int, end: int) -> int:
+    """Return where the next part begins: after a line end of this one, else a clause, else a word, else anywhere."""
+    near = start + _LONGEST
+    words = _WORD.search(text, start, near)
+    for pattern in (_LINE_END, _CLAUSE_END, _GAP):
+        found = pattern.finditer(text, words.start(), near) if words else ()
+        ends = [match.end() for match in found if match.end() < near]
+        if ends:
+            return ends[-1]
+    gap = _GAP.match(text, near, end)
+    return gap.end() if gap else near
+
+
+def _counted(text: str, uncounted: Sequence[Piece], embedder: Tokens, limit: int) -> Iterator[Piece]:
+    counts = embedder.count([text[piece.start : piece.end] for piece in uncounted])
+    for piece, tokens in zip(uncounted, counts, strict=True):
+        counted = piece._replace(tokens=tokens)
+        if _fits(text, counted, limit):
+            yield counted
+        else:
+            yield from cut(text, counted, embedder, limit)
+
+
+def _fits(text: str, piece: Piece, limit: int) -> bool:
+    """Tell whether a piece may stay whole.
+
+    A tokenizer may take an unbroken run of any length for one unknown word; such a run does not fit either.
+    """
+    if piece.tokens > limit:
+        return False
+    return piece.alone or piece.end - piece.start <= 256 or not _LONG_RUN.search(text, piece.start, piece.end)
+
+
+_Boundaries = Callable[[str], list[int]]
+
+
+def _refined(
+    text: str, piece: Piece, embedder: Tokens, limit: int, boundaries: _Boundaries, *, alone: bool = False
+) -> list[Piece]:
+    if _fits(text, piece, limit):
+        return [piece]
+    inside = text[piece.start : piece.end]
+    bounds = [0, *boundaries(inside), len(inside)]
+    counts = embedder.count([inside[start:end] for start, end in pairwise(bounds)])
+    return [
+        piece._replace(start=piece.start + start, end=piece.start + end, tokens=tokens, alone=alone)
+        for (start, end), tokens in zip(pairwise(bounds), counts, strict=True)
+    ]
+
+
+def _after(pattern: re.Pattern[str]) -> _Boundaries:
+    def ends(text: str) -> list[int]:
+        start = len(text) - len(text.lstrip())
+        return [match.end() for match in pattern.finditer(text, start) if match.end() < len(text)]
+
+    return ends
+
+
+def _word_starts(embedder: Tokens) -> _Boundaries:
+    def starts(text: str) -> list[int]:
+        offsets = embedder.offsets(text)
+        return [
+            start for (_, end), (start, _) in pairwise(offsets) if end < start or _splits(text[start - 1], text[start])
+        ]
+
+    return starts
+
+
+def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
+    def anywhere(text: str) -> list[int]:
+        step = 256
+        while step > 1:
+            bounds = [*range(0, len(text.rstrip()), step), len(text)]
+            if max(embedder.count([text[start:end] for start, end in pairwise(bounds)])) <= limit:
+                break
+            step //= 2
+        return list(range(step, len(text.rstrip()), step))
+
+    return anywhere
+
+
+def _splits(left: str, right: str) -> bool:
+    """Tell whether a tokenizer starts afresh between these two characters, so that a cut changes no token."""
+    return any(_is_punctuation(char) or "\u3400" <= char <= "\u9fff" for char in (left, right))
+
+
+def _is_punctuation(char: str) -> bool:
+    return not char.isalnum() if char.isascii() else unicodedata.category(char).startswith("P")

@@ -1,0 +1,196 @@
+"""Cuts an answer into the claims that it makes, each with the passages that it cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from anabranch.citations.lead_in import Said
+from anabranch.safety.link_removal import strip_links
+from anabranch.text.analyzer import analyser
+from anabranch.text.sentences import spans
+
+_NUMBER = r"[0-9]{1,3}"
+_LIST = rf"{_NUMBER}(?:[ \t]{{0,3}}[,;\-–][ \t]{{0,3}}{_NUMBER}){{0,60}}"
+
+MARKER = re.compile(rf"\[(?P<square>{_LIST}|\?)\]|【(?P<lens>{_LIST})(?:†[^\[\]【】\n]{{0,30}})?】")
+"""A citation marker: [1], [1, 2], [1-3], the lenticular form of some models, or the sign for no support, [?]."""
+
+_RANGE = re.compile(rf"({_NUMBER})(?:[ \t]*[-–][ \t]*({_NUMBER}))?")
+_BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+•‣◦▪–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]+(?=\S))?")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–>|]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]")
+_HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*\*|__)[^*_\n]{1,200}(?<![.!?])(?:\*\*|__):?[ \t]*$)")
+_RULE = re.compile(
+    r"[ \t>]*+(?:(?:`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,30}|\|?+[ \t]*+:?-{3,}+:?[ \t]*+(?:\|[ \t:|-]*+)?)[ \t]*$"
+)
+"""The fence of a block of code, the line under a table's head: a marker in it would break what it belongs to."""
+
+_ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
+_COLON = re.compile(r"[:：][*_\s]*$")
+_FEW = 3
+_REPLIES = frozenset({"yes", "ok", "okay", "sure"})
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker at [start, end) of an answer, with the numbers of the passages it names."""
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer.
+
+    Attributes:
+        text: What it says, without markers, on one line; nothing that is live in a page (`strip_links`).
+        start: Where it starts in the answer.
+        end: Where it ends, its markers included.
+        markers: Numbers of the passages it cites, each once, in order.
+    """
+
+    text: str
+    start: int
+    end: int
+    markers: tuple[int, ...]
+
+
+def markers(text: str) -> list[Marker]:
+    """Return the citation markers of a text, in order; [1-3] names three passages, [?] none."""
+    return [Marker(match.start(), match.end(), _numbers(match)) for match in MARKER.finditer(text)]
+
+
+def _numbers(match: re.Match[str]) -> tuple[int, ...]:
+    found: dict[int, None] = {}
+    for part in _RANGE.finditer(match["square"] or match["lens"] or ""):
+        first = int(part[1])
+        last = int(part[2]) if part[2] else first
+        found |= dict.fromkeys(range(first, last + 1) if first <= last < first + 100 else (first, last))
+    return tuple(found)
+
+
+def claims(answer: str, question: str = "") -> list[Claim]:
+    """Return the claims of an answer, in order.
+
+    A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
+    its clauses, each clause is a claim. List items are claims. Headings, heads of tables, lead-ins that end in a colon,
+    and questions are claims where they cite, or say more than the question and the claims that they introduce (see
+    `Said.lacks`). What has no content word, fences, and the rules of tables are none.
+    """
+    return _without_mere_leads(_stated(answer), question)
+
+
+def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> list[Claim]:
+    """Leave out the leads that only introduce the claims after them, up to the next lead."""
+    result: list[Claim] = []
+    introduced: list[str] = []
+    said: Said | None = None
+    for claim, is_lead in reversed(stated):
+        if not is_lead:
+            if said:
+                introduced, said = [], None
+            introduced.append(claim.text)
+            result.append(claim)
+            continue
+        said = said or Said(question, introduced)
+        if said.lacks(claim.text):
+            result.append(claim)
+    return result[::-1]
+
+
+def _stated(answer: str) -> list[tuple[Claim, bool]]:
+    """Return what an answer states, and which of it may be only a lead to what follows."""
+    found = markers(answer)
+    masked = _masked(answer, found)
+    result: list[tuple[Claim, bool]] = []
+    at = 0
+    for line, end, is_head in _blocks(answer):
+        bullet = _BULLET.match(answer, line, end)
+        start = bullet.end() if bullet else line
+        for first, last in spans(masked[start:end]):
+            inside = []
+            while at < len(found) and found[at].start < start + last:
+                inside.append(found[at])
+                at += 1
+            for clause in _clauses(masked, start + first, start + last, inside):
+                claim = _claim(answer, masked, *clause)
+                cites = clause[-1]
+                result += [(claim, not cites and (is_head or _leads(claim.text)))] if claim else []
+    return result
+
+
+def _masked(answer: str, found: list[Marker]) -> str:
+    """Blank the markers, so that the rules for sentences do not stumble over them and each position stays."""
+    parts, done = [], 0
+    for marker in found:
+        parts += [answer[done : marker.start], " " * (marker.end - marker.start)]
+        done = marker.end
+    return "".join([*parts, answer[done:]])
+
+
+def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading.
+
+    Each with whether it is a heading or the head of a table. Fences and rules are in none of them.
+    """
+    start, position, closed, heads = 0, 0, False, False
+    for line in answer.splitlines(keepends=True):
+        heading, rule = _HEADING.match(line), _RULE.match(line)
+        if position > start and (closed or heading or rule or not line.strip() or _ITEM.match(line)):
+            yield start, position, heads or (rule is not None and "|" in line)
+            start, heads = position, False
+        heads = heads or heading is not None
+        closed = bool(heading or _ENDS_BLOCK.search(line.rstrip()[-80:])) or not line.strip()
+        position += len(line)
+        if rule:
+            start = position
+    if position > start:
+        yield start, position, heads
+
+
+def _clauses(
+    masked: str, start: int, end: int, inside: list[Marker]
+) -> Iterator[tuple[int, int, tuple[int, ...], bool]]:
+    """Yield (start, end, numbers, cites) of each clause that has markers of its own."""
+    cuts, before = [start], 0
+    for left, right in pairwise([Marker(start, start, ()), *inside]):
+        if left.end > start and _parts(masked, before, left.end, right.start):
+            cuts.append(left.end)
+            before = 0
+        before += len(analyser().terms(masked[left.end : right.start]))
+    at = 0
+    for first, last in pairwise([*cuts, end]):
+        named: dict[int, None] = {}
+        begin = at
+        while at < len(inside) and inside[at].start < last:
+            named |= dict.fromkeys(inside[at].numbers)
+            at += 1
+        yield first, last, tuple(named), at > begin
+
+
+def _parts(masked: str, before: int, start: int, end: int) -> bool:
+    """Tell whether what follows a marker, up to the next one, is a clause of its own."""
+    between = masked[start:end]
+    after = len(analyser().terms(between))
+    starts_anew = between.lstrip()[:1].isupper() and after > 0 and before > 1
+    return starts_anew or min(before, after) >= _FEW
+
+
+def _leads(text: str) -> bool:
+    """Tell whether a sentence may be only a lead: a heading, a question, or one that ends in a colon."""
+    asks = text.rstrip("*_\"'”’)").endswith(("?", "？"))
+    return asks or bool(_COLON.search(text) or _HEADING.match(text))
+
+
+def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...], _: bool) -> Claim | None:
+    piece = answer[start:end]
+    start += len(piece) - len(piece.lstrip(" \t\n\r|"))
+    end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
+    text = strip_links(re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split())))
+    if start >= end or not set(analyser().terms(text)) - _REPLIES:
+        return None
+    return Claim(text=text, start=start, end=end, markers=named)

@@ -1,0 +1,131 @@
+"""Rewrites the citation markers of an answer: numbered by first use, unknown ones gone, the words left as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from anabranch.citations.claims import Claim, Marker, markers
+
+UNSUPPORTED = "[?]"
+_BETWEEN = re.compile(r"[ \t]*,?[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A claim with the passages that were found to support it, in order; none where it is unsupported."""
+
+    claim: Claim
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    start: int
+    end: int
+    parts: tuple[int | str, ...]  # a passage number stands for its marker
+
+
+def mark(answer: str, cited: Sequence[Cited]) -> tuple[str, dict[int, int]]:
+    """Return the answer with its markers set anew, and the marker of each passage number.
+
+    A passage that a claim cited before keeps its place in the sentence; one that was found for it comes at the end. An
+    unsupported claim loses its markers and is followed by [?].
+    """
+    known = {number for item in cited for number in item.numbers}
+    edits: list[_Edit] = []
+    groups = _groups(answer)
+    at = 0
+    for item in cited:
+        while at < len(groups) and groups[at][0].start < item.claim.start:
+            edits.append(_kept(answer, groups[at], known))
+            at += 1
+        inside = []
+        while at < len(groups) and groups[at][0].start < item.claim.end:
+            inside.append(groups[at])
+            at += 1
+        edits += _of_claim(answer, item, inside)
+    edits += (_kept(answer, group, known) for group in groups[at:])
+    return _apply(answer, edits)
+
+
+def _groups(answer: str) -> list[list[Marker]]:
+    """Return the markers of an answer, those that stand side by side together."""
+    groups: list[list[Marker]] = []
+    for marker in markers(answer):
+        if groups and _BETWEEN.fullmatch(answer, groups[-1][-1].end, marker.start):
+            groups[-1].append(marker)
+        else:
+            groups.append([marker])
+    return groups
+
+
+def _of_claim(answer: str, item: Cited, inside: Sequence[list[Marker]]) -> list[_Edit]:
+    wanted = set(item.numbers)
+    edits = [_kept(answer, group, wanted) for group in inside]
+    placed = {number for group in inside for marker in group for number in marker.numbers}
+    added = [number for number in item.numbers if number not in placed]
+    if not added and item.numbers:
+        return edits
+    end = item.claim.end
+    follows = bool(edits) and edits[-1].end == end and any(isinstance(part, int) for part in edits[-1].parts)
+    lead = "" if follows else " "
+    edits.append(_Edit(end, end, (lead, *added) if item.numbers else (lead, UNSUPPORTED)))
+    return edits
+
+
+def _kept(answer: str, group: Sequence[Marker], wanted: set[int] | frozenset[int]) -> _Edit:
+    """Keep the wanted numbers of a group, each once; blanks before a group that goes go with it."""
+    seen: set[int] = set()
+    parts: list[int | str] = []
+    whole = True
+    for index, marker in enumerate(group):
+        new = [number for number in marker.numbers if number in wanted and number not in seen]
+        seen.update(new)
+        whole = whole and bool(new)
+        if index:
+            parts.append(answer[group[index - 1].end : marker.start])
+        parts += new
+    start, end = group[0].start, group[-1].end
+    if not whole:
+        parts = [part for part in parts if isinstance(part, int)]
+    if not parts:
+        blanks = answer[:start]
+        before = start - len(blanks) + len(blanks.rstrip(" \t")) if start and answer[start - 1] in " \t" else start
+        at_line_start = before == 0 or answer[before - 1] == "\n"
+        glued = answer[end : end + 1].isalnum()
+        if not at_line_start and not (glued and before < start):
+            start = before
+    return _Edit(start, end, tuple(parts))
+
+
+def _apply(answer: str, edits: Sequence[_Edit]) -> tuple[str, dict[int, int]]:
+    order: dict[int, int] = {}
+    parts: list[str] = []
+    planned: set[int] = set()
+    size = done = 0
+    for edit in edits:
+        pieces = [answer[done : edit.start]]
+        for part in edit.parts:
+            is_marker = isinstance(part, int) or part == UNSUPPORTED
+            text = f"[{order.setdefault(part, len(order) + 1)}]" if isinstance(part, int) else part
+            if is_marker:
+                planned.add(size + sum(map(len, pieces)))
+            pieces.append(text)
+        parts += pieces
+        size += sum(map(len, pieces))
+        done = max(done, edit.end)
+    parts.append(answer[done:])
+    return _only(planned, "".join(parts)), order
+
+
+def _only(planned: set[int], text: str) -> str:
+    """Turn what became a marker only because another one between its brackets went ("[[9]1]") into plain text."""
+    while stray := [marker for marker in markers(text) if marker.start not in planned]:
+        pieces, done = [], 0
+        for marker in stray:
+            pieces += [text[done : marker.start], "(", text[marker.start + 1 : marker.end - 1], ")"]
+            done = marker.end
+        text = "".join([*pieces, text[done:]])
+    return text

@@ -1,0 +1,202 @@
+"""Finds a quotation in its passage as a reader would: typography, line breaks and emphasis marks do not count.
+
+Both sides are folded to one plain form; a map from each folded character back to where it came from gives the span in
+the passage as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import pairwise
+
+from anabranch.text.analyzer import analyser
+from anabranch.text.normalization import clean
+from anabranch.text.sentences import spans
+
+LONGEST_QUOTE = 4_000
+"""Characters of a quotation that are looked up; a longer one is not found."""
+
+_MAX_TRIES = 200
+_COMPARED = 5
+_COMPARED_CHARS = 500
+
+_DASHES = "\\-\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
+_LETTER = r"[^\W\d_]"
+_SPECIAL = re.compile(
+    # A hyphen inside a word, with or without a line end after it.
+    rf"(?P<drop>(?<={_LETTER})[-\u2010\u2011\u00ad](?:[ \t]*\r?\n[ \t]*)?(?={_LETTER})"
+    rf"|(?<!\w)[*_`~]+|[*_`~]+(?!\w)"  # emphasis; not snake_case, not 2*3
+    r"|(?<!\w)['\u2018-\u201b\u2032]|['\u2018-\u201b\u2032](?!\w)"  # single quotes, not apostrophes
+    r"|[\"\u201c-\u201f\u00ab\u00bb\u2033\uff02])"
+    rf"|(?P<range>(?<=\d)\s{{0,20}}[{_DASHES}]\s{{0,20}}(?=\d))"
+    rf"|(?P<space>(?<!\s)\s*(?:[\u2014\u2015]|--+)\s*|(?<!\s)\s+[{_DASHES}]\s+"
+    rf"|(?<!\s)(?! [^\s{_DASHES}])\s+)"  # one blank stays as it is
+    rf"|(?P<dash>[{_DASHES}])"
+    r"|(?P<apostrophe>[\u2018-\u201b\u2032])"
+)
+_REPLACED = {"drop": "", "range": "-", "space": " ", "dash": "-", "apostrophe": "'"}
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_ELLIPSIS = re.compile(r"[\[(]?(?:\.{3,}|(?:\.\s){2,5}\.|\u2026+)[\])]?")
+_ENDS = ".,;:!?\u2026\u3002\uff01\uff1f"
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text in comparable form; character i of `text` came from [starts[i], ends[i]) of the original."""
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@lru_cache(maxsize=128)
+def fold(text: str) -> Folded:
+    """Fold case, compatibility forms, accents, quotes, dashes, white space, hyphenation and emphasis marks."""
+    chars: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for piece, start, end in _pieces(text):
+        if piece.startswith(" ") and (not chars or chars[-1].endswith(" ")):
+            piece, start = piece[1:], start + 1  # noqa: PLW2901  # one blank is enough
+        if not piece:
+            continue
+        chars.append(piece)
+        if len(piece) == end - start:
+            starts.extend(range(start, end))
+            ends.extend(range(start + 1, end + 1))
+        else:
+            starts.extend([start] * len(piece))
+            ends.extend([end] * len(piece))
+    return Folded("".join(chars), tuple(starts), tuple(ends))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield folded pieces and where they are from: as many characters as there were, or one for which all stand."""
+    done = 0
+    for match in _SPECIAL.finditer(text):
+        yield from _plain(text, done, match.start())
+        yield _REPLACED[match.lastgroup or "drop"], match.start(), match.end()
+        done = match.end()
+    yield from _plain(text, done, len(text))
+
+
+def _plain(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    piece = text[start:end]
+    if piece.isascii() and piece.isprintable():
+        yield piece.lower(), start, end
+        return
+    yield from ((_folded_char(text[index]), index, index + 1) for index in range(start, end))
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded_char(char: str) -> str:
+    if char.isspace():
+        return " "
+    visible = unicodedata.normalize("NFKD", clean(char))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", visible)).casefold().replace("\u00a0", " ")
+
+
+def find_quote(quote: str, passage: str) -> tuple[int, int] | None:
+    """Return the [start, end) span of a quotation in the passage, or None where it is not there.
+
+    Args:
+        quote: Words said to be copied; "a ... b" means both, in this order.
+        passage: The text as it stands; the span counts its characters.
+
+    Returns:
+        The span, or None: not there, or too little (fewer than two content words and no number) to prove anything.
+    """
+    return locate(quote, passage) if _proves(quote) else None
+
+
+def locate(quote: str, passage: str) -> tuple[int, int] | None:
+    """Find a quotation as `find_quote` does, however short it is."""
+    if len(quote) > LONGEST_QUOTE:
+        return None
+    folded = fold(passage)
+    whole = _find(fold(quote).text.strip(" " + _ENDS), folded.text, 0)
+    halves = [half.strip() for half in _ELLIPSIS.split(quote)]
+    found = whole or _joined([half for half in halves if analyser().terms(half)], folded.text)
+    if found is None:
+        return None
+    start, end = folded.starts[found[0]], folded.ends[found[1] - 1]
+    last = quote.rstrip(" \n\"'*_`\u201d\u2019")[-1:]
+    # The stop is no part of the comparison, but a sentence that was copied whole should end with it.
+    return (start, end + 1) if last and last in _ENDS and passage[end : end + 1] == last else (start, end)
+
+
+def _proves(quote: str) -> bool:
+    terms = set(analyser().terms(quote[:LONGEST_QUOTE]))
+    return len(terms) > 1 or any(char.isdigit() for term in terms for char in term)
+
+
+def _joined(halves: list[str], passage: str) -> tuple[int, int] | None:
+    if len(halves) < 2:
+        halves = halves or [""]
+    first, after = -1, 0
+    for half in halves:
+        found = _find(fold(half).text.strip(" " + _ENDS), passage, after)
+        if found is None:
+            return None
+        first, after = (found[0] if first < 0 else first), found[1]
+    return first, after
+
+
+def _find(words: str, passage: str, start: int) -> tuple[int, int] | None:
+    """Find whole words: "5 cars" is neither in "15 cars" nor in "1.5 cars"."""
+    if not words:
+        return None
+    for _ in range(_MAX_TRIES):
+        start = passage.find(words, start)
+        if start < 0:
+            return None
+        end = start + len(words)
+        if not _cuts(passage, start) and not _cuts(passage, end):
+            return start, end
+        start += 1
+    return None
+
+
+def _cuts(text: str, at: int) -> bool:
+    """Tell whether a cut here would go through a word or a number."""
+    left, right = text[max(0, at - 1) : at], text[at : at + 1]
+    if left.isalnum() and right.isalnum():
+        return not (_UNSPACED.match(left) or _UNSPACED.match(right))
+    if left in {".", ","} and right.isdigit():
+        return text[max(0, at - 2) : at - 1].isdigit()
+    return left.isdigit() and right in {".", ","} and text[at + 1 : at + 2].isdigit()
+
+
+def nearest(quote: str, passage: str) -> tuple[float, tuple[int, int]]:
+    """Return how like the quotation the likest one or two sentences of the passage are, 0 to 1, and their span.
+
+    Words in common choose a few candidates; the ratio of Ratcliff and Obershelp (1988) decides among them.
+    """
+    wanted = set(analyser().terms(quote[:LONGEST_QUOTE]))
+    cuts = spans(passage)
+    runs = [*cuts, *((first[0], second[1]) for first, second in pairwise(cuts))]
+    overlaps = sorted(((_overlap(wanted, passage[start:end]), start, end) for start, end in runs), reverse=True)
+    target = fold(quote[:_COMPARED_CHARS]).text.strip()
+    best = (0.0, (0, 0))
+    for _, start, end in overlaps[:_COMPARED]:
+        other = fold(passage[start:end]).text.strip()[:_COMPARED_CHARS]
+        ratio = SequenceMatcher(None, target, other, autojunk=False).ratio() if target and other else 0.0
+        if ratio > best[0]:
+            best = (ratio, _stripped(passage, start, end))
+    return best
+
+
+def _overlap(wanted: set[str], text: str) -> float:
+    terms = set(analyser().terms(text))
+    return len(wanted & terms) / max(1, len(wanted | terms))
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

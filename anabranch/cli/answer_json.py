@@ -1,0 +1,76 @@
+"""The shape of `ask --json`: what others script against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.finish import usage_of
+from nodes.settings import Context
+from nodes.state import Passage
+from nodes.support.dependencies import chunks_of
+from nodes.support.drafts import piece_of
+
+
+async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    """Return one finished turn as JSON primitives.
+
+    Args:
+        state: The values of the answer graph at its end.
+        context: The settings the turn ran with; passages are fetched again under its access tags.
+    """
+    return {
+        "question": state.get("asked", ""),
+        "answer": state.get("answer", ""),
+        "abstained": state.get("abstained", False),
+        "route": state.get("route") or {"name": "", "reasons": []},
+        "citations": list(state.get("citations") or []),
+        "unsupported": list(state.get("unsupported") or []),
+        "verification": dict(state.get("verification") or {}),
+        "passages": await passages_of(state, context),
+        "evidence": _evidence(state.get("evidence") or {}),
+        "queries": list(state.get("queries") or []),
+        "degraded": list(state.get("degraded") or []),
+        "usage": usage_of(state.get("trace") or []),  # once more, because `finish` could not count itself
+    }
+
+
+async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[str, Any]]:
+    """Return what the model or the composer was given: the numbered pieces of the windows, in their order."""
+    excerpts = [(number, excerpt) for number, window in enumerate(state.get("windows") or [], 1) for excerpt in window]
+    scores = {passage["id"]: passage["score"] for passage in _passages(state)}
+    found = await chunks_of(context, state, list(dict.fromkeys(excerpt["id"] for _, excerpt in excerpts)))
+    return [
+        {
+            "number": excerpt["number"],
+            "window": window,
+            "chunk_id": excerpt["id"],
+            "source": chunk.source,
+            "title": chunk.title,
+            "page": chunk.page,
+            "heading": chunk.heading,
+            "score": scores.get(excerpt["id"]),
+            "start": excerpt["start"],
+            "end": excerpt["end"],
+            "text": piece_of(chunk, excerpt),
+        }
+        for window, excerpt in excerpts
+        if (chunk := found.get(excerpt["id"])) is not None
+    ]
+
+
+def explained(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `--explain` adds: the way of each candidate, and what every step took."""
+    return {
+        "candidates": list(state.get("candidates") or []),
+        "merged": [dict(passage) for passage in _passages(state)],
+        "trace": list(state.get("trace") or []),
+    }
+
+
+def _passages(state: Mapping[str, Any]) -> list[Passage]:
+    return list(state.get("passages") or [])
+
+
+def _evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: evidence.get(name, default) for name, default in (("verdict", ""), ("reasons", []), ("missing", ""))}

@@ -1,0 +1,143 @@
+"""One question from the first look at the corpus to the last line on the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import Runtime
+from langgraph.types import Command, StateSnapshot
+
+from anabranch.cli.answer_json import explained, result_of
+from anabranch.cli.answer_view import print_answer
+from anabranch.cli.explain import print_explanation
+from anabranch.cli.live_answer import watching
+from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.review_prompt import ask_person, can_ask, how_to_resume, reply_of, show
+from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
+from anabranch.cli.turn import Given, Graph, Turn, run_turn
+from anabranch.errors import SettingsError
+from graph.answer import build
+from graph.answer import graph as answer_graph
+from nodes.settings import Context, settle
+from nodes.state import InputState
+from nodes.support.dependencies import chunks_of, corpus_of
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asked for."""
+
+    question: str | None
+    filters: dict[str, Any] | None = None
+    as_json: bool = False
+    explain: bool = False
+    thread: str | None = None
+    resume: bool = False
+    reply: str | None = None
+    corpus: str | None = None
+
+
+async def answer(request: Request, context: Context) -> None:
+    """Answer, with a conversation where a thread is named, and show it."""
+    await corpus_of(context)
+    if request.thread is None:
+        _refuse_without_thread(request, context)
+        given = InputState(question=request.question or "", filters=request.filters)
+        await _show(await _run(answer_graph, given, context, {}, request), request, context)
+        return
+    config: RunnableConfig = {"configurable": thread_config(request.thread)["configurable"]}
+    if request.resume and not thread_file(context.corpus).exists():
+        raise _nothing_unfinished(request.thread)
+    async with threads_of(context.corpus) as saver:
+        graph = build().compile(checkpointer=saver, name="answer")
+        turn = (
+            await _resumed(graph, request, context, config)
+            if request.resume
+            else await _next(graph, request, context, config)
+        )
+        while turn.waiting and can_ask() and not request.as_json:
+            word: Command[Any] = Command(resume=ask_person(notes(), turn.waiting[0]))
+            turn = await _run(graph, word, context, config, request)
+        await _show(turn, request, context)
+
+
+async def _next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> Turn:
+    """Ask the next question of a conversation; a run that was not finished is left behind, and that is said."""
+    if is_unfinished(await _kept(graph, config)):
+        say(notes(), f"Thread {request.thread!r} had an unfinished run; this question takes its place.", style="dim")
+    return await _run(
+        graph, InputState(question=request.question or "", filters=request.filters), context, config, request
+    )
+
+
+async def _resumed(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> Turn:
+    snapshot = await _kept(graph, config)
+    if not is_unfinished(snapshot):
+        raise _nothing_unfinished(str(request.thread))
+    if not is_taken_in(snapshot):
+        msg = f"Thread {request.thread!r} was stopped before its question was taken in."
+        raise SettingsError(msg, hint=f'Ask it again: anabranch ask "..." --thread {request.thread}.')
+    if not snapshot.interrupts:
+        if request.reply is not None:
+            msg = f"Thread {request.thread!r} was stopped; it does not wait for a reply."
+            raise SettingsError(msg, hint="Leave --reply out.")
+        return await _run(graph, None, context, config, request)
+    waiting = [interrupt.value for interrupt in snapshot.interrupts]
+    if request.reply is None:
+        return Turn(dict(snapshot.values), waiting)
+    return await _run(graph, Command(resume=reply_of(request.reply, waiting[0])), context, config, request)
+
+
+async def _kept(graph: Graph, config: RunnableConfig) -> StateSnapshot:
+    snapshot = await graph.aget_state(config)
+    if is_ahead(snapshot):
+        said = "The clock was set back since this thread was last used: what is kept of it now may be lost from it."
+        say(notes(), said, style="yellow")
+    return snapshot
+
+
+async def _run(graph: Graph, given: Given, context: Context, config: RunnableConfig, request: Request) -> Turn:
+    with watching(answer=not request.as_json) as watcher:
+        return await run_turn(graph, given, context, config, watcher)
+
+
+async def _show(turn: Turn, request: Request, context: Context) -> None:
+    context = settle(turn.state.get("settings"), Runtime(context=context))
+    if turn.waiting:
+        _show_waiting(turn.waiting[0], request)
+    elif request.as_json:
+        value = await result_of(turn.state, context)
+        write_json({**value, **(explained(turn.state) if request.explain else {})})
+    else:
+        print_answer(results(), turn.state, sources=not request.explain)
+        if request.explain:
+            ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
+            print_explanation(results(), turn.state, await chunks_of(context, turn.state, ids))
+
+
+def _show_waiting(waiting: dict[str, Any], request: Request) -> None:
+    """Say what the run waits for, and how to go on; it waits on disk."""
+    commands = how_to_resume(waiting, str(request.thread), request.corpus)
+    if request.as_json:
+        write_json(
+            {"question": waiting.get("question", ""), "thread": request.thread, "waiting": waiting, "resume": commands}
+        )
+        return
+    show(results(), waiting)
+    say(results(), f"Accept:  {commands[0]}\nChange:  {commands[1]}")
+
+
+def _refuse_without_thread(request: Request, context: Context) -> None:
+    if request.resume or request.reply is not None:
+        msg = "--resume and --reply need to know which conversation to go on with."
+        raise SettingsError(msg, hint="Give its id: --thread ID.")
+    if context.review != "none":
+        msg = f"review: {context.review} pauses the run for a person, and only a thread can wait."
+        raise SettingsError(msg, hint="Give the conversation an id: --thread ID.")
+
+
+def _nothing_unfinished(thread: str) -> SettingsError:
+    msg = f"Thread {thread!r} has no unfinished run."
+    return SettingsError(msg, hint=f'Ask it something: anabranch ask "..." --thread {thread}.')

@@ -1,0 +1,166 @@
+"""`anabranch corpus`: look after a corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anabranch.cli.failures import guarded
+from anabranch.cli.shared_options import CorpusOption, JsonOption, WaitOption
+
+corpus = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="Look after a corpus: what is in it, whether it is sound, mending and moving it, removing documents.",
+)
+
+EmbedderUrlOption = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
+]
+
+
+@corpus.command()
+@guarded
+def stats(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
+    r"""Show what a corpus holds, document by document.
+
+    [bold]Example:[/]  anabranch corpus stats --json | jq -r '.sources\[].source'
+    """
+    from anabranch.cli.corpus_view import show_stats
+
+    show_stats(_folder(corpus), as_json=as_json)
+
+
+@corpus.command()
+@guarded
+def verify(
+    *,
+    corpus: CorpusOption = None,
+    mend: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be mended, and say line by line what was done.")
+    ] = False,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the database, every document, and the indexes; exit code 1 if something is wrong.
+
+    With --repair, indexes and missing vectors are made anew. Documents that are not whole are taken out: the next
+    ingest of their files takes them in again, and what was left is in torn.jsonl in the folder of the corpus.
+    """
+    from anabranch.cli.maintenance_command import show_repair, show_verdict
+
+    folder = _folder(corpus)
+    sound = show_repair(folder, wait=wait, as_json=as_json) if mend else show_verdict(folder, as_json=as_json)
+    raise typer.Exit(0 if sound else 1)
+
+
+@corpus.command()
+@guarded
+def rebuild(
+    *,
+    corpus: CorpusOption = None,
+    embedder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Embed every passage anew: minilm, openai:MODEL or a folder.")
+    ] = None,
+    base_url: EmbedderUrlOption = None,
+    wait: WaitOption = 0.0,
+) -> None:
+    """Make the indexes anew from the database; documents and settings stay as they are.
+
+    [bold]Example:[/]  anabranch corpus rebuild --embedder openai:text-embedding-3-small
+    """
+    from anabranch.cli.maintenance_command import rebuild_shown
+
+    rebuild_shown(_folder(corpus), embedder, base_url, wait=wait)
+
+
+@corpus.command()
+@guarded
+def remove(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="As stats lists them, or a shell pattern.")],
+    *,
+    corpus: CorpusOption = None,
+    wait: WaitOption = 0.0,
+) -> None:
+    """Remove documents; their files stay where they are. `compact` removes their last traces from the index files.
+
+    [bold]Example:[/]  anabranch corpus remove 'old/*.md'
+    """
+    from anabranch.cli.output import results, say
+    from anabranch.store.maintenance import remove as remove_documents
+    from anabranch.text.plural import counted
+
+    removed = remove_documents(_folder(corpus), sources, wait=wait)
+    say(results(), f"Removed {counted(removed, 'document')}.")
+
+
+@corpus.command()
+@guarded
+def compact(*, corpus: CorpusOption = None, wait: WaitOption = 0.0) -> None:
+    """Merge the index, drop what no document needs any more, and give the room back to the disk."""
+    from anabranch.cli.maintenance_command import compact_shown
+
+    compact_shown(_folder(corpus), wait=wait)
+
+
+@corpus.command()
+@guarded
+def export(
+    *,
+    corpus: CorpusOption = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write; - for the screen.")
+    ] = "-",
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Write the vectors, too, so that an import embeds nothing.")
+    ] = False,
+) -> None:
+    """Write a corpus as lines of JSON; of a damaged one, every document that is whole, and exit code 1.
+
+    [bold]Examples:[/]
+
+    anabranch corpus export --output work.jsonl
+
+    anabranch corpus export | gzip > work.jsonl.gz
+    """
+    from anabranch.cli.export_command import export_shown
+
+    raise typer.Exit(export_shown(_folder(corpus), output, vectors=vectors))
+
+
+@corpus.command("import")
+@guarded
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
+    *,
+    corpus: CorpusOption = None,
+    embedder: Annotated[
+        str | None, typer.Option(metavar="NAME", help="minilm, openai:MODEL or a folder; for a new corpus.")
+    ] = None,
+    base_url: EmbedderUrlOption = None,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Take an exported corpus into a corpus, new or not; exit code 1 if a line could not be taken in.
+
+    A document that the corpus has under the same name is replaced.
+
+    [bold]Examples:[/]
+
+    anabranch corpus import work.jsonl --corpus ~/corpora/work
+
+    gunzip -c work.jsonl.gz | anabranch corpus import -
+    """
+    from anabranch.cli.export_command import import_shown
+
+    folder = _folder(corpus)
+    raise typer.Exit(import_shown(file, folder, embedder=embedder, base_url=base_url, wait=wait, as_json=as_json))
+
+
+def _folder(given: str | None) -> Path:
+    from anabranch.cli.settings_options import context_of
+
+    return Path(context_of(corpus=given).corpus)

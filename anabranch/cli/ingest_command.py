@@ -1,0 +1,148 @@
+"""`anabranch ingest`: take files and folders into a corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anabranch.cli.shared_options import CorpusOption, JsonOption, WaitOption
+from anabranch.errors import SettingsError
+
+if TYPE_CHECKING:
+    from anabranch.ingest.isolation.process_limits import Limits
+
+
+def ingest(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Files, folders, and http or https addresses of web pages.")
+    ],
+    *,
+    corpus: CorpusOption = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="minilm [dim](the default)[/], openai:MODEL, or a folder with an ONNX model."
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
+    ] = None,
+    chunk_sizes: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Tokens of a root, a middle and a leaf [dim](2048,512,128)[/].")
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Language of the documents, such as german [dim](told from them)[/]."),
+    ] = None,
+    access: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TAG", help="Only callers with one of these tags may read the documents; may be repeated."
+        ),
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune/--no-prune", help="Remove documents whose file is gone from the folders given.")
+    ] = True,
+    archives: Annotated[
+        bool, typer.Option("--archives", help="Open ZIP and tar archives and take in what is in them.")
+    ] = False,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Follow symbolic links that lead out of the folders given.")
+    ] = False,
+    private_urls: Annotated[
+        bool,
+        typer.Option("--allow-private-urls", help="Fetch pages from your own network, too, not only from public ones."),
+    ] = False,
+    password: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
+    ] = None,
+    ocr: Annotated[
+        bool, typer.Option("--ocr/--no-ocr", help="Read scanned pages with Tesseract, where it is installed.")
+    ] = True,
+    ocr_language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Language of scanned pages, as Tesseract calls it [dim](eng)[/]; may be repeated."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Give a file up that yields nothing for so long [dim](120)[/]."),
+    ] = None,
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(metavar="MIB", help="Give a file up whose reading takes more memory [dim](2048)[/]."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on, and ingest again whenever a file changes, until Ctrl-C.")
+    ] = False,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    r"""Add, update and remove exactly what changed; run it again at any time.
+
+    A file that cannot be read is reported and left out. Ctrl-C keeps what is done.
+
+    [bold]Examples:[/]
+
+    anabranch ingest docs/
+
+    anabranch ingest report.pdf notes/ --corpus ~/corpora/work
+
+    anabranch ingest board/ --access board --access audit
+
+    anabranch ingest https://example.org/handbook.html mail.zip --archives
+
+    anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
+    """
+    from anabranch.cli.ingest_view import Wanted, take_in
+    from anabranch.cli.settings_options import context_of
+    from anabranch.readers import PLAIN, ReadOptions
+    from anabranch.store.file_identity import is_url
+
+    wanted = Wanted(
+        paths=tuple(path if is_url(path) else Path(path) for path in paths),
+        corpus=Path(context_of(corpus=corpus).corpus),
+        embedder=embedder or "",
+        base_url=base_url,
+        sizes=_sizes(chunk_sizes),
+        language=language or "",
+        access=tuple(access or ()),
+        prune=prune,
+        archives=archives,
+        follow_links=follow_links,
+        private_urls=private_urls,
+        options=ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages)),
+        limits=_limits(time_limit, memory_limit),
+        wait=wait,
+    )
+    if watch:
+        from anabranch.cli.watch_command import keep_watching
+
+        raise typer.Exit(keep_watching(wanted, as_json=as_json))
+    raise typer.Exit(take_in(wanted, as_json=as_json))
+
+
+def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
+    from anabranch.ingest.isolation.process_limits import Limits
+
+    usual = Limits()
+    return Limits(
+        usual.seconds if seconds is None else seconds, usual.bytes if mebibytes is None else mebibytes * (1 << 20)
+    )
+
+
+def _sizes(text: str | None) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    try:
+        root, middle, leaf = (int(part) for part in text.split(","))
+    except ValueError as error:
+        msg = f"--chunk-sizes {text!r} is not three whole numbers."
+        raise SettingsError(
+            msg, hint="Write them from the largest to the smallest: --chunk-sizes 2048,512,128."
+        ) from error
+    return root, middle, leaf

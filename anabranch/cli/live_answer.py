@@ -1,0 +1,110 @@
+"""What a person sees while a turn runs: the answer as it grows, and which step is at work.
+
+On a terminal the growing answer is drawn in place and taken away at the end, because the verified text that follows may
+differ from what was streamed: markers renumbered, claims marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from anabranch.cli.output import notes, results
+from anabranch.cli.turn import Unwatched, Watcher
+from anabranch.text.normalization import clean
+
+LABELS = {
+    "begin": "opening the corpus",
+    "condense": "reading the conversation",
+    "rewrite": "choosing what to search for",
+    "retrieve": "searching",
+    "fuse": "joining the lists",
+    "rerank": "ordering the passages",
+    "merge": "joining neighbouring passages",
+    "grade": "judging the evidence",
+    "pack": "choosing how to answer",
+    "create": "writing",
+    "refine": "reading on",
+    "map": "reading all windows",
+    "gather": "laying out the parts",
+    "reduce": "joining the parts",
+    "cite": "checking the quotes",
+    "abstain": "finding no answer",
+    "finish": "finishing",
+}
+MARGIN = 4
+"""Lines of the terminal left to the status and to what stood above."""
+
+
+class LiveAnswer:
+    """A watcher that draws the answer so far above a line that says what is going on."""
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._text = ""
+        self._spinner = Spinner("dots", Text("starting", style="dim"), style="cyan")
+
+    def token(self, text: str) -> None:
+        """Append a piece of the answer."""
+        self._text += text
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Say which step has begun; a draft takes the place of the one before, none that of one withdrawn."""
+        if event.get("status") == "started":
+            self._spinner.update(text=Text(label_of(event), style="dim"))
+        elif isinstance(event.get("answer"), str):
+            self._text = event["answer"]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the last lines that fit: a terminal cannot scroll what is drawn in place."""
+        lines = Text(clean(self._text)).wrap(console, options.max_width)
+        yield from lines[-max(console.height - MARGIN, 1) :]
+        yield self._spinner
+
+
+class StatusLine:
+    """A watcher for when the answer goes elsewhere: one line on standard error."""
+
+    def __init__(self, spinner: Spinner) -> None:
+        """Keep the spinner whose words change."""
+        self._spinner = spinner
+
+    def token(self, text: str) -> None:
+        """Leave the answer to its end."""
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Say which step has begun."""
+        if event.get("status") == "started":
+            self._spinner.update(text=label_of(event))
+
+
+def label_of(event: Mapping[str, Any]) -> str:
+    """Return a step's name in plain words."""
+    step = str(event.get("step", ""))
+    return LABELS.get(step, step)
+
+
+@contextmanager
+def watching(*, answer: bool) -> Iterator[Watcher]:
+    """Show a turn where there is a terminal to show it on.
+
+    Args:
+        answer: Whether the answer itself may be drawn; JSON output has only the status line.
+    """
+    out, err = results(), notes()
+    if answer and out.is_terminal:
+        drawn = LiveAnswer()
+        with Live(drawn, console=out, transient=True, refresh_per_second=12):
+            yield drawn
+    elif err.is_terminal:
+        spinner = Spinner("dots", "starting", style="cyan")
+        with Live(spinner, console=err, transient=True, refresh_per_second=12):
+            yield StatusLine(spinner)
+    else:
+        yield Unwatched()

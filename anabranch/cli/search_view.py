@@ -1,0 +1,123 @@
+"""Searching for the command line: hits for a person or a program, and TREC runs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from anabranch.cli.atomic_write import check_folder, write_whole
+from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.progress import bar
+from anabranch.cli.question_lines import read_questions
+from anabranch.evaluation.trec import best_per_document, check_query_id, run_lines
+from anabranch.readers.document import Chunk
+from anabranch.text.normalization import squeeze
+from graph.search import graph
+from nodes.settings import Context
+from nodes.state import Candidate, InputState
+from nodes.support.dependencies import chunks_of, corpus_of, model_of
+
+LEAVES_PER_DOCUMENT = 10
+"""Leaf passages kept for each document that a run wants: several of them may be of one document."""
+
+AT_ONCE = 4
+SHOWN_CHARS = 300
+
+Hit = tuple[Candidate, Chunk]
+
+
+async def hits_of(query: str, context: Context, filters: dict[str, Any] | None) -> tuple[list[Hit], dict[str, Any]]:
+    """Return the leaf passages that a query finds, best first, and the end state of the search."""
+    state = await graph.ainvoke(InputState(question=query, filters=filters), context=context)
+    candidates: list[Candidate] = state["candidates"]
+    found = await chunks_of(context, state, [candidate["id"] for candidate in candidates])
+    return [(item, found[item["id"]]) for item in candidates if item["id"] in found], state
+
+
+async def show_hits(
+    query: str, context: Context, filters: dict[str, Any] | None, *, k: int | None, as_json: bool
+) -> None:
+    """Print the best `k` passages, `top_k` of the settings where k is not given."""
+    if k is not None:
+        context = _with(context, top_k=k, depth=max(k, context.depth), rerank_depth=max(k, context.rerank_depth))
+    hits, state = await hits_of(query, context, filters)
+    if as_json:
+        write_json([hit_row(candidate, chunk) for candidate, chunk in hits])
+    else:
+        _print_hits(hits)
+    for item in state["degraded"]:
+        say(notes(), f"degraded: {item['step']}: {item['reason']}", style="yellow")
+
+
+def hit_row(candidate: Candidate, chunk: Chunk) -> dict[str, Any]:
+    """Return one passage as `search --json` prints it; `doc_id` is the name that a TREC run gives the document."""
+    return {
+        "chunk_id": chunk.chunk_id,
+        "doc_id": chunk.doc_key,
+        "source": chunk.source,
+        "title": chunk.title,
+        "page": chunk.page,
+        "heading": chunk.heading,
+        "score": candidate["score"],
+        "ranks": candidate["ranks"],
+        "text": chunk.text,
+    }
+
+
+async def write_run(queries: Path, run: Path, context: Context, filters: dict[str, Any] | None, *, depth: int) -> None:
+    """Search every query, and write a TREC run of documents; the file appears when it is whole."""
+    asked = read_questions(queries)
+    for item in asked:
+        check_query_id(item.key)
+    check_folder(run, "--run")
+    leaves = depth * LEAVES_PER_DOCUMENT
+    context = _with(context, top_k=max(leaves, context.top_k), depth=max(leaves, context.depth))
+    await corpus_of(context)
+    await model_of(context)
+    gate = asyncio.Semaphore(AT_ONCE)
+    with bar("queries", len(asked)) as advance:
+
+        async def lines_of(key: str, text: str) -> tuple[list[str], set[str]]:
+            async with gate:
+                hits, state = await hits_of(text, context, filters)
+            advance()
+            ranked = best_per_document(((chunk.doc_key, item["score"]) for item, chunk in hits), depth)
+            return list(run_lines(key, ranked)), {f"{item['step']}: {item['reason']}" for item in state["degraded"]}
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(lines_of(item.key, item.question)) for item in asked]
+    found = [task.result() for task in tasks]
+    await asyncio.to_thread(write_whole, run, "".join(f"{line}\n" for lines, _ in found for line in lines))
+    for reason in sorted(set().union(*(reasons for _, reasons in found))):
+        say(notes(), f"degraded: {reason}", style="yellow")
+    empty = sum(not lines for lines, _ in found)
+    say(
+        notes(), f"{len(asked)} queries, {sum(len(lines) for lines, _ in found)} lines in {run}; {empty} found nothing."
+    )
+
+
+def _with(context: Context, **wanted: int) -> Context:
+    """Return the context with other numbers, as far as their bounds allow."""
+    limits = {
+        name: [limit.le for limit in Context.model_fields[name].metadata if hasattr(limit, "le")] for name in wanted
+    }
+    changed = {name: min(value, *limits[name]) for name, value in wanted.items()}
+    return Context(**{**context.model_dump(include=context.model_fields_set), **changed})
+
+
+def _print_hits(hits: list[Hit]) -> None:
+    console = results()
+    if not hits:
+        say(console, "Nothing was found.")
+    for number, (candidate, chunk) in enumerate(hits, start=1):
+        ranks = ", ".join(f"{arm} {rank}" for arm, rank in sorted(candidate["ranks"].items()))
+        page = f", p. {chunk.page}" if chunk.page is not None else ""
+        heading = f", {squeeze(chunk.heading)}" if chunk.heading else ""
+        line = Text(f"{number}. {squeeze(chunk.source)}{page}{heading}", style="bold")
+        line.append(f"  {candidate['score']:.3f} ({ranks})", style="dim not bold")
+        console.print(line, soft_wrap=not console.is_terminal)
+        text = squeeze(chunk.text)
+        say(console, f"   {text[:SHOWN_CHARS]}{' ...' if len(text) > SHOWN_CHARS else ''}")

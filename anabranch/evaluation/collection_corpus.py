@@ -1,0 +1,126 @@
+"""A corpus for each collection, kept beside the others so that an unchanged collection is not embedded again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes
+from anabranch.errors import CollectionError, CorpusEmptyError
+from anabranch.evaluation.collection import Collection, checked_against, with_evidence
+from anabranch.ingest.ingest_report import IngestReport, Progress
+from anabranch.ingest.pipeline import ingest
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
+from anabranch.store.maintenance import Listed, documents, overview
+
+MAX_NAMED = 3
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How corpora are made; as in `ingest`.
+
+    Attributes:
+        home: Folder that holds them.
+        embedder: Empty for the default one.
+        base_url: OpenAI-compatible server of an `openai:` embedder.
+        sizes: Tokens of root, middle and leaf; None for the default ones.
+        fresh: Make them anew, whatever is there.
+    """
+
+    home: Path
+    embedder: str = ""
+    base_url: str | None = None
+    sizes: Sizes | None = None
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A collection that can be searched: its corpus, and how many documents and which embedder that has."""
+
+    collection: Collection
+    corpus: Path
+    documents: int
+    embedder: str
+
+
+def prepare(collection: Collection, making: Making, progress: Progress | None = None) -> Prepared:
+    """Bring the corpus of a collection up to date and compare its documents with the judgements.
+
+    Raises:
+        CollectionError: It has no documents, or its judgements are of others.
+        KeyboardInterrupt: Ctrl-C; the next run goes on from there.
+        AnabranchError: As in `ingest`.
+    """
+    if not collection.sources:
+        msg = f"There is no corpus.jsonl in {collection.folder}."
+        raise CollectionError(msg, hint="Add it, or name the corpus that holds the documents with --corpus.")
+    embedder = load_embedder(making.embedder or DEFAULT_EMBEDDER, making.base_url)
+    folder = making.home / _name(collection, embedder.name, making.sizes or DEFAULT_SIZES)
+    if making.fresh and folder.exists():
+        shutil.rmtree(folder)
+    report = ingest(
+        list(collection.sources),
+        folder,
+        embedder=making.embedder,
+        base_url=making.base_url,
+        sizes=making.sizes,
+        progress=progress,
+    )
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return opened(collection, folder, remarks=_remarks(report))
+
+
+def opened(collection: Collection, corpus: Path, *, remarks: tuple[str, ...] = ()) -> Prepared:
+    """Compare the documents of a corpus that is there with the judgements of a collection.
+
+    Raises:
+        CorpusEmptyError: It holds no document.
+        CollectionError: The judgements know none of its documents.
+        CorpusNotFoundError: There is no corpus there.
+    """
+    listed = list(documents(corpus))
+    if not listed:
+        why = f" {'; '.join(remarks)}." if remarks else ""
+        raise CorpusEmptyError(f"The corpus at {corpus} holds no document.{why}", hint="Give it documents with text.")
+    collection = replace(collection, remarks=(*remarks, *_surprises(listed), *collection.remarks))
+    if collection.evidence:
+        collection = with_evidence(collection, corpus)
+    else:
+        collection = checked_against(collection, {document.key for document in listed})
+    return Prepared(collection, corpus, len(listed), overview(corpus).embedder)
+
+
+def _surprises(listed: Sequence[Listed]) -> Iterator[str]:
+    """Yield what would make scores lower than they look."""
+    twice = [key for key, count in Counter(document.key for document in listed).items() if count > 1]
+    if twice:
+        yield f"ids that name several documents: {len(twice)}, such as {twice[0]!r}; the best of them counts"
+    restricted = sum(bool(document.access) for document in listed)
+    if restricted:
+        yield f"documents with access tags: {restricted}; without --set access=... they count as not found"
+
+
+def _name(collection: Collection, embedder: str, sizes: Sizes) -> str:
+    """Name a corpus by what it is made of: another embedder, or a folder of the same name, has one of its own."""
+    parts = [str(collection.folder.resolve()), embedder, *map(str, sizes)]
+    digest = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return f"{_UNSAFE.sub('-', collection.name)}-{digest}"
+
+
+def _remarks(report: IngestReport) -> tuple[str, ...]:
+    failed = [row for row in report.rows if row.status == "failed"]
+    if not failed:
+        return ()
+    named = ", ".join(f"{row.source}: {row.reason}" for row in failed[:MAX_NAMED])
+    return (
+        f"documents that could not be taken in: {len(failed)} ({named}{', ...' if len(failed) > MAX_NAMED else ''})",
+    )

@@ -1,0 +1,104 @@
+"""Evidence by pattern: which passages of a corpus hold the words that answer a question.
+
+A person who knows the words but not the passages writes a regular expression per question. It is looked for in the
+whole text of a document, so that words which run over the end of a passage are found, and every passage that holds some
+of them is relevant.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from anabranch.errors import CollectionError
+from anabranch.evaluation.collection_documents import WholeDocument, whole_documents
+from anabranch.evaluation.gold_answers import Gold, read_gold
+from anabranch.evaluation.qrels import Qrels
+from anabranch.evaluation.query_set import read_queries
+
+QUESTIONS = "questions.jsonl"
+NOWHERE = "(no passage)"
+"""Stands for evidence that no passage holds: it counts as not found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """A folder of documents with questions about them.
+
+    Attributes:
+        queries: Text by id, of the questions with a pattern.
+        gold: What is known of them.
+        documents: The files beside the questions.
+        without: Ids of the questions without a pattern.
+    """
+
+    queries: dict[str, str]
+    gold: dict[str, Gold]
+    documents: tuple[Path, ...]
+    without: frozenset[str]
+
+
+def read_questions(folder: Path) -> Questions:
+    """Read `questions.jsonl`, and list the files beside it.
+
+    Raises:
+        CollectionError: The file cannot be used, or no question has a pattern.
+    """
+    path = folder / QUESTIONS
+    texts, gold = read_queries(path), read_gold(path)
+    useful = {key: text for key, text in texts.items() if gold[key].pattern is not None}
+    if not useful:
+        msg = f"No question of {path} says what its evidence is."
+        raise CollectionError(msg, hint='Add "evidence_regex", a regular expression of the words that answer.')
+    documents = sorted(each for each in folder.iterdir() if each != path and not each.name.startswith("."))
+    return Questions(useful, gold, tuple(documents), frozenset(texts.keys() - useful.keys()))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Relevant leaf passages by question.
+
+    Attributes:
+        qrels: Of the questions whose document is there.
+        elsewhere: Questions about documents that are not.
+        nowhere: Questions whose evidence is in no passage; they are in `qrels`, and can only miss.
+    """
+
+    qrels: Qrels
+    elsewhere: frozenset[str]
+    nowhere: frozenset[str]
+
+
+def judged(gold: Mapping[str, Gold], corpus: Path) -> Judged:
+    """Look for the evidence of each question in the leaves of a corpus.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: The database cannot be read.
+    """
+    asked = {key: each for key, each in gold.items() if each.pattern is not None}
+    found: Qrels = {}
+    for document in whole_documents(corpus):
+        for key, each in asked.items():
+            if each.pattern is not None and _is_about(each.document, document.source):
+                hits = found.setdefault(key, {})
+                for match in each.pattern.finditer(document.text):
+                    hits.update(dict.fromkeys(_touched(match, document), 1))
+    nowhere = frozenset(key for key, hits in found.items() if not hits)
+    qrels = {key: found[key] or {NOWHERE: 1} for key in asked if key in found}
+    return Judged(qrels, frozenset(asked.keys() - found.keys()), nowhere)
+
+
+def _is_about(name: str, source: str) -> bool:
+    return PurePath(source).name.casefold().startswith(name.casefold())
+
+
+def _touched(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
+    """Return the leaves that hold some of a match; a match of nothing touches nothing."""
+    if match.start() == match.end():
+        return ()
+    first = bisect_right(document.starts, match.start()) - 1
+    return document.leaves[max(first, 0) : bisect_right(document.starts, match.end() - 1)]

@@ -1,0 +1,134 @@
+"""Tells which files have to be read: those that are new, or of which nothing proves that they are as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anabranch.ingest.access_inheritance import Inheritance
+from anabranch.ingest.directory_walk import Found, identity_of
+from anabranch.ingest.file_fingerprint import lasting_stamp, sha256_of, stamp_of
+from anabranch.readers import READERS
+from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.text.normalization import storable
+
+
+@dataclass(slots=True)
+class Arrival:
+    """A file that has to be read.
+
+    Attributes:
+        number: Its place in the run.
+        found: Where it lies.
+        record: What is known of it once its documents are committed.
+        seen: Its stamp before it was read, empty for a copy.
+        size: Its bytes.
+        is_known: Whether it was in the corpus before.
+        notes: What was told of it and its documents, each once.
+        changed: How many of its documents are new or different.
+        failures: How many of its parts could not be read.
+    """
+
+    number: int
+    found: Found
+    record: FileRecord
+    seen: str
+    size: int
+    is_known: bool
+    notes: dict[str, None] = field(default_factory=dict)
+    changed: int = 0
+    failures: int = 0
+
+    @property
+    def path(self) -> Path:
+        """Where it was found."""
+        return self.found.path
+
+    @property
+    def real(self) -> Path | None:
+        """Where that led to; None for a copy."""
+        return self.found.real
+
+    @property
+    def source(self) -> str:
+        """What a person calls it."""
+        return self.record.source
+
+    def has_changed(self) -> bool:
+        """Tell whether somebody wrote to it since it was looked at."""
+        if self.found.is_copy:
+            return False
+        try:
+            return stamp_of(self.found.place) != self.seen
+        except OSError:
+            return True
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file that the corpus holds as it is.
+
+    Attributes:
+        record: What is known of it, with what the file system says now.
+        is_refreshed: Whether that is news.
+        documents: How many it holds.
+        chunks: In how many chunks.
+    """
+
+    record: FileRecord
+    is_refreshed: bool
+    documents: int
+    chunks: int
+
+
+class ChangeCheck:
+    """Looks at each file before it is read."""
+
+    def __init__(self, truth: Truth, access: Sequence[str], corpus: Path) -> None:
+        """Take what is known, the tags given with this run, and a folder to ask the file system's time in."""
+        self._truth = truth
+        self._inheritance = Inheritance(truth)
+        self._access = tuple(sorted(set(access)))
+        self._corpus = corpus
+
+    def look(self, number: int, found: Found, folders: Collection[Path] = ()) -> Arrival | Unchanged:
+        """Say whether a file has to be read.
+
+        Args:
+            number: Its place in the run.
+            found: The file.
+            folders: Those that this run goes through.
+
+        Raises:
+            OSError: It cannot be looked at.
+        """
+        identity = identity_of(found)
+        known = self._truth.file(identity)
+        access = self._access or (known.access if known else ())
+        notes: dict[str, None] = {}
+        # An empty hash: it has to be read again, whatever its bytes.
+        kept = known if known is not None and known.sha256 and known.access == access else None
+        seen = "" if found.is_copy else stamp_of(found.place)
+        if kept is not None and seen and kept.stamp == seen and (same := self._unchanged(kept, kept)):
+            return same
+        digest, stamp = self._evidence(found, seen)
+        if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
+            return same
+        if known is None and not access:
+            access, note = self._inheritance.of(found, identity, digest, folders)
+            notes = {note: None} if note else {}
+        record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
+        return Arrival(number, found, record, seen, found.place.stat().st_size, known is not None, notes)
+
+    def _evidence(self, found: Found, seen: str) -> tuple[str, str]:
+        """Return the hash of a file, and its stamp if that will tell a change."""
+        # Nobody reads a film to learn that it is one.
+        if found.place.is_dir() or found.path.suffix.lower() not in READERS:
+            return "", ""
+        stamp = "" if found.is_copy else lasting_stamp(found.place, self._corpus)
+        return sha256_of(found.path, found.real), stamp if stamp == seen else ""
+
+    def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:
+        documents, chunks = self._truth.counts(known.path)
+        return Unchanged(now, now != known, documents, chunks) if documents else None

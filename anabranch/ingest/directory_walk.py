@@ -1,0 +1,189 @@
+"""Find the files to read and give each the name that people will see in citations."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anabranch.errors import UserError
+from anabranch.ingest.directory_scan import Scan
+from anabranch.readers.corpus_marker import is_corpus, names_in
+from anabranch.store.corpus_folder import of_its_own
+from anabranch.text.normalization import storable
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file, and what to call it.
+
+    Attributes:
+        path: Where it lies.
+        source: Its path below the folder that was given, with `/` between the parts, or the name of a file that was
+            given itself. Where two of several paths would give the same name, their folders' names come in front. The
+            address of a web page, `archive.zip!/member` for a member of an archive.
+        identity: What the corpus knows it by from one run to the next, where that is not the path: an address, or the
+            path of an archive, `!/` and the name of the member. Empty for a file.
+        is_copy: Whether `path` is a copy made for this run, to be deleted once it has been read (`discard`).
+        metadata: Facts for its documents beside those that the reader finds.
+        real: Where it really lay when it was found, behind all links; None where nobody has looked.
+    """
+
+    path: Path
+    source: str
+    identity: str = ""
+    is_copy: bool = False
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    real: Path | None = field(default=None, compare=False)
+
+    @property
+    def place(self) -> Path:
+        """Where to look at it: without links, if that is known."""
+        return self.real or self.path
+
+    def discard(self) -> None:
+        """Delete the file if it is a copy, with the folder that is its own; it may be gone already."""
+        if self.is_copy:
+            self.path.unlink(missing_ok=True)
+            with suppress(OSError):
+                self.path.parent.rmdir()
+
+
+def identity_of(found: Found) -> str:
+    """Return what the corpus knows a file by."""
+    return storable(found.identity or str(found.real or found.path.resolve()))
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk came upon.
+
+    Attributes:
+        files: In the order of the paths, sorted below each.
+        folders: Those given and those that links led to, resolved: what is not in `files` is not there.
+    """
+
+    files: tuple[Found, ...]
+    folders: tuple[Path, ...]
+
+
+def walk(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Iterator[Found]:
+    """Yield the files at and below `paths`, in sorted order per path, each file once (see `survey`)."""
+    yield from survey(paths, skip, follow_links=follow_links).files
+
+
+def survey(
+    paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False, inside: Path | None = None
+) -> Walked:
+    """Find the files at and below `paths`, each file once.
+
+    Hidden files and folders (leading dot) below a folder are left out, and so is everything in `skip` (the corpus
+    itself). Every other file is found, whatever its kind, and so is a folder that may not be opened: reading them says
+    why they cannot be used.
+
+    Args:
+        paths: Files and folders.
+        skip: Left out with all that is below them.
+        follow_links: Follow symbolic links to places outside the folder given. Otherwise a link is followed only to a
+            place inside. In both cases it yields no file that the folder shows under its own name.
+        inside: Where `paths` count from, and what none of them may lead out of; None for wherever they lead.
+
+    Raises:
+        UserError: One of `paths` does not exist, is a corpus, is in `skip`, or leads out of `inside`.
+    """
+    home = inside.resolve() if inside is not None else None
+    placed = [_placed(path, home) for path in paths]
+    barred = {path.resolve() for path in skip}
+    seen: set[Path] = set()
+    groups: list[tuple[Path, list[tuple[Path, Path]]]] = []
+    folders: dict[Path, None] = {}
+    for given, (path, real) in zip(paths, placed, strict=True):
+        if real in barred:
+            raise UserError(f"{str(given)!r} cannot be taken into itself.", hint=of_its_own(given))
+        if path.is_dir() and is_corpus(names_in(path) or []):
+            msg = f"{str(given)!r} is a corpus, not a folder of documents."
+            raise UserError(msg, hint="Documents that lie among the files of a corpus need a folder of their own.")
+        if path.is_file():
+            files = [(path, real)]
+        else:
+            scan = Scan(path, real, barred, follow_links=follow_links)
+            files = _below(path, scan)
+            folders |= dict.fromkeys(scan.entered)
+        fresh = [(file, real) for file, real in files if real not in seen and real not in barred]
+        seen.update(real for _, real in fresh)
+        groups.append((path, fresh))
+    return Walked(tuple(_named(groups)), tuple(folders))
+
+
+def must_be_there(paths: Sequence[Path]) -> None:
+    """Refuse a path that leads nowhere, before anything is done.
+
+    Raises:
+        UserError: There is nothing at one of them, or nobody can look.
+    """
+    for path in paths:
+        _placed(path, None)
+
+
+def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
+    """Return where a path is and where it really leads; what is said of it names it as it was given."""
+    path = given if inside is None else inside / given
+    try:
+        real, is_there = path.resolve(), path.exists()
+    except (OSError, RuntimeError, ValueError) as error:  # too long; a link to itself; a NUL
+        why = error.strerror if isinstance(error, OSError) else error
+        msg = f"The path {str(given)!r} cannot be looked at: {why}."
+        raise UserError(msg, hint="Check the path and its permissions.") from error
+    if inside is not None and not real.is_relative_to(inside):
+        msg = f"The path {str(given)!r} is outside the folder that may be read."
+        raise UserError(msg, hint="The operator of a server sets that folder with ANABRANCH_INGEST_ROOT.")
+    if not is_there:
+        raise UserError(f"There is nothing at {str(given)!r}.", hint="Check the path; it counts from where you are.")
+    return path if inside is None else real, real
+
+
+def _below(root: Path, scan: Scan) -> list[tuple[Path, Path]]:
+    """Return the files below a folder, sorted; those reached through a link only if nothing else reaches them."""
+    plain: list[tuple[Path, Path]] = []
+    linked: list[tuple[Path, Path]] = []
+    for path, real, through_link in scan:
+        (linked if through_link else plain).append((path, real))
+    known = {real for _, real in plain}
+    for path, real in linked:
+        if real not in known:
+            known.add(real)
+            plain.append((path, real))
+    return sorted(plain, key=lambda file: file[0].relative_to(root).parts)
+
+
+def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[Found]:
+    depths = [0] * len(groups)
+    names = [_sources(root, files, 0) for root, files in groups]
+    while True:
+        times = Counter(name for group in names for name in group)
+        clashing = [at for at, group in enumerate(names) if any(times[name] > 1 for name in group)]
+        deeper = [at for at in clashing if depths[at] < len(_folders(groups[at][0]))]
+        if not deeper:
+            break
+        for at in deeper:
+            depths[at] += 1
+            names[at] = _sources(*groups[at], depths[at])
+    for (_, files), sources in zip(groups, names, strict=True):
+        yield from (Found(path, source, real=real) for (path, real), source in zip(files, sources, strict=True))
+
+
+def _sources(root: Path, files: Sequence[tuple[Path, Path]], depth: int) -> list[str]:
+    folders = _folders(root)
+    front = folders[len(folders) - depth :]
+    name = root.name or "".join(folders[-1:])
+    below = ([name] if path == root else path.relative_to(root).parts for path, _ in files)
+    return ["/".join((*front, *parts)) for parts in below]
+
+
+def _folders(root: Path) -> tuple[str, ...]:
+    """Return the names of the folders that may come in front: down to the folder given, or to a file's own folder."""
+    absolute = Path(os.path.abspath(root))  # noqa: PTH100  resolve() would put a link's target in the name
+    return (absolute if root.is_dir() else absolute.parent).parts[1:]

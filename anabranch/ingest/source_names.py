@@ -1,0 +1,48 @@
+"""Keeps the names of documents apart that come from different files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import PurePath
+
+from anabranch.readers.document import Document
+from anabranch.store.corpus_writer import Truth
+from anabranch.store.file_identity import is_gone
+from anabranch.store.records import digest_of
+
+
+class Names:
+    """The names in a corpus, and of documents on their way into it."""
+
+    def __init__(self, truth: Truth) -> None:
+        """Start with those in the corpus."""
+        self._truth = truth
+        self._uncommitted: dict[str, str] = {}
+
+    def named(self, document: Document, path: str) -> Document:
+        """Return a document under a name that no other file has: the later one takes its folder in front of its own.
+
+        Args:
+            document: As the reader named it.
+            path: What the corpus knows its file by.
+        """
+        source = document.source
+        if self._is_taken(source, path):
+            source = f"{PurePath(path).parent.name or 'files'}/{source}"
+        while self._is_taken(source, path):
+            source = f"{digest_of(path)[:6]}/{source}"
+        if source == document.source:
+            return document
+        return replace(document, source=source, key=source if document.key == document.source else document.key)
+
+    def wait(self, source: str, path: str) -> None:
+        """Keep a name for a document that is not in the corpus yet."""
+        self._uncommitted[source] = path
+
+    def committed(self) -> None:
+        """Forget those that are in the corpus by now."""
+        self._uncommitted.clear()
+
+    def _is_taken(self, source: str, path: str) -> bool:
+        holder = self._uncommitted.get(source) or self._truth.path_of(source)
+        return holder is not None and holder != path and not is_gone(holder)

@@ -1,0 +1,46 @@
+"""What turns text into vectors: the contract that local and hosted embedders share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.models.token_count import Tokens
+
+Vectors = NDArray[np.float32]
+"""Shape (n, dimension), rows of unit length."""
+
+
+class Embedder(Tokens, Protocol):
+    """Turns texts into unit vectors; sync, because its callers already sit in a worker thread."""
+
+    @property
+    def name(self) -> str:
+        """Stable name kept in a corpus manifest: provider, model, revision."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per text, in order. The same text always gives the same row."""
+        ...
+
+
+@runtime_checkable
+class AsksApart(Protocol):
+    """An embedder that wants questions embedded in another way than passages, as E5 and BGE do."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per question, in order."""
+        ...
+
+
+def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return one unit row per question, in order, embedded in the way that this embedder wants questions."""
+    return embedder.embed_queries(texts) if isinstance(embedder, AsksApart) else embedder.embed(texts)

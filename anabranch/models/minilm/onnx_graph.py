@@ -1,0 +1,80 @@
+"""Writes an ONNX graph node by node; every tensor gets a name of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.models.minilm.onnx_protobuf import GraphProto, ModelProto
+
+FLOAT, UINT8, INT8, INT32, INT64 = 1, 2, 3, 6, 7
+"""Numbers of the element types in onnx.proto."""
+
+_TYPES = {"float32": FLOAT, "uint8": UINT8, "int8": INT8, "int32": INT32, "int64": INT64}
+_ATTRIBUTE_FLOAT, _ATTRIBUTE_INT, _ATTRIBUTE_INTS = 1, 2, 7
+
+# The first version of the standard operators with Gelu, and the format that belongs to it.
+_OPSET, _IR_VERSION = 20, 9
+CONTRIB = "com.microsoft"
+"""Operators that onnxruntime adds to the standard's."""
+
+
+class GraphBuilder:
+    """Collects constants and nodes, and gives the model's bytes at the end."""
+
+    def __init__(self) -> None:
+        self._graph = GraphProto(name="graph")
+
+    def constant(self, values: Any) -> str:  # noqa: ANN401  (whatever numpy takes)
+        """Add an array, or a float32 scalar for a Python float, or int64 for integers; return its name."""
+        array = np.asarray(values, dtype=np.float32 if isinstance(values, float) else None)
+        name = f"constant{len(self._graph.initializer)}"
+        data = np.ascontiguousarray(array).tobytes()
+        self._graph.initializer.add(name=name, dims=array.shape, data_type=_TYPES[str(array.dtype)], raw_data=data)
+        return name
+
+    def node(self, operator: str, *inputs: str, domain: str = "", **attributes: float | list[int]) -> str:
+        """Add an operator with one output; return the output's name."""
+        output = f"{operator}{len(self._graph.node)}"
+        node = self._graph.node.add(op_type=operator, input=inputs, output=[output], name=output, domain=domain)
+        for name, value in attributes.items():
+            if isinstance(value, list):
+                node.attribute.add(name=name, ints=value, type=_ATTRIBUTE_INTS)
+            elif isinstance(value, int):
+                node.attribute.add(name=name, i=value, type=_ATTRIBUTE_INT)
+            else:
+                node.attribute.add(name=name, f=value, type=_ATTRIBUTE_FLOAT)
+        return output
+
+    def input(self, name: str, element: int, shape: tuple[int | str, ...]) -> str:
+        """Declare what the model takes; a string in the shape names a length that varies."""
+        self._declare(self._graph.input.add(name=name), element, shape)
+        return name
+
+    def model(self, output: str, element: int, shape: tuple[int | str, ...]) -> bytes:
+        """Declare what the model gives, and return the model as the content of a .onnx file."""
+        self._declare(self._graph.output.add(name=output), element, shape)
+        model = ModelProto(ir_version=_IR_VERSION, graph=self._graph)
+        model.opset_import.add(domain="", version=_OPSET)
+        model.opset_import.add(domain=CONTRIB, version=1)
+        return bytes(model.SerializeToString())
+
+    def _declare(self, value: Any, element: int, shape: tuple[int | str, ...]) -> None:  # noqa: ANN401  (protobuf)
+        value.type.tensor_type.elem_type = element
+        for length in shape:
+            known = {"dim_value": length} if isinstance(length, int) else {"dim_param": length}
+            value.type.tensor_type.shape.dim.add(**known)
+
+
+def arrays(model: bytes) -> dict[str, NDArray[Any]]:
+    """Return the constants of a model by name, in the order of its file; those of other types are left out.
+
+    Raises:
+        google.protobuf.message.DecodeError: The bytes are no ONNX model.
+    """
+    kinds = {number: np.dtype(name) for name, number in _TYPES.items()}
+    stored = ModelProto.FromString(model).graph.initializer
+    known = (tensor for tensor in stored if tensor.data_type in kinds and tensor.raw_data)
+    return {each.name: np.frombuffer(each.raw_data, kinds[each.data_type]).reshape(each.dims) for each in known}

@@ -1,0 +1,166 @@
+"""Local embeddings through onnxruntime: the bundled all-MiniLM-L6-v2, or a folder of the user's.
+
+Each text goes through the model alone: its vector is the same to the last bit whatever is embedded with it, no time is
+spent on padding, and several texts are computed at once, one per thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.errors import ModelError, SettingsError
+from anabranch.models.embedder import Vectors
+from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
+from anabranch.models.onnx_session import open_session
+from anabranch.models.pooling import POOLINGS
+from anabranch.models.sentence_folder import Recipe, SentenceFolder, read_folder
+from anabranch.models.vector_norm import unit_rows
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
+
+TOKENS = 256
+"""What the bundled model sees of a text, special tokens included; it was trained with no more."""
+
+_SENTENCE = "sentence_embedding"
+"""Output of a model that was exported with its pooling inside."""
+
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+
+
+class OnnxEmbedder:
+    """Embeds with an ONNX model on the CPU; loaded once, on the first use, and safe to share between threads."""
+
+    def __init__(self, folder: Path | None = None, *, threads: int | None = None) -> None:
+        """Take a folder as sentence-transformers or transformers.js have it, or nothing for the bundled model.
+
+        Args:
+            folder: The user's model; see `anabranch.models.sentence_folder`.
+            threads: Most texts that one call computes at a time; as many as there are cores by default.
+
+        Raises:
+            SettingsError: A file is missing from the folder, or cannot be read.
+            CorpusDamagedError: The bundled model is not the one that its name promises.
+        """
+        self._is_bundled = folder is None
+        self._threads = threads or os.cpu_count() or 1
+        self._files = read_folder(folder) if folder is not None else _bundled()
+        self._recipe = self._files.recipe
+        self._pieces = WordPieces(self._files.tokenizer, limit=self._recipe.limit)
+        self._lock = threading.Lock()
+        self._session: Any = None
+
+    @property
+    def name(self) -> str:
+        """The bundled model's name, else `onnx:`, the folder's name and a hash of its files and recipe."""
+        return self._files.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector, from the model itself."""
+        width = _output(self._loaded()).shape[-1]
+        return width if isinstance(width, int) else int(self.embed(["dimension"]).shape[1])
+
+    @property
+    def tokenizer(self) -> Path:
+        """What it counts tokens with, for whoever counts in another process."""
+        return self._pieces.file
+
+    def load(self) -> None:
+        """Load the model now, so that the first text does not wait for it."""
+        self._loaded()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per passage, in order; a text past the model's limit is cut there.
+
+        Raises:
+            ModelError: A tokenizer without special tokens finds nothing in a text, or a vector has no direction.
+        """
+        return self._embed([f"{self._recipe.passage}{text}" for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit row per question, in order; as `embed`, with what the model wants in front of a question."""
+        return self._embed([f"{self._recipe.query}{text}" for text in texts])
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the length of each text in tokens, without special tokens, uncut."""
+        return self._pieces.count(texts)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span of each token of `text`, in order."""
+        return self._pieces.offsets(text)
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        encodings = self._pieces.encode(texts)
+        for text, encoding in zip(texts, encodings, strict=True):
+            if not len(encoding):
+                msg = f"The tokenizer of {self.name!r} finds no token in {text[:80]!r}."
+                raise ModelError(
+                    msg, hint="Give its tokenizer.json the special tokens that the model was trained with."
+                )
+        # The longest first, so that no thread is left alone with a long text at the end.
+        order = sorted(range(len(texts)), key=lambda row: -len(encodings[row]))
+        pooled = self._each([encodings[row] for row in order])
+        rows = np.empty((len(texts), len(pooled[0])), dtype=np.float32)
+        rows[order] = pooled
+        return unit_rows(rows, count=len(texts), embedder=self.name)
+
+    def _each(self, encodings: Sequence[Any]) -> list[NDArray[np.float32]]:
+        self._loaded()
+        workers = min(self._threads, len(encodings))
+        if workers == 1:
+            return [self._pooled(encoding) for encoding in encodings]
+        with ThreadPoolExecutor(workers, thread_name_prefix="embed") as pool:
+            return list(pool.map(self._pooled, encodings))
+
+    def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
+        session = self._loaded()
+        length = len(encoding)
+        known = {"input_ids": encoding.ids, "attention_mask": [1] * length, "token_type_ids": [0] * length}
+        feed = {each.name: np.asarray([known[each.name]], dtype=_integer(each)) for each in session.get_inputs()}
+        output = _output(session)
+        found = np.asarray(session.run([output.name], feed)[0][0], dtype=np.float32)
+        return found if output.name == _SENTENCE else POOLINGS[self._recipe.pooling](found)
+
+    def _loaded(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+        with self._lock:
+            if self._session is None:
+                file = self._files.model
+                self._session = open_bundled(file) if self._is_bundled else _open_model(file, self._threads)
+            return self._session
+
+
+def _bundled() -> SentenceFolder:
+    return SentenceFolder(MINILM_NAME, bundled_model(), MINILM_TOKENIZER, Recipe(limit=TOKENS))
+
+
+def _open_model(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+    try:
+        session = open_session(str(file), threads=threads)
+    except Exception as error:  # onnxruntime has a type of its own for each kind of fault
+        msg = f"The model {str(file)!r} cannot be loaded: {str(error)[:300]}"
+        raise SettingsError(msg, hint="Point to a folder with a model.onnx that onnxruntime can run.") from error
+    unknown = {each.name for each in session.get_inputs()} - _INPUTS
+    output = _output(session)
+    if unknown or len(output.shape) != (2 if output.name == _SENTENCE else 3):
+        msg = f"The model {str(file)!r} does not take token ids to token vectors (unknown inputs: {sorted(unknown)!r})."
+        raise SettingsError(msg, hint="Export the encoder alone: its first output is last_hidden_state.")
+    return session
+
+
+def _output(session: Any) -> Any:  # noqa: ANN401  (onnxruntime has no types)
+    """Return the pooled output where the model has one, else its first, which is last_hidden_state."""
+    outputs = session.get_outputs()
+    return next((each for each in outputs if each.name == _SENTENCE), outputs[0])
+
+
+def _integer(slot: Any) -> type[np.integer[Any]]:  # noqa: ANN401  (onnxruntime has no types)
+    return np.int32 if "int32" in slot.type else np.int64

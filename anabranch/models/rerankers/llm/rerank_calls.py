@@ -1,0 +1,81 @@
+"""One question to the model about numbered texts, and many of them at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from anabranch.errors import ModelError
+from anabranch.models.chat import Chat
+from anabranch.models.structured_output import Schema
+from anabranch.models.usage import count_repairs, note_failure
+from anabranch.parsing.relevance import Judgements, says_none
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+
+MAX_CHARS = 2_000
+"""A text is cut here for judging: relevance shows early, and a batch must fit a small context."""
+
+TOKENS_EACH, TOKENS_AROUND = 24, 60
+"""Length of a reply: for each judgement, and for what models write around them."""
+
+Read = Callable[[str, int], Judgements]
+
+
+def user_text(question: str, texts: Sequence[str]) -> str:
+    """Return what a call shows of some texts, which are numbered from 1."""
+    passages = wrap([(number, "", text[:MAX_CHARS]) for number, text in enumerate(texts, start=1)], new_nonce())
+    return f"{passages}\n\nQuestion: {question}"
+
+
+def reply_tokens(texts: int) -> int:
+    """Return the length that a reply about so many texts may have."""
+    return TOKENS_EACH * texts + TOKENS_AROUND
+
+
+async def judge(
+    chat: Chat, system: str, question: str, texts: Sequence[str], read: Read, schema: Schema | None = None
+) -> Judgements:
+    """Ask about some texts in one call; they are numbered from 1 in the order given.
+
+    Returns:
+        The judgements; no scores where the reply says that no text helps.
+
+    Raises:
+        ModelError: The provider failed, or nothing in its reply can be read.
+    """
+    reply = await chat.ask(system, user_text(question, texts), max_tokens=reply_tokens(len(texts)), schema=schema)
+    judged = read(reply, len(texts))
+    count_repairs(judged.repairs)
+    if not judged.scores and not says_none(reply):
+        said = " ".join(reply.split())[:80]
+        raise ModelError(f"{chat.settings.model!r} judged none of {len(texts)} passages: its reply begins {said!r}.")
+    return judged
+
+
+async def judge_all(
+    chat: Chat, system: str, question: str, batches: Sequence[Sequence[str]], read: Read, gate: asyncio.Semaphore
+) -> list[Judgements | None]:
+    """Ask about several batches at the same time, as many as the gate lets through.
+
+    Returns:
+        One per batch; None where the call failed or its reply cannot be read, which is noted for the answer.
+
+    Raises:
+        ModelError: That was so for every batch.
+        UserError: The key or the model's name is wrong.
+    """
+
+    async def one(texts: Sequence[str]) -> Judgements:
+        async with gate:
+            return await judge(chat, system, question, texts, read)
+
+    replies = await asyncio.gather(*(one(texts) for texts in batches), return_exceptions=True)
+    failures = [reply for reply in replies if isinstance(reply, BaseException)]
+    for failure in failures:
+        if not isinstance(failure, ModelError):
+            raise failure
+    if failures and len(failures) == len(batches):
+        raise failures[0]
+    if failures:
+        note_failure(f"{len(failures)} of {len(batches)} calls failed; the first: {failures[0]}")
+    return [None if isinstance(reply, BaseException) else reply for reply in replies]

@@ -1,0 +1,74 @@
+"""Reads a ranking without scores, such as "[2] > [1] > [3]" (RankGPT, Sun et al. 2023, arXiv 2304.09542)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anabranch.parsing.json_repair import MAX_REPLY, find_json
+from anabranch.parsing.reasoning_blocks import drop_thinking
+from anabranch.parsing.relevance.score_words import DOC, DOC_KEYS, SCORE, document_of
+
+_BRACKETED = re.compile(r"\[\s*(?:doc(?:ument)?|passage)?\s*(-?\d{1,6})\s*\]", re.IGNORECASE)
+_NAMED = re.compile(rf"\b{DOC}\b[\s.:=#]*(\d{{1,6}})(?!\d)", re.IGNORECASE)
+_NUMBERS_ONLY = re.compile(r"^(?:[\w ]{0,40}:)?[\s(*]*\d{1,6}(?:(?:\s*[>,;=-]+\s*|\s+)\d{1,6})*[\s).*]*$")
+_SCORE_ALONE = re.compile(rf"\W*{SCORE}\W*\d+\D*$", re.IGNORECASE)
+
+
+def parse_ranking(reply: str, count: int) -> list[int]:
+    """Read a listwise ranking such as {"ranking": [2, 1]} or "[2] > [1] > [3]".
+
+    Args:
+        reply: Anything a model wrote.
+        count: How many passages it was shown, numbered from 1.
+
+    Returns:
+        Every 0-based index exactly once: those the reply names, then the others in their prior order; the prior order
+        where nothing can be read. Never raises.
+    """
+    named = [number - 1 for number in numbers_in(reply) if 1 <= number <= count]
+    return list(dict.fromkeys([*named, *range(count)]))
+
+
+def numbers_in(reply: str) -> list[int]:
+    """Return the numbers of passages in the order named, unknown and repeated ones among them.
+
+    It is the first reading that names a passage: brackets, a JSON list, named documents, a line of numbers.
+    """
+    text = drop_thinking(reply[:MAX_REPLY])
+    bracketed = _BRACKETED.findall(text)
+    if len(bracketed) > 1:
+        return [int(number) for number in bracketed]
+    listed = list(_integers(find_json(text)))
+    named = listed or [int(number) for number in bracketed or _NAMED.findall(text)]
+    if named:
+        return named
+    lines = [re.findall(r"\d{1,6}", line[:2000]) for line in text.splitlines() if _is_numbers(line[:2000])]
+    return [int(number) for numbers in lines for number in numbers]
+
+
+def _is_numbers(line: str) -> bool:
+    """Say whether a line holds nothing but numbers of passages; one number with a label of a score is a score."""
+    return bool(_NUMBERS_ONLY.match(line)) and not _SCORE_ALONE.match(line)
+
+
+def is_line_of_numbers(reply: str) -> bool:
+    """Say whether a reply is one line of numbers, such as "3, 1": two of them look like a passage and its score."""
+    text = drop_thinking(reply[:MAX_REPLY]).strip()
+    return len(text) <= 2000 and _is_numbers(text) and "\n" not in text
+
+
+def _integers(value: object, depth: int = 0) -> Iterator[int]:
+    """Yield the passage numbers in a list, in an object's first list, or under the name of a document."""
+    if depth > 3:
+        return
+    if isinstance(value, dict):
+        fields = {str(key).casefold(): item for key, item in value.items()}
+        documents = [fields[key] for key in DOC_KEYS if key in fields]
+        lists = [item for item in fields.values() if isinstance(item, list)]
+        yield from _integers((documents or lists or [[]])[0], depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _integers(item, depth + 1)
+    elif (number := document_of(value)) is not None:
+        yield number

@@ -1,0 +1,50 @@
+"""Split what may be endless into documents: a table of a million rows is no one document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from anabranch.readers.document import Block, Document
+
+MOST_CHARACTERS = 1_000_000
+
+
+def in_parts(blocks: Iterable[Block], whole: Document, notes: Callable[[], Iterable[str]]) -> Iterator[Document]:
+    """Yield `whole` with these blocks, or its parts of about a million characters where it would be longer.
+
+    Args:
+        blocks: Taken one at a time, so that only one part is in memory.
+        whole: The document without its blocks.
+        notes: Asked when all blocks have been taken; the notes go with the last part.
+
+    Parts are called `source#part-1` and so on. They end between blocks and only where they are full, so that rows that
+    are added at the end change the last part alone.
+    """
+    number, waiting = 0, tuple[Block, ...]()
+    for part in _filled(blocks):
+        if waiting:
+            number += 1
+            yield _numbered(whole, number, waiting)
+        waiting = part
+    if waiting:
+        last = _numbered(whole, number + 1, waiting) if number else replace(whole, blocks=waiting)
+        yield replace(last, notes=(*whole.notes, *notes()))
+
+
+def _filled(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:
+    part: list[Block] = []
+    characters = 0
+    for block in blocks:
+        part.append(block)
+        characters += len(block.text)
+        if characters >= MOST_CHARACTERS:
+            yield tuple(part)
+            part, characters = [], 0
+    if part:
+        yield tuple(part)
+
+
+def _numbered(whole: Document, number: int, blocks: tuple[Block, ...]) -> Document:
+    source = f"{whole.source}#part-{number}"
+    return replace(whole, source=source, key=source, title=f"{whole.title}, part {number}", blocks=blocks, notes=())

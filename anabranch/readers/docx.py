@@ -1,0 +1,177 @@
+"""Read a Word document: paragraphs, lists and tables in the order of the page, headings from their styles.
+
+The body's XML is walked directly, because python-docx's paragraphs leave out what sits in content controls, tracked
+insertions and text boxes, and because its look-up of styles is slow in long documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import docx
+from docx.document import Document as WordDocument
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import parse_xml
+from docx.oxml.ns import qn
+from docx.oxml.xmlchemy import BaseOxmlElement as Element
+
+from anabranch.errors import ReadingError
+from anabranch.readers.document import Block, Document
+from anabranch.readers.markdown_table import markdown_rows
+from anabranch.readers.titles import Open, declared, titles, under
+from anabranch.readers.zip_container import Kind, check
+from anabranch.text.normalization import clean, squeeze
+
+_KIND = Kind("Word document", "Word's old .doc format", ".docx in Word")
+_HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*([1-9])", re.IGNORECASE)
+_SKIPPED = frozenset({qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), qn("w:pPr"), qn("w:instrText")})
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): " "}
+
+
+def read_docx(path: Path, source: str) -> Iterator[Document]:
+    """Yield the one document of a .docx file; running headers and footers are left out, footnotes come last.
+
+    Raises:
+        ReadingError: `encrypted`, `unsupported` (the old .doc format), `broken`, `too_large`, `empty`.
+    """
+    check(path, source, _KIND)
+    word = docx.Document(str(path))
+    blocks = tuple(_Body(_levels(word)).blocks(word))
+    if not blocks:
+        raise ReadingError(f"{source!r} holds no text.", reason="empty")
+    title = declared(word.core_properties.title) or next((b.text for b in blocks if b.is_heading), path.stem)
+    author = squeeze(word.core_properties.author or "")
+    metadata = {"format": "docx"} | ({"author": author} if author else {})
+    yield Document(source, title, blocks, metadata, key=source)
+
+
+def _levels(word: WordDocument) -> Mapping[str, int]:
+    """Return the heading level of each style that has one, a style based on a heading being one too."""
+    levels: dict[str, int] = {}
+    for style in word.styles.element.iter(qn("w:style")):
+        name = style.find(qn("w:name"))
+        based = style.find(qn("w:basedOn"))
+        called = name.get(qn("w:val"), "") if name is not None else ""
+        found = _HEADING.fullmatch(called)
+        outline = style.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}")
+        level = int(found.group(1)) if found else 1 if called == "Title" else _outline_level(outline)
+        if not level and based is not None:
+            level = levels.get(based.get(qn("w:val"), ""), 0)
+        if level:
+            levels[style.get(qn("w:styleId"), "")] = level
+    return levels
+
+
+def _outline_level(element: Element | None) -> int:
+    value = element.get(qn("w:val"), "") if element is not None else ""
+    return int(value) + 1 if value.isdecimal() and int(value) < 9 else 0
+
+
+class _Body:
+    """Walks the body; consecutive list items make one block."""
+
+    def __init__(self, levels: Mapping[str, int]) -> None:
+        self._levels = levels
+        self._path: Open = ()
+        self._list: list[str] = []
+
+    def blocks(self, word: WordDocument) -> Iterator[Block]:
+        yield from self._walk(word.element.body)
+        yield from self._end_list()
+        for note in _footnotes(word):
+            yield Block(note, None, titles(self._path))
+
+    def _walk(self, parent: Element) -> Iterator[Block]:
+        for element in parent:
+            if element.tag == qn("w:p"):
+                yield from self._paragraph(element)
+            elif element.tag == qn("w:tbl"):
+                yield from self._end_list()
+                text = markdown_rows(_rows(element))
+                if text:
+                    yield Block(text, None, titles(self._path))
+            elif element.tag in {qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:moveTo")}:
+                yield from self._walk(element)
+
+    def _paragraph(self, element: Element) -> Iterator[Block]:
+        text, level = paragraph_text(element), self._level(element)
+        if text and not level and _is_item(element):
+            self._list.append(f"- {text}")
+        elif text:
+            yield from self._end_list()
+            if level:
+                text = squeeze(text)
+                self._path = under(self._path, level, text)
+            yield Block(text, None, titles(self._path), bool(level))
+        for box in element.iter(qn("w:txbxContent")):
+            if not any(ancestor.tag == _FALLBACK for ancestor in box.iterancestors()):
+                yield from self._walk(box)
+
+    def _end_list(self) -> Iterator[Block]:
+        if self._list:
+            yield Block("\n".join(self._list), None, titles(self._path))
+            self._list = []
+
+    def _level(self, element: Element) -> int:
+        own = _outline_level(element.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}"))
+        style = element.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
+        return own or (self._levels.get(style.get(qn("w:val"), ""), 0) if style is not None else 0)
+
+
+def _is_item(element: Element) -> bool:
+    number = element.find(f"{qn('w:pPr')}/{qn('w:numPr')}")
+    style = element.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
+    return number is not None or (style is not None and style.get(qn("w:val"), "").startswith("List"))
+
+
+def paragraph_text(element: Element) -> str:
+    """Return the text of a `w:p` as it prints: insertions in, deletions, hidden runs and text boxes out."""
+    return "\n".join(line for line in (squeeze(part) for part in "".join(_pieces(element)).split("\n")) if line)
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    for child in element:
+        if child.tag in _SKIPPED or child.tag == _FALLBACK or _is_hidden(child):
+            continue
+        if child.tag == qn("w:t"):
+            yield clean(child.text or "")
+        elif child.tag in _BREAKS:
+            yield _BREAKS[child.tag]
+        else:
+            yield from _pieces(child)
+
+
+def _is_hidden(run: Element) -> bool:
+    vanish = run.find(f"{qn('w:rPr')}/{qn('w:vanish')}") if run.tag == qn("w:r") else None
+    return vanish is not None and vanish.get(qn("w:val"), "true") not in {"0", "false", "off"}
+
+
+def _rows(table: Element) -> list[list[str]]:
+    """Return the rows of a `w:tbl`; a table inside a cell is written on the cell's line."""
+    return [[_cell(cell) for cell in row.iter(qn("w:tc")) if _parent(cell, "w:tr") is row] for row in _own_rows(table)]
+
+
+def _own_rows(table: Element) -> Iterator[Element]:
+    for row in table.iter(qn("w:tr")):
+        if _parent(row, "w:tbl") is table:
+            yield row
+
+
+def _parent(element: Element, tag: str) -> Element | None:
+    return next(element.iterancestors(qn(tag)), None)
+
+
+def _cell(cell: Element) -> str:
+    return squeeze(" ".join(paragraph_text(paragraph) for paragraph in cell.iter(qn("w:p"))))
+
+
+def _footnotes(word: WordDocument) -> Iterator[str]:
+    for kind in (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES):
+        for relation in word.part.rels.values():
+            if relation.reltype == kind and not relation.is_external:
+                root = parse_xml(relation.target_part.blob)
+                notes = (" ".join(paragraph_text(p) for p in note.iter(qn("w:p"))) for note in root)
+                yield from (squeeze(note) for note in notes if note.strip())

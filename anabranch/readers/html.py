@@ -1,0 +1,193 @@
+"""Read HTML: what a visitor sees, in order, with headings, tables and lists; not what scripts and styles say."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
+from bs4.exceptions import ParserRejectedMarkup
+
+from anabranch.errors import ReadingError
+from anabranch.readers.document import Block, Document
+from anabranch.readers.markdown_table import markdown_rows
+from anabranch.readers.plain_text import paragraphs
+from anabranch.readers.titles import Open, declared, titles, under
+from anabranch.readers.visible_dom import BLOCKS, Visible
+from anabranch.text.normalization import squeeze
+
+_HEADING = re.compile(r"h[1-6]")
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_MOST_COLUMNS = 100
+_LONGEST_CELL = 1000
+_LONGEST_PRE = 4000
+_NOT_IN_DATA = ["table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
+
+
+def read_html(path: Path, source: str) -> Iterator[Document]:
+    """Yield the one document of an HTML page; title: `<title>`, else the first heading, else the file's name.
+
+    Raises:
+        ReadingError: `empty` when a visitor would see no text, `broken` when it cannot be parsed.
+    """
+    soup = parse_html(path.read_bytes(), source)
+    visible = Visible()
+    blocks, _ = page_blocks(soup, visible)
+    if not blocks:
+        raise ReadingError(f"{source!r} shows no text.", reason="empty")
+    title = declared(soup.title.get_text()) if soup.title else ""
+    title = title or next((block.text for block in blocks if block.is_heading), path.stem)
+    notes = (f"hidden text was left out ({visible.hidden} characters)",) if visible.hidden else ()
+    yield Document(source, title, blocks, {"format": "html"}, key=source, notes=notes)
+
+
+def visible_text(markup: str) -> str:
+    """Return what a visitor would see of a fragment of HTML, one block a line."""
+    return "\n".join(block.text for block in page_blocks(parse_html(markup, "a fragment of HTML"), Visible())[0])
+
+
+def page_blocks(soup: BeautifulSoup, visible: Visible, path: Open = ()) -> tuple[tuple[Block, ...], Open]:
+    """Return what a visitor sees of a page, and the headings that are open at its end.
+
+    Args:
+        soup: The page.
+        visible: Counts what is hidden.
+        path: The headings that are open at its beginning, of a book that is cut into pages.
+    """
+    page = _Page(visible, path)
+    return tuple(page.blocks(soup)), page.path
+
+
+def parse_html(data: bytes | str, source: str) -> BeautifulSoup:
+    """Return the tree of a page.
+
+    Raises:
+        ReadingError: `broken` when it cannot be parsed.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)  # XHTML with an XML declaration is still a page
+        try:
+            return BeautifulSoup(data, "lxml")
+        except ParserRejectedMarkup as error:
+            raise ReadingError(f"{source!r} is not HTML: {error}", reason="broken") from error
+
+
+class _Page:
+    """Collects text into blocks: a new one at each block-level tag, a list in one, a table in one."""
+
+    def __init__(self, visible: Visible, path: Open) -> None:
+        self.path = path
+        self._visible = visible
+        self._lines: list[tuple[str, list[str]]] = [("", [])]
+        self._lists: list[int | None] = []
+        self._whole: dict[int, str] = {}
+
+    def blocks(self, soup: BeautifulSoup) -> Iterator[Block]:
+        for kind, item in self._visible.events(soup, self._is_whole):
+            if isinstance(item, str):
+                self._lines[-1][1].append(item)
+            elif id(item) in self._whole:
+                yield from self._flush()
+                text = self._whole.pop(id(item))
+                for part in paragraphs(text) if len(text) > _LONGEST_PRE else [text]:
+                    yield from self._emit(part)
+            elif item.name in BLOCKS or item.name in _LISTS:
+                yield from self._open(item) if kind == "open" else self._close(item)
+        yield from self._flush()
+
+    def _is_whole(self, tag: Tag) -> bool:
+        if tag.name == "pre":
+            self._whole[id(tag)] = self._visible.raw(tag)
+        elif tag.name == "table" and not tag.find(_NOT_IN_DATA):
+            hidden = self._visible.hidden
+            rows = [row[:_MOST_COLUMNS] for row in self._rows(tag) if any(row)]
+            if is_data(rows) or is_item(rows):
+                self._whole[id(tag)] = markdown_rows(rows) if is_data(rows) else " ".join(filter(None, rows[0]))
+            else:
+                self._visible.hidden = hidden  # the walk goes in and counts again
+        return id(tag) in self._whole
+
+    def _rows(self, table: Tag) -> list[list[str]]:
+        rows: list[list[str]] = []
+        for kind, item in self._visible.events(table):
+            if isinstance(item, str):
+                if rows and rows[-1]:
+                    rows[-1][-1] += item
+            elif item.name == "tr" and kind == "open":
+                rows.append([])
+            elif item.name in {"td", "th"} and rows:
+                rows[-1] += [""] if kind == "open" else [""] * (_span(item) - 1)
+            elif item.name in BLOCKS and rows and rows[-1]:
+                rows[-1][-1] += " "
+        return [[squeeze(cell) for cell in row] for row in rows]
+
+    def _open(self, tag: Tag) -> Iterator[Block]:
+        if tag.name in _LISTS:
+            if not self._lists:
+                yield from self._flush()
+            self._lists.append(1 if tag.name == "ol" else None)
+        elif tag.name == "li" and self._lists:
+            self._lines.append((self._marker(), []))
+        elif tag.name == "br" and not self._lists and not "".join(self._lines[-1][1]).strip():
+            yield from self._flush()  # an empty line, the old way to part paragraphs
+        elif tag.name == "br" or (self._lists and not _HEADING.fullmatch(tag.name)):
+            self._break()
+        else:
+            yield from self._flush()
+
+    def _close(self, tag: Tag) -> Iterator[Block]:
+        if tag.name in _LISTS:
+            if self._lists:
+                self._lists.pop()
+            if not self._lists:
+                yield from self._flush()
+        elif _HEADING.fullmatch(tag.name):
+            yield from self._flush(int(tag.name[1]))
+        elif self._lists or tag.name == "br":
+            self._break()
+        else:
+            yield from self._flush()
+
+    def _marker(self) -> str:
+        indent, number = "  " * (len(self._lists) - 1), self._lists[-1]
+        if number is None:
+            return f"{indent}- "
+        self._lists[-1] = number + 1
+        return f"{indent}{number}. "
+
+    def _break(self) -> None:
+        if self._lines[-1][1]:
+            self._lines.append(("  " * len(self._lists), []))
+
+    def _flush(self, level: int = 0) -> Iterator[Block]:
+        written = ((prefix, squeeze("".join(texts))) for prefix, texts in self._lines)
+        text = "\n".join(prefix + line for prefix, line in written if line)
+        self._lines = [("  " * len(self._lists), [])]
+        yield from self._emit(text, level)
+
+    def _emit(self, text: str, level: int = 0) -> Iterator[Block]:
+        if not text.strip():
+            return
+        if level:
+            text = squeeze(text)
+            self.path = under(self.path, level, text)
+        yield Block(text if level else text.rstrip(), None, titles(self.path), bool(level))
+
+
+def is_data(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell a table of data from one that only lays out a page: two rows, two columns, no long prose in a cell."""
+    longest = max((len(cell) for row in rows for cell in row), default=0)
+    return len(rows) >= 2 and max(sum(map(bool, row)) for row in rows) >= 2 and longest <= _LONGEST_CELL
+
+
+def is_item(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a table is one list item: a bullet or a number in one cell, its text in the next."""
+    cells = [cell for cell in rows[0] if cell] if len(rows) == 1 else []
+    return len(cells) == 2 and len(cells[0]) <= 5
+
+
+def _span(cell: Tag) -> int:
+    span = str(cell.get("colspan") or "1")
+    return min(int(span), _MOST_COLUMNS) if span.isdecimal() and int(span) > 0 else 1

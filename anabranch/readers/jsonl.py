@@ -1,0 +1,125 @@
+"""Read JSON lines: one document a line, streamed, so that the file may be larger than memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from anabranch.errors import ReadingError
+from anabranch.readers.access_tags import access_tags
+from anabranch.readers.document import Block, Document
+from anabranch.readers.part_failure import Failure
+from anabranch.readers.plain_text import paragraphs
+from anabranch.text.normalization import clean, squeeze
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+_LONGEST_LINE = 32 << 20
+_SKIPPED = 1 << 20
+_EXPORTED = b'{"kind": "corpus", "format": "anabranch",'
+_OWN = frozenset({"id", "_id", "title", "text", "access"})
+
+
+def read_jsonl(path: Path, source: str) -> Iterator[Document | Failure]:
+    """Yield one document per line, and a `Failure` for each line that is none or too long; blank lines are skipped.
+
+    Keys: `id` (or BEIR's `_id`; the line number when absent), `title`, `text`, `access` (a list of tags); every other
+    key is metadata. A line whose `access` is anything but a list of strings fails, because reading it as public could
+    show it to everybody. An id that came before is not noticed here, where all of them would have to be remembered.
+    """
+    found: Document | Failure | None = None
+    with path.open("rb") as file:
+        for number, line in enumerate(_lines(file), start=1):
+            if line is not None and not line.strip():
+                continue
+            if number == 1 and line is not None and line.startswith(_EXPORTED):
+                msg = f"{source!r} is an exported corpus; `anabranch corpus import` takes it in."
+                raise ReadingError(msg, reason="unsupported")
+            found = _too_long(source, number) if line is None else _read(line, source, number)
+            yield found
+    if found is None:
+        raise ReadingError(f"{source!r} holds no document.", reason="empty")
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """Yield each line, None for one that is too long; never more of the file than one such line is in memory."""
+    while line := file.readline(_LONGEST_LINE):
+        if len(line) < _LONGEST_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_SKIPPED)
+        yield None
+
+
+def _too_long(source: str, number: int) -> Failure:
+    return Failure(f"{source}:{number}", "too_large", f"the line is longer than {_LONGEST_LINE >> 20} MB; split it")
+
+
+def _read(line: bytes, source: str, number: int) -> Document | Failure:
+    where = f"{source}:{number}"
+    try:
+        return _document(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
+    except UnicodeDecodeError:
+        return Failure(where, "encoding", "the line is not UTF-8")
+    except (ValueError, RecursionError) as error:
+        return Failure(where, "broken", squeeze(str(error)))
+
+
+def _document(line: str, source: str, number: int) -> Document:
+    record = _cleaned(json.loads(line, parse_constant=_refuse, object_pairs_hook=_once))
+    if not isinstance(record, dict):
+        raise ValueError(f"expected an object with a text, not {type(record).__name__}")  # noqa: TRY004
+    key = _key(record, number)
+    parts = paragraphs(_string(record, "text"))
+    if not parts:
+        raise ValueError("the text is empty")
+    return Document(
+        source=f"{source}#{key}",
+        title=squeeze(_string(record, "title")) or key,
+        blocks=tuple(Block(part) for part in parts),
+        metadata={name: value for name, value in record.items() if name not in _OWN},
+        access=access_tags(record.get("access", [])),
+        key=key,
+    )
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Clean the names of keys and refuse one given twice: of two `access` lists, nobody can say which was meant."""
+    named = {clean(name): value for name, value in pairs}
+    if len(named) < len(pairs):
+        raise ValueError("a key stands twice in the same object")
+    return named
+
+
+def _key(record: dict[str, Any], number: int) -> str:
+    key = record.get("id", record.get("_id", number))
+    if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
+        raise ValueError(f"the id has to be a string or a whole number, not {key!r}")
+    return str(key).strip()
+
+
+def _string(record: dict[str, Any], name: str) -> str:
+    value = record.get(name)
+    if value is None:
+        value = ""
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} has to be a string, not {type(value).__name__}")  # noqa: TRY004
+    return value
+
+
+def _cleaned(value: Json) -> Json:
+    """Return a JSON value with every string in it cleaned; `_once` has cleaned the names of keys."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _cleaned(item) for name, item in value.items()}
+    return value

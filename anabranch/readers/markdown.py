@@ -1,0 +1,152 @@
+"""Read Markdown (CommonMark with tables): headings, code, lists and tables stay what they are, markup goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from anabranch.errors import ReadingError
+from anabranch.readers.access_tags import access_tags
+from anabranch.readers.document import Block, Document
+from anabranch.readers.encoding import decode
+from anabranch.readers.frontmatter import FrontMatter, front_matter
+from anabranch.readers.html import visible_text
+from anabranch.readers.titles import Open, titles, under
+from anabranch.text.normalization import clean, clean_counted, squeeze
+
+_ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)
+_EDGES = {
+    "tr_open": "|",
+    "td_open": " ",
+    "th_open": " ",
+    "td_close": " |",
+    "th_close": " |",
+    "tr_close": "\n",
+    "paragraph_close": "\n",
+    "heading_close": "\n",
+}
+
+_PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def read_markdown(path: Path, source: str) -> Iterator[Document]:
+    """Yield the one document of a Markdown file; title: front matter, else the first H1, else the file's name.
+
+    All other keys of the front matter are metadata, but `access`, a list of access tags.
+
+    Raises:
+        ReadingError: `empty`, `broken` (binary data, or an `access` that is no list of tags) or `encoding`.
+    """
+    text, notes = decode(path.read_bytes(), source)
+    text, hidden = clean_counted(text)
+    if hidden:
+        notes = (*notes, f"invisible characters were removed ({hidden})")
+    front = front_matter(text)
+    written, _ = markdown_blocks(front.body)
+    blocks = (Block(front.unread), *written) if front.unread else written
+    if not blocks:
+        raise ReadingError(f"{source!r} holds no text.", reason="empty")
+    facts = {name: value for name, value in front.facts.items() if name.lower() not in {"title", "access"}}
+    yield Document(
+        source,
+        _title(front) or next((block.text for block in blocks if _is_top(block)), path.stem),
+        blocks,
+        {**facts, "format": "markdown"},
+        access=_access(front, source),
+        key=source,
+        notes=(*notes, *front.notes),
+    )
+
+
+def _title(front: FrontMatter) -> str:
+    title = next((value for name, value in front.facts.items() if name.lower() == "title"), None)
+    return squeeze(str(title)) if isinstance(title, str | int | float) and not isinstance(title, bool) else ""
+
+
+def _is_top(block: Block) -> bool:
+    return block.is_heading and len(block.heading) == 1
+
+
+def _access(front: FrontMatter, source: str) -> tuple[str, ...]:
+    given = [value for name, value in front.facts.items() if name.lower() == "access"]
+    if _ACCESS.search(front.unread):  # whom it was meant for cannot be known, so that nobody may see it
+        given = [front.unread]
+    try:
+        return tuple(dict.fromkeys(tag for each in given for tag in access_tags(each)))
+    except ValueError as error:
+        msg = f"the front matter of {source!r} cannot be obeyed: {error}."
+        raise ReadingError(msg, reason="broken", hint="Write it like this: access: [staff, board]") from error
+
+
+def markdown_blocks(text: str, path: Open = ()) -> tuple[tuple[Block, ...], Open]:
+    """Return the blocks of a text that stands under the headings of `path`, and the headings open at its end."""
+    blocks: list[Block] = []
+    for group in _top_level(_PARSER.parse(text)):
+        written = _render(group).strip("\n")
+        if not written.strip():
+            continue
+        heads = group[0].type == "heading_open"
+        if heads:
+            path = under(path, int(group[0].tag[1]), written)
+        blocks.append(Block(written, None, titles(path), heads))
+    return tuple(blocks), path
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    group: list[Token] = []
+    depth = 0
+    for token in tokens:
+        group.append(token)
+        depth += token.nesting
+        if depth == 0:
+            yield group
+            group = []
+
+
+def _render(tokens: Sequence[Token]) -> str:
+    """Return the text of one top-level block, with the marks that carry meaning: bullets, numbers, cell borders."""
+    parts: list[str] = []
+    lists: list[int | None] = []
+    for token in tokens:
+        if token.type == "bullet_list_open":
+            lists.append(None)
+        elif token.type == "ordered_list_open":
+            lists.append(int(token.attrs.get("start", 1)))
+        elif token.type in {"bullet_list_close", "ordered_list_close"}:
+            lists.pop()
+        elif token.type == "list_item_open":
+            parts.append(_marker(lists))
+            lists[-1] = None if lists[-1] is None else lists[-1] + 1
+        else:
+            parts.append(_part(token))
+    return re.sub(r"\n{2,}", "\n", "".join(parts)) if tokens[0].nesting else "".join(parts)
+
+
+def _marker(lists: Sequence[int | None]) -> str:
+    return "  " * (len(lists) - 1) + ("- " if lists[-1] is None else f"{lists[-1]}. ")
+
+
+def _part(token: Token) -> str:
+    if token.type == "inline":
+        return _inline(token.children or [])
+    if token.type in {"fence", "code_block"}:
+        return token.content.rstrip("\n") + "\n"
+    if token.type == "html_block":
+        return visible_text(token.content) + "\n"
+    return _EDGES.get(token.type, "")
+
+
+def _inline(tokens: Sequence[Token]) -> str:
+    return clean("".join(_inline_part(token) for token in tokens))
+
+
+def _inline_part(token: Token) -> str:
+    if token.type == "image":
+        return _inline(token.children or [])
+    if token.type in {"text", "code_inline"}:
+        return token.content
+    return {"softbreak": " ", "hardbreak": "\n"}.get(token.type, "")

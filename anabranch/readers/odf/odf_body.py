@@ -1,0 +1,169 @@
+"""Walk through the text of an OpenDocument file: paragraphs, lists and tables in order, headings by their level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anabranch.readers.document import Block
+from anabranch.readers.markdown_table import markdown_rows
+from anabranch.readers.odf.odf_styles import HiddenStyles
+from anabranch.readers.titles import Open, titles, under
+from anabranch.readers.zip_container import Element, attribute, local
+from anabranch.text.normalization import clean, squeeze
+
+_SKIPPED = frozenset({"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "notes"})
+_UNPRINTED = frozenset({"hidden-text", "ruby-text", "note-citation", "script"})
+_BREAKS = {"s": " ", "tab": " ", "line-break": "\n"}
+_SHAPES = frozenset({"frame", "text-box", "custom-shape", "g", "rect", "ellipse", "polygon", "a"})
+_MOST_REPEATS = 100
+
+
+class Body:
+    """One walk; remembers what was left out.
+
+    Attributes:
+        path: The headings that are open.
+        page: The slide, where there are slides.
+        hidden: How many characters nobody would see.
+        comments: How many remarks were passed over.
+        objects: How many charts and other embedded objects were.
+    """
+
+    def __init__(self, styles: HiddenStyles) -> None:
+        """Take the styles that hide."""
+        self.path: Open = ()
+        self.page: int | None = None
+        self.hidden = 0
+        self.comments = 0
+        self.objects = 0
+        self._styles = styles
+        self._footnotes: list[str] = []
+        self._beside: list[Element] = []
+
+    def blocks(self, parent: Element) -> Iterator[Block]:
+        """Yield what stands below an element; text boxes after their paragraph."""
+        for element in parent:
+            name = local(element)
+            if self._is_hidden(element):
+                self._hide(element)
+            elif name in {"p", "h"}:
+                yield from self._paragraph(element)
+            elif name == "list":
+                yield from self._list(element)
+            elif name == "table":
+                yield from self._block(markdown_rows(self.rows(element)))
+                yield from self._boxes()
+            elif name in {"object", "object-ole"}:
+                self.objects += 1
+            elif name == "annotation":
+                self.comments += 1
+            elif name not in _SKIPPED:
+                yield from self.blocks(element)
+
+    def footnotes(self) -> Iterator[Block]:
+        """Yield the notes of the text so far."""
+        for note in self._footnotes:
+            yield from self._block(note)
+        self._footnotes = []
+
+    def text(self, element: Element) -> str:
+        """Return the words of a paragraph."""
+        lines = "".join(self._pieces(element)).split("\n")
+        return "\n".join(line for line in map(squeeze, lines) if line)
+
+    def rows(self, table: Element) -> list[list[str]]:
+        """Return the cells of a table in a text."""
+        rows = (row for row in table.iter("{*}table-row") if _owner(row, "table") is table)
+        return [[text for cell in row for text in self._cells(cell)] for row in rows]
+
+    def _cells(self, cell: Element) -> Iterator[str]:
+        if local(cell) in {"table-cell", "covered-table-cell"}:
+            text = squeeze(" ".join(self.text(each) for each in cell.iter("{*}p", "{*}h") if self._is_own(each, cell)))
+            yield from [text] * min(repeats(cell, "number-columns-repeated"), _MOST_REPEATS)
+
+    def _is_own(self, paragraph: Element, cell: Element) -> bool:
+        """Tell whether a paragraph is the cell's own text, and not that of a remark or a text box in it."""
+        between = paragraph.iterancestors()
+        inside = [local(each) for each in iter(lambda: next(between, cell), cell)]
+        return not {"annotation", "note", "frame", "custom-shape"} & set(inside)
+
+    def _paragraph(self, element: Element) -> Iterator[Block]:
+        text = self.text(element)
+        if local(element) == "h" and text:
+            level = attribute(element, "outline-level", "1")
+            text = squeeze(text)
+            self.path = under(self.path, int(level) if level.isdecimal() else 1, text)
+            yield Block(text, self.page, titles(self.path), is_heading=True)
+        else:
+            yield from self._block(text)
+        yield from self._boxes()
+
+    def _list(self, element: Element) -> Iterator[Block]:
+        headings = list(element.iter("{*}h"))
+        if headings:  # a list that only numbers headings
+            for item in element:
+                yield from self.blocks(item)
+            return
+        yield from self._block("\n".join(self._items(element, 0)))
+        yield from self._boxes()
+
+    def _items(self, element: Element, depth: int) -> Iterator[str]:
+        for item in element:
+            marker = "- "
+            for child in item:
+                if local(child) == "list":
+                    yield from self._items(child, depth + 1)
+                elif local(child) == "p":
+                    text = squeeze(self.text(child))
+                    if text:
+                        yield "  " * depth + marker + text
+                        marker = "  "
+
+    def _block(self, text: str) -> Iterator[Block]:
+        if text:
+            yield Block(text, self.page, titles(self.path))
+
+    def _boxes(self) -> Iterator[Block]:
+        beside, self._beside = self._beside, []
+        for box in beside:
+            yield from self.blocks(box)
+
+    def _pieces(self, element: Element) -> Iterator[str]:
+        yield clean(element.text or "")
+        for child in element:
+            name = local(child)
+            if name in _BREAKS:
+                yield _BREAKS[name]
+            elif self._is_hidden(child):
+                self._hide(child)
+            elif name == "annotation":
+                self.comments += 1
+            elif name == "note":
+                self._footnotes.append(squeeze(" ".join(self.text(each) for each in child.iter("{*}p"))))
+            elif name in _SHAPES and name != "a":
+                self._beside.append(child)
+            elif name not in _UNPRINTED:
+                yield from self._pieces(child)
+            yield clean(child.tail or "")
+
+    def _is_hidden(self, element: Element) -> bool:
+        family = {"span": "text", "p": "paragraph", "h": "paragraph", "table": "table"}.get(local(element), "")
+        if family and (family, attribute(element, "style-name")) in self._styles:
+            return True
+        if attribute(element, "display") == "none":
+            return True
+        marks = element.iterfind("{*}hidden-paragraph") if family == "paragraph" else ()
+        return any(attribute(mark, "is-hidden") == "true" for mark in marks)
+
+    def _hide(self, element: Element) -> None:
+        self.hidden += len(squeeze("".join(element.itertext())))
+
+
+def repeats(element: Element, name: str) -> int:
+    """Return how often a row or a cell stands there."""
+    value = attribute(element, name, "1")
+    return int(value) if value.isdecimal() else 1
+
+
+def _owner(element: Element, tag: str) -> Element:
+    return next(element.iterancestors(f"{{*}}{tag}"), None)

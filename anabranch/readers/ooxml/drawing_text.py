@@ -1,0 +1,98 @@
+"""Read the words of a drawing: the text frames, tables and SmartArt on slides, the text boxes on sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from anabranch.readers.zip_container import Element, local
+from anabranch.text.normalization import clean, squeeze
+
+_TINIEST = 200
+"""Hundredths of a point; nobody reads type of this size."""
+
+_BULLETS = ("buChar", "buAutoNum", "buBlip")
+_NODES = frozenset({None, "node", "asst"})
+
+
+class Words:
+    """The words of one drawing; remembers how many letters nobody would see."""
+
+    def __init__(self) -> None:
+        """Start with nothing hidden."""
+        self.hidden = 0
+
+    def text(self, body: Element, *, is_list: bool = False) -> str:
+        """Return a text frame, one paragraph a line, those with a bullet or a number as list items.
+
+        Args:
+            body: A `txBody`.
+            is_list: Whether paragraphs have bullets unless they say otherwise, as those of a slide's body have.
+        """
+        found = [(paragraph, self._paragraph(paragraph)) for paragraph in body.iterfind("{*}p")]
+        filled = [(paragraph, text) for paragraph, text in found if text]
+        is_list = is_list and len(filled) > 1
+        return "\n".join(_marker(paragraph, is_list=is_list) + text for paragraph, text in filled)
+
+    def rows(self, table: Element) -> list[list[str]]:
+        """Return the cells of a table; of merged cells the first has the text."""
+        return [
+            [squeeze(self.text(body)) if body is not None else "" for body in _bodies(row)]
+            for row in table.iterfind("{*}tr")
+        ]
+
+    def hide(self, element: Element) -> None:
+        """Count the letters of something that is not shown."""
+        self.hidden += sum(len(squeeze(text.text or "")) for text in element.iter("{*}t"))
+
+    def _paragraph(self, element: Element) -> str:
+        lines = "".join(self._pieces(element)).split("\n")
+        return "\n".join(line for line in map(squeeze, lines) if line)
+
+    def _pieces(self, element: Element) -> Iterator[str]:
+        for child in element:
+            name = local(child)
+            if name == "t":
+                yield clean(child.text or "")
+            elif name == "br":
+                yield "\n"
+            elif name == "r" and _is_tiny(child):
+                self.hide(child)
+            elif name not in {"pPr", "rPr", "Fallback"}:
+                yield from self._pieces(child)
+
+
+def shape_texts(root: Element) -> Iterator[str]:
+    """Yield the text of each text box in the drawing of a sheet."""
+    for body in root.iter("{*}txBody"):
+        text = Words().text(body)
+        if text and not any(local(ancestor) == "Fallback" for ancestor in body.iterancestors()):
+            yield text
+
+
+def diagram_text(root: Element) -> str:
+    """Return the words of a SmartArt diagram's data, one node a line."""
+    nodes = (point for point in root.iter("{*}pt") if point.get("type") in _NODES)
+    texts = (Words().text(body) for node in nodes for body in node.iterfind("{*}t"))
+    return "\n".join(f"- {squeeze(text)}" for text in texts if text)
+
+
+def _bodies(row: Element) -> Iterator[Element | None]:
+    for cell in row.iterfind("{*}tc"):
+        is_covered = cell.get("hMerge") == "1" or cell.get("vMerge") == "1"
+        yield None if is_covered else cell.find("{*}txBody")
+
+
+def _marker(paragraph: Element, *, is_list: bool) -> str:
+    said = paragraph.find("{*}pPr")
+    level = said.get("lvl", "0") if said is not None else "0"
+    indent = "  " * min(int(level), 8) if level.isdecimal() else ""
+    if said is not None and said.find("{*}buNone") is not None:
+        return indent if is_list else ""
+    has_bullet = said is not None and any(said.find(f"{{*}}{name}") is not None for name in _BULLETS)
+    return f"{indent}- " if is_list or has_bullet else ""
+
+
+def _is_tiny(run: Element) -> bool:
+    said = run.find("{*}rPr")
+    size = said.get("sz", "") if said is not None else ""
+    return size.isdecimal() and int(size) <= _TINIEST

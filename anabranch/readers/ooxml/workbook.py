@@ -1,0 +1,91 @@
+"""What the sheets of an Excel workbook share: their names, the strings they refer to, the formats of their cells."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from openpyxl.styles.numbers import BUILTIN_FORMATS
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
+
+from anabranch.errors import ReadingError
+from anabranch.readers.ooxml.number_formats import Format, format_of
+from anabranch.readers.ooxml.package import main_part, parts, related, relations
+from anabranch.readers.zip_container import Archive, Element, elements, local
+from anabranch.text.normalization import clean, squeeze
+
+_MOST_BYTES = 1 << 28
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One sheet: what it is called, the part it is in, and whether Excel shows it."""
+
+    name: str
+    part: str
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Workbook:
+    """What is needed to read the sheets.
+
+    Attributes:
+        strings: The texts that cells refer to by their place.
+        formats: What each cell style makes of a number.
+        epoch: Day 0 of its dates.
+    """
+
+    sheets: tuple[Sheet, ...]
+    strings: tuple[str, ...]
+    formats: tuple[Format, ...]
+    epoch: datetime.datetime
+
+
+def load_workbook(archive: Archive, source: str) -> Workbook:
+    """Return the workbook without the cells of its sheets.
+
+    Raises:
+        ReadingError: `broken` when it is none, `too_large` when its strings are.
+    """
+    main = main_part(archive, "workbook", source)
+    root = archive.xml(main)
+    strings = [text for part in parts(archive, main, "sharedStrings") for text in _strings(archive, part, source)]
+    formats: list[Format] = [form for part in parts(archive, main, "styles") for form in _formats(archive.xml(part))]
+    said = root.find("{*}workbookPr")
+    is_mac = said is not None and said.get("date1904", "0") in {"1", "true"}
+    epoch = MAC_EPOCH if is_mac else WINDOWS_EPOCH
+    return Workbook(tuple(_sheets(archive, main, root)), tuple(strings), tuple(formats), epoch)
+
+
+def string_of(element: Element) -> str:
+    """Return the text of a string item; what only tells how to pronounce it is left out."""
+    runs = (child.find("{*}t") if local(child) == "r" else child for child in element if local(child) in {"r", "t"})
+    text = "".join(run.text or "" for run in runs if run is not None)
+    return clean(_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)) if text else ""
+
+
+def _sheets(archive: Archive, main: str, root: Element) -> Iterator[Sheet]:
+    named = relations(archive, main)
+    for element in root.iterfind("{*}sheets/{*}sheet"):
+        part = related(archive, named, element, "worksheet")
+        if part:  # charts and macros may have a sheet of their own, which holds no cells
+            yield Sheet(squeeze(element.get("name", "")), part, element.get("state", "visible") != "visible")
+
+
+def _strings(archive: Archive, part: str, source: str) -> Iterator[str]:
+    if archive.size(part) > _MOST_BYTES:
+        raise ReadingError(f"{source!r} holds more than {_MOST_BYTES} bytes of text.", reason="too_large")
+    with archive.stream(part) as stream:
+        yield from (string_of(element) for element in elements(stream, "si"))
+
+
+def _formats(root: Element) -> Iterator[Format]:
+    own = {each.get("numFmtId"): each.get("formatCode", "") for each in root.iterfind("{*}numFmts/{*}numFmt")}
+    for style in root.iterfind("{*}cellXfs/{*}xf"):
+        number = style.get("numFmtId", "0")
+        code = own.get(number) or (BUILTIN_FORMATS.get(int(number), "") if number.isdecimal() else "")
+        yield format_of(code)

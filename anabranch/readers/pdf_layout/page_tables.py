@@ -1,0 +1,152 @@
+"""Tables as Markdown: what heads them, and how a long one is written so that every part of it makes sense alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat, takewhile
+from statistics import mean, median
+
+from anabranch.readers.markdown_table import markdown_rows
+from anabranch.readers.pdf_layout.cell_text import Cells, is_number, text_of
+from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.table_blocks import table_texts
+
+_MOST_HEADS = 6
+_LONGEST_NAME, _TERSE = 40, 0.7
+_ROOM = 110
+_SHARED = 0.8
+_YEAR = re.compile(r"(?:19|20)\d\d[*†]?")
+_TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")
+_DIGITS, _LETTERS = 3, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Line):
+    """A table in the place of the lines it is made of; as a line it says all that its cells say.
+
+    Attributes:
+        cells: Row by row, all of one length.
+        header: How many rows at the top name the columns.
+        names: Of the columns: what all rows of the header say over each.
+    """
+
+    cells: tuple[tuple[str, ...], ...] = ()
+    header: int = 0
+    names: tuple[str, ...] = ()
+
+
+def table(found: Sequence[Cells], words: frozenset[str], reach: Sequence[Sequence[int]] = ()) -> Table | None:
+    """Return the rows of a table as one, nothing if they are none: fewer than two rows or two columns that say a word.
+
+    Args:
+        found: Row by row, the lines in each cell.
+        words: The vocabulary of the document, which decides on hyphens at line ends.
+        reach: Row by row, for each column the one whose cell reaches over it; only known of tables with rulings, whose
+            first row is taken for a header unless it has numbers.
+    """
+    rows = [(row, over) for row, over in zip(found, reach or repeat(()), strict=bool(reach)) if any(row)]
+    kept = [at for at in range(len(found[0]) if found else 0) if any(row[at] for row, _ in rows)]
+    if len(rows) < 2 or len(kept) < 2:
+        return None
+    said = [[text_of(cell, words) for cell in row] for row, _ in rows]
+    cells = tuple(tuple(row[at] for at in kept) for row in said)
+    lines = [line for row, _ in rows for cell in row for line in cell]
+    bold = [all(line.bold for cell in row for line in cell) for row, _ in rows]
+    header = _header(cells, bold, is_ruled=bool(reach))
+    heads = [[row[at] for at in over or range(len(row))] for row, (_, over) in zip(said[:header], rows, strict=False)]
+    return Table(
+        markdown_rows(cells),
+        min(line.x0 for line in lines),
+        min(line.y0 for line in lines),
+        max(line.x1 for line in lines),
+        max(line.y1 for line in lines),
+        max(lines, key=lambda line: (line.size > 0, len(line.text))).size,
+        cells=cells,
+        header=header,
+        names=tuple(" ".join(dict.fromkeys(filter(None, (row[at] for row in heads)))) for at in kept),
+    )
+
+
+def _header(cells: Sequence[Sequence[str]], bold: Sequence[bool], *, is_ruled: bool) -> int:
+    """Return how many rows name the columns: bold ones, those without a label, then one of words above numbers."""
+    heads = sum(1 for _ in takewhile(lambda row: _is_head(*row), zip(cells, bold, strict=True)))
+    if heads > min(len(cells) - 1, _MOST_HEADS):
+        heads = 0
+    most = min(len(cells) - 1, _MOST_HEADS)
+    while heads < most and _names_columns(cells[heads]) and _has_numbers(cells[heads + 1 :]):
+        heads += 1
+    return heads or int(is_ruled and len(cells) > 2 and _names_columns(cells[0]) and _is_terse(cells))
+
+
+def _is_head(row: Sequence[str], is_bold: bool) -> bool:
+    return (is_bold or not row[0]) and not any(is_number(cell) and not _YEAR.fullmatch(cell) for cell in row)
+
+
+def _names_columns(row: Sequence[str]) -> bool:
+    """Tell a row of words, or of years, from one with other numbers in it; the label before them does not count."""
+    return sum(map(bool, row)) > 1 and all(not is_number(cell) or _YEAR.fullmatch(cell) for cell in row[1:])
+
+
+def _is_terse(cells: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row is clearly shorter than those below: the names of columns of prose."""
+    lengths = [sum(map(len, row[1:])) for row in cells]
+    return max(map(len, cells[0])) <= _LONGEST_NAME and lengths[0] < _TERSE * mean(lengths[1:])
+
+
+def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
+    cells = [cell for row in rows for cell in row[1:] if cell]
+    return 2 * sum(is_number(cell) and not _YEAR.fullmatch(cell) for cell in cells) >= max(1, len(cells))
+
+
+def continued(above: Table, below: Table) -> Table | None:
+    """Return the part of a table that stands on the next page with the header of the first, if that is what it is."""
+    same = len(above.cells[0]) == len(below.cells[0])
+    shared = min(above.x1, below.x1) - max(above.x0, below.x0)
+    if not same or shared < _SHARED * max(above.x1 - above.x0, below.x1 - below.x0):
+        return None
+    header = above.cells[: above.header]
+    if not header or below.header:
+        return below if header and header == below.cells[: below.header] else None
+    cells = (*header, *below.cells)
+    return replace(below, text=markdown_rows(cells), cells=cells, header=above.header, names=above.names)
+
+
+def texts(found: Table) -> Iterator[str]:
+    """Yield a table as Markdown, a long one in parts of about a leaf, each with the names of its columns.
+
+    Where they and one row are already more than that, each row is written as lines of `name: value`.
+    """
+    lines = markdown_rows(found.cells).split("\n")
+    if _cost(lines) <= _ROOM:
+        yield "\n".join(lines)
+        return
+    named = markdown_rows([found.names, *found.cells[found.header :]]).split("\n")
+    head, body = (named[:1], named[1:]) if found.header else ([], named)
+    room = _ROOM - _cost(head)
+    if head and median(_cost([line]) for line in body) > room:
+        yield from table_texts([found.names, *found.cells[found.header :]])
+    else:
+        yield from ("\n".join([*head, *group]) for group in _groups(body, room))
+
+
+def _groups(lines: Sequence[str], room: int) -> Iterator[list[str]]:
+    group: list[str] = []
+    for line in lines:
+        if group and _cost([*group, line]) > room:
+            yield group
+            group = []
+        group.append(line)
+    if group:
+        yield group
+
+
+def _cost(lines: Sequence[str]) -> int:
+    """Return about how many tokens lines have: one for a mark, more for a number, one or two for a word."""
+    return sum(_tokens(word) for line in lines for word in _TOKEN.findall(line))
+
+
+def _tokens(word: str) -> int:
+    letters = _DIGITS if word.isdigit() else _LETTERS if word.isascii() else 1
+    return -(-len(word) // letters)

@@ -1,0 +1,188 @@
+"""Rows put together into paragraphs and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from anabranch.readers.dehyphenation import join_all
+from anabranch.readers.pdf_layout.cell_text import Words
+from anabranch.readers.pdf_layout.page_tables import Table, continued, texts
+from anabranch.readers.pdf_layout.table_rows import Row
+from anabranch.readers.pdf_layout.whitespace_tables import aligned
+
+_LOOSE = 1.35
+_LOOSE_TABLE = 2.2
+_INDENT = 0.7
+_SAME_START = 2.0
+_ENDED = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
+_BULLET = re.compile(r"[•▪‣◦●○■]\s")
+_ITEM = re.compile(r"(?:[•▪‣◦●○■–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Rows that belong together.
+
+    Attributes:
+        text: Prose on one line; a table as Markdown, or with a tab between cells where no columns can be made out.
+        page: 1-based.
+        size: Font size of most of it.
+        bold: Whether all of it is bold.
+        italic: Whether all of it is italic.
+        rows: How many rows it covers.
+        table: Whether it is a table.
+        grid: The table, where its columns are known.
+    """
+
+    text: str
+    page: int
+    size: float
+    bold: bool
+    italic: bool
+    rows: int
+    table: bool
+    grid: Table | None = None
+
+
+def paragraphs(
+    regions: Sequence[Sequence[Row]], page: int, vocabulary: frozenset[str], words: Words = list
+) -> list[Paragraph]:
+    """Return the paragraphs of one page; one that runs on from a column into the next stays whole.
+
+    Args:
+        regions: Rows of each region, in reading order.
+        page: 1-based number of the page.
+        vocabulary: Of the document, which decides on hyphens at line ends.
+        words: Of the page with their places.
+    """
+    groups: list[list[Row]] = []
+    for region in regions:
+        found = _groups(region)
+        if groups and found and _runs_on(groups[-1], found[0]):
+            groups[-1] = groups[-1] + found.pop(0)
+        groups += found
+    return [_paragraph(group, page, vocabulary, words) for group in groups]
+
+
+def _groups(region: Sequence[Row]) -> list[list[Row]]:
+    tabular = _tabular(region)
+    pitch = _pitch(region)
+    groups: list[list[Row]] = []
+    for at, row in enumerate(region):
+        is_item = at > 0 and _is_next_item(groups[-1][0], row)
+        if at and not is_item and not _starts(region[at - 1], row, tabular[at - 1], tabular[at], pitch):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return groups
+
+
+def _tabular(region: Sequence[Row]) -> list[bool]:
+    """Mark the rows of tables.
+
+    Those with cells, a lone row between two of them, a caption over the columns, and what runs on below any cell but
+    the first.
+    """
+    cells = [row.cells >= 2 for row in region]
+    left = min((row.x0 for row in region), default=0.0)
+    starts: list[float] = []
+    marked: list[bool] = []
+    for at, row in enumerate(region):
+        before, after = at > 0 and cells[at - 1], at + 1 < len(cells) and cells[at + 1]
+        over_columns = row.x0 > left + 3 * row.size and len(row.text.split()) <= 8
+        between = (before and _is_close_pair(region, cells, at)) or (at > 1 and _is_close_pair(region, cells, at - 1))
+        under = at > 0 and marked[-1] and any(abs(row.x0 - start) < _SAME_START for start in starts)
+        marked.append(cells[at] or (after and (before or over_columns)) or under or between)
+        if cells[at]:
+            starts = [line.x0 for line in row.lines[1:]]
+    return marked
+
+
+def _is_close_pair(region: Sequence[Row], cells: Sequence[bool], at: int) -> bool:
+    """Tell two lone rows that stand as close to the rows of cells above and below as to each other: long labels."""
+    if at + 2 >= len(cells) or [cells[at - 1], *cells[at : at + 3]] != [True, False, False, True]:
+        return False
+    steps = [below.y0 - above.y0 for above, below in pairwise(region[at - 1 : at + 3])]
+    return max(steps) <= _LOOSE * min(steps)
+
+
+def _pitch(region: Sequence[Row]) -> float:
+    """Return the usual distance from one row to the next as a multiple of the font size."""
+    steps = [(below.y0 - above.y0) / above.size for above, below in pairwise(region) if above.size]
+    close = [step for step in steps if 0 < step < 2.5]
+    return median(close) if close else 1.2
+
+
+def _starts(above: Row, row: Row, was_table: bool, is_table: bool, pitch: float) -> bool:
+    step = (row.y0 - above.y0) / max(above.size, row.size, 0.1)
+    if was_table and is_table:
+        return step > _LOOSE_TABLE * pitch
+    if was_table != is_table or step > _LOOSE * min(pitch, 1.6) or _other_style(above, row):
+        return True
+    if above.bold and _ENDED.search(above.text):  # a heading that ends in a full stop, then the next heading
+        return True
+    if _BULLET.match(row.text) or (_ITEM.match(row.text) and (_ITEM.match(above.text) or _ENDED.search(above.text))):
+        return True
+    indented = row.x0 - above.x0 > _INDENT * row.size
+    return indented and bool(_ENDED.search(above.text))
+
+
+def _is_next_item(first: Row, row: Row) -> bool:
+    """Tell the next item of a list, below the end of the one before."""
+    aligned = abs(row.x0 - first.x0) < 0.5 * row.size
+    return aligned and bool(_ITEM.match(row.text) and _ITEM.match(first.text))
+
+
+def _other_style(above: Row, row: Row) -> bool:
+    if abs(above.size - row.size) > 0.08 * max(above.size, row.size):
+        return True
+    # The first words of a list item are often bold.
+    return above.bold != row.bold and not (_BULLET.match(above.text) and not _ENDED.search(above.text))
+
+
+def _runs_on(before: Sequence[Row], after: Sequence[Row]) -> bool:
+    last, first = before[-1], after[0]
+    if _table(before) or _table(after):
+        return False
+    prose = last.cells == 1 and first.cells == 1 and not _other_style(last, first)
+    return prose and not _ENDED.search(last.text) and first.text[0].islower()
+
+
+def _table(group: Sequence[Row]) -> Table | None:
+    """Return the table that a group is, where rulings told it from the text."""
+    first = group[0].lines[0]
+    return first if isinstance(first, Table) else None
+
+
+def _paragraph(group: Sequence[Row], page: int, vocabulary: frozenset[str], words: Words) -> Paragraph:
+    tabbed = any(row.cells >= 2 for row in group)
+    grid = _table(group) or (aligned(group, vocabulary, words) if tabbed else None)
+    longest = max(group, key=lambda row: len(row.text))
+    is_bold, is_italic = all(row.bold for row in group), all(row.italic for row in group)
+    if grid:
+        return Paragraph(grid.text, page, longest.size, is_bold, is_italic, len(grid.cells), table=True, grid=grid)
+    lines = [row.text for row in group]
+    text = "\n".join(lines) if tabbed else join_all(lines, vocabulary)
+    return Paragraph(text, page, longest.size, is_bold, is_italic, len(group), tabbed)
+
+
+def in_parts(found: Sequence[Paragraph]) -> Iterator[Paragraph]:
+    """Yield the paragraphs, long tables in parts, and the part on the next page with the header of the first.
+
+    Args:
+        found: Of a whole document, in reading order.
+    """
+    above: Paragraph | None = None
+    for paragraph in found:
+        grid = paragraph.grid
+        if grid and above and above.grid and paragraph.page == above.page + 1:
+            grid = continued(above.grid, grid) or grid
+        above = replace(paragraph, grid=grid)
+        if grid is None:
+            yield paragraph
+        else:
+            yield from (replace(paragraph, text=text, grid=None) for text in texts(grid))

@@ -1,0 +1,171 @@
+"""The lines of a PDF page, with what the eye cannot see left out.
+
+MuPDF gives lines that end at every wide gap, so a table cell is a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch.readers.pdf_layout.hidden_text import hidden_spans, is_painted
+from anabranch.readers.pdf_layout.mupdf import Page, RawBlock, Span, images, painted, raw_blocks
+from anabranch.readers.pdf_layout.ruling_lines import UNRULED, Rulings, rulings
+from anabranch.text.normalization import clean_counted
+
+_BOLD, _ITALIC = 1 << 4, 1 << 1
+_MOST = 2 / 3
+_STAMP, _WHOLE = 100, 0.6
+_SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere else
+_LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
+_UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")
+
+RawLine = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A run of glyphs on one baseline, without a wide gap inside.
+
+    Attributes:
+        text: Cleaned, stripped, never empty.
+        x0: Left edge in points from the left of the page.
+        y0: Top of the letters in points from the top of the page, from baseline and size (font boxes overlap).
+        x1: Right edge.
+        y1: Bottom of the letters.
+        size: Font size of most of its letters, in points; 0 in the margin (see `PageLines.margin`).
+        bold: Whether two thirds of its letters or more are bold.
+        italic: The same for italics.
+    """
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    bold: bool = False
+    italic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageLines:
+    """One page, read.
+
+    Attributes:
+        number: 1-based.
+        width: In points.
+        height: In points.
+        lines: In the order of the file.
+        margin: Lines that run up or down an upright page: stamps, labels of axes.
+        hidden: How many letters were dropped because nobody would see them.
+        upright: False when the text runs vertically, so that only the order of the file is known.
+        pictured: Whether the page shows anything at all.
+        scanned: Whether it is a picture that its text layer, if it has one, says next to nothing of.
+        rulings: What its tables may be ruled with.
+        invisible: How many characters without a glyph were dropped: zero-width, bidirectional, tags.
+    """
+
+    number: int
+    width: float
+    height: float
+    lines: tuple[Line, ...]
+    margin: tuple[Line, ...]
+    hidden: int
+    upright: bool
+    pictured: bool
+    scanned: bool = False
+    rulings: Rulings = UNRULED
+    invisible: int = 0
+
+
+def page_lines(page: Page) -> PageLines:
+    """Return the lines of a `pymupdf.Page`. Raises whatever MuPDF raises on a page that it cannot read."""
+    blocks = raw_blocks(page)
+    hidden = hidden_spans(page, blocks)
+    raw = [line for block in blocks for line in block.get("lines", ())]
+    spans = [span for line in raw for span in line["spans"] if span["text"].strip()]
+    seen = [span for span in spans if id(span) not in hidden]
+    along = [line for line in raw if _runs_along(line)]
+    upright = len(along) < 0.2 * len(raw) or not along
+    read = [line for line in raw if not upright or not _runs_along(line)]
+    lines = () if _is_gibberish(seen) else _built(read, hidden)
+    margin = _built(along, hidden, is_margin=True) if upright else ()
+    pictured = bool(seen) or _is_pictured(page, blocks, bool(spans))
+    return PageLines(
+        page.number + 1,
+        page.rect.width,
+        page.rect.height,
+        lines,
+        margin,
+        sum(len(span["text"].strip()) for span in spans if id(span) in hidden),
+        upright,
+        pictured,
+        pictured and _is_scanned(page, [*lines, *margin], seen),
+        rulings(block for block in blocks if "lines" not in block) if upright else UNRULED,
+        sum(map(_invisible, seen)),
+    )
+
+
+def _runs_along(line: RawLine) -> bool:
+    return bool(line["wmode"] or line["dir"][0] <= 0.99)
+
+
+def _is_gibberish(spans: Sequence[Span]) -> bool:
+    """Tell a text layer whose font does not say what its glyphs mean; to OCR, that is a picture like any other."""
+    text = "".join(span["text"] for span in spans)
+    return len(_UNKNOWN.findall(text)) > 0.5 * len(text)
+
+
+def _is_pictured(page: Page, blocks: Sequence[RawBlock], is_written: bool) -> bool:
+    """Tell whether a page with nothing to read shows something; letters that are all hidden are not shown."""
+    drawn = (kind for kind, _ in painted(page))
+    return any("lines" not in block for block in blocks) or any(not is_written or "text" not in kind for kind in drawn)
+
+
+def _is_scanned(page: Page, lines: Sequence[Line], seen: Sequence[Span]) -> bool:
+    """Tell a page whose words are in a picture: it has no text, or no more than a stamp on an image of the page."""
+    if not lines:
+        return True
+    if sum(len(line.text) for line in lines) > _STAMP or not all(map(is_painted, seen)):  # OCR has left its layer
+        return False
+    whole = page.rect.width * page.rect.height
+    boxes = [image.box for image in images(page)]
+    return any((x1 - x0) * (y1 - y0) >= _WHOLE * whole for x0, y0, x1, y1 in boxes)
+
+
+def _invisible(span: Span) -> int:
+    """Count characters without a glyph, but not the soft hyphens that type-setting programs leave."""
+    text: str = span["text"]
+    if text.isascii() or not clean_counted(text)[1]:
+        return 0
+    return sum(unicodedata.category(each) == "Cf" and each != "\u00ad" for each in text)
+
+
+def _built(lines: Sequence[RawLine], hidden: Collection[int], *, is_margin: bool = False) -> tuple[Line, ...]:
+    built = (_line([span for span in line["spans"] if id(span) not in hidden], is_margin) for line in lines)
+    return tuple(line for line in built if line is not None)
+
+
+def _line(spans: Sequence[Span], is_margin: bool) -> Line | None:
+    written = _SOFT_HYPHEN.sub("-", "".join(span["text"] for span in spans))
+    text = _LEADER.sub(" … ", " ".join(clean_counted(written)[0].split()))
+    if not text:
+        return None
+    inked = [span for span in spans if span["text"].strip()]
+    letters = sum(len(span["text"]) for span in inked)
+    main = max(inked, key=lambda span: len(span["text"]))
+    size, baseline = main["size"], main["origin"][1]
+    return Line(
+        text,
+        min(span["bbox"][0] for span in inked),
+        min(span["bbox"][1] for span in inked) if is_margin else baseline - 0.75 * size,
+        max(span["bbox"][2] for span in inked),
+        max(span["bbox"][3] for span in inked) if is_margin else baseline + 0.2 * size,
+        0.0 if is_margin else size,
+        sum(len(span["text"]) for span in inked if span["flags"] & _BOLD) >= _MOST * letters,
+        sum(len(span["text"]) for span in inked if span["flags"] & _ITALIC) >= _MOST * letters,
+    )

@@ -1,0 +1,137 @@
+"""Read plain text: paragraphs at blank lines, wrapped lines made whole, chapters where they are obvious."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from anabranch.errors import ReadingError
+from anabranch.readers.dehyphenation import join_all, vocabulary
+from anabranch.readers.document import Block, Document
+from anabranch.readers.encoding import decode
+from anabranch.readers.titles import Open, titles, under
+from anabranch.text.normalization import clean_counted
+
+_BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")
+_CHAPTER = re.compile(
+    r"(?:(part|book|volume|teil|buch|partie|parte)|chapter|kapitel|chapitre|cap[ií]tulo|capitolo|act|scene|appendix)"
+    r"\s+(?:\d{1,3}|[ivxlc]{1,7}|one|two|three|four|five|six|seven|eight|nine|ten|(?-i:[A-Z]))"
+    r"(?:\s*[.:—–-][^\n]{0,80}|\s*\n[^\n]{1,80}|(?-i: [A-Z])[^\n]{0,80})?",
+    re.IGNORECASE,
+)
+_SOFT_BREAK = re.compile(r"\u00ad\r?\n[ \t]*")
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\Z")
+_WIDEST, _NARROWEST, _FULL = 120, 30, 0.75
+
+
+def read_text(path: Path, source: str) -> Iterator[Document]:
+    """Yield the one document of a text file.
+
+    Raises:
+        ReadingError: `empty`, `broken` (binary data) or `encoding`.
+    """
+    text, notes = decode(path.read_bytes(), source)
+    text, hidden = clean_counted(_SOFT_BREAK.sub("", text))
+    if hidden:
+        notes = (*notes, f"invisible characters were removed ({hidden})")
+    blocks = tuple(_headed(unwrapped(text)))
+    if not blocks:
+        raise ReadingError(f"{source!r} holds no text.", reason="empty")
+    yield Document(source, path.stem, blocks, {"format": "text"}, key=source, notes=notes)
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the runs of lines that blank lines set apart, line breaks and indents kept, none of them empty."""
+    parts = (part.strip("\n").rstrip() for part in _BLANK.split(text))
+    return [part for part in parts if part.strip()]
+
+
+def unwrapped(text: str) -> list[str]:
+    """Return the paragraphs of `text` with the line breaks undone that a fixed width forced.
+
+    A break was forced when the next word would not have fitted on its line; the width is that of the longest lines.
+    Verse, lists, tables and code, whose lines end where they like, keep theirs.
+    """
+    found = paragraphs(text)
+    width = _width(found)
+    if not width:
+        return found
+    words = vocabulary(text.split("\n"))
+    return [_unwrap(paragraph.split("\n"), width, words) for paragraph in found]
+
+
+def _width(found: Sequence[str]) -> int:
+    """Return the width that lines were wrapped at, 0 if they were not."""
+    inner = sorted(len(line.rstrip()) for part in found for line in part.split("\n")[:-1])
+    if len(inner) < 2:
+        return 0
+    width = inner[min(len(inner) - 1, 95 * len(inner) // 100)]
+    # Wrapped lines are nearly full; lines that end where they like are not.
+    is_wrapped = _NARROWEST <= width <= _WIDEST and inner[len(inner) // 2] >= _FULL * width
+    return width if is_wrapped else 0
+
+
+def _unwrap(lines: Sequence[str], width: int, words: frozenset[str]) -> str:
+    runs = [[lines[0].rstrip()]]
+    for above, line in pairwise(lines):
+        first_word = len(line.strip().split(" ", 1)[0])
+        forced = len(above.rstrip()) + 1 + first_word > width and line[:1] not in {" ", "\t", "|"}
+        if forced:
+            runs[-1].append(line.strip())
+        else:
+            runs.append([line.rstrip()])
+    return "\n".join(join_all(run, words, "keep") for run in runs)
+
+
+def _headed(parts: Sequence[str]) -> Iterator[Block]:
+    path: Open = ()
+    underlines: list[str] = []
+    numeral = 0
+    for part in parts:
+        found = _underlined(part, underlines)
+        if found:
+            level, title, rest = found
+            path = under(path, level, title)
+            yield Block(title, None, titles(path), is_heading=True)
+            if rest:
+                yield Block(rest, None, titles(path))
+            continue
+        level, numeral = _chapter(part.strip(), numeral)
+        if level:
+            path = under(path, level, " ".join(part.split()))
+        yield Block(part.strip() if level else part, None, titles(path), bool(level))
+
+
+def _chapter(part: str, numeral: int) -> tuple[int, int]:
+    """Return the level of an obvious chapter line (0: none) and the last Roman numeral that stood alone.
+
+    A numeral alone is a heading only when it continues the count, so that a lone "I" or "C" elsewhere stays text.
+    """
+    found = _CHAPTER.fullmatch(part)
+    if found and not part.endswith((",", ";")) and (len(part.split()) <= 3 or not part.endswith(".")):
+        return (1, 0) if found.group(1) else (2, numeral)
+    value = _roman(part.rstrip("."))
+    return (2, value) if value and value in {1, numeral + 1} else (0, numeral)
+
+
+def _roman(text: str) -> int:
+    if not 0 < len(text) <= 7 or not set(text) <= set(_ROMAN):
+        return 0
+    values = [_ROMAN[letter] for letter in text]
+    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
+
+
+def _underlined(part: str, underlines: list[str]) -> tuple[int, str, str] | None:
+    """Return level, title and the rest of a paragraph that begins with an underlined title (reStructuredText)."""
+    lines = [line.rstrip() for line in part.split("\n")]
+    over = bool(len(lines) >= 3 and _UNDERLINE.match(lines[0]) and lines[2] == lines[0])
+    title, line, rest = (lines[1], lines[2], lines[3:]) if over else (lines[0], "".join(lines[1:2]), lines[2:])
+    if not _UNDERLINE.match(line) or not any(map(str.isalnum, title)) or len(line) < len(title.strip()):
+        return None
+    style = line[0] * (2 if over else 1)
+    if style not in underlines:
+        underlines.append(style)
+    return underlines.index(style) + 1, title.strip(), "\n".join(rest).strip("\n")

@@ -1,0 +1,89 @@
+"""Read an Excel workbook: each sheet under its name, its tables in groups of rows that repeat the header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from anabranch.errors import ReadingError
+from anabranch.readers.document import Block, Document
+from anabranch.readers.document_parts import in_parts
+from anabranch.readers.ooxml.drawing_text import shape_texts
+from anabranch.readers.ooxml.hidden_rows import load_layout
+from anabranch.readers.ooxml.package import parts, properties
+from anabranch.readers.ooxml.workbook import Sheet, Workbook, load_workbook
+from anabranch.readers.ooxml.worksheet import Rows
+from anabranch.readers.table_blocks import table_texts
+from anabranch.readers.zip_container import Archive, Kind, local, opened
+
+_KIND = Kind("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
+
+
+def read_spreadsheet(path: Path, source: str) -> Iterator[Document]:
+    """Yield the document of an .xlsx or .xlsm file, or its parts where it is long.
+
+    Values are those that Excel stored; a formula without one stands for itself. Sheets, rows and columns that are
+    hidden are left out and counted; rows that a filter hides are kept.
+
+    Raises:
+        ReadingError: `encrypted`, `unsupported` (the old .xls format), `broken`, `too_large`, `empty`.
+    """
+    with opened(path, source, _KIND) as archive:
+        book = _Book(archive, load_workbook(archive, source))
+        title, author = properties(archive)
+        metadata = {"format": "xlsx"} | ({"author": author} if author else {})
+        whole = Document(source, title or path.stem, (), metadata, key=source)
+        found = False
+        for document in in_parts(book.blocks(), whole, book.notes):
+            found = True
+            yield document
+    if not found:
+        raise ReadingError(f"{source!r} shows no text.", reason="empty")
+
+
+class _Book:
+    """The sheets of one workbook; counts what is left out."""
+
+    def __init__(self, archive: Archive, workbook: Workbook) -> None:
+        self._archive = archive
+        self._workbook = workbook
+        self._hidden = 0
+        self._bare = 0
+        self._comments = 0
+
+    def blocks(self) -> Iterator[Block]:
+        for sheet in self._workbook.sheets:
+            if not sheet.is_hidden:
+                yield from self._headed(sheet)
+
+    def notes(self) -> Iterator[str]:
+        sheets = sum(sheet.is_hidden for sheet in self._workbook.sheets)
+        if sheets:
+            yield f"hidden sheets were left out ({sheets})"
+        if self._hidden:
+            yield f"hidden cells were left out ({self._hidden})"
+        if self._bare:
+            yield f"formulas have no stored value and stand for themselves ({self._bare})"
+        if self._comments:
+            yield f"comments were not read ({self._comments})"
+
+    def _headed(self, sheet: Sheet) -> Iterator[Block]:
+        """Yield a sheet's name and what is on it; nothing when nothing is."""
+        heading = (sheet.name,) if sheet.name else ()
+        is_first = True
+        for text in self._texts(sheet.part):
+            if is_first and heading:
+                yield Block(sheet.name, None, heading, is_heading=True)
+            is_first = False
+            yield Block(text, None, heading)
+
+    def _texts(self, part: str) -> Iterator[str]:
+        rows = Rows(self._workbook, load_layout(self._archive, part))
+        with self._archive.stream(part) as stream:
+            yield from table_texts(rows.read(stream))
+        self._hidden += rows.hidden
+        self._bare += rows.bare
+        for drawing in parts(self._archive, part, "drawing"):
+            yield from shape_texts(self._archive.xml(drawing))
+        for comments in parts(self._archive, part, "comments"):
+            self._comments += sum(local(element) == "comment" for element in self._archive.xml(comments).iter())

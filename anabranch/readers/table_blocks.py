@@ -1,0 +1,178 @@
+"""Write long tables so that a passage of one row makes sense alone: no row without the names of its columns.
+
+Rows go into small Markdown tables, each with the header repeated; a row too wide for that is written as `name: value`
+lines. How large a passage will be is not known here, so that a table is kept to what the smallest usual one holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from anabranch.readers.markdown_table import markdown_rows
+
+_BUDGET = 120
+_LONGEST_NAME = 100
+_LONGEST_KEY = 60
+_NUMBER = re.compile(
+    r"[-+(~<>=]{0,2}[$€£¥]?\s?\d[\d.,'’\s]*(?:[eE][-+]?\d+)?\)?\s?[%€$£¥]?"
+    r"|\d{4}-\d\d?(?:-\d\d?)?(?:[T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?: .*)?|\d{1,3}:\d\d(?::\d\d)?(?:\.\d+)?"
+)
+_TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+Row = Sequence[str]
+
+
+def table_texts(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the texts of the rows of a sheet, in order and a few rows at a time, whatever their number.
+
+    The first row of two cells or more is the header, unless all its cells are numbers; rows of one cell above it are
+    captions. After an empty row, a row of words where numbers stood, or in other columns, is the next table's header.
+
+    Args:
+        rows: Cells as text, empty where there is nothing; their lengths may differ.
+    """
+    table = _Table()
+    for row in rows:
+        yield from table.take(row)
+    yield from table.end()
+
+
+class _Table:
+    """The table that rows are being added to.
+
+    Attributes:
+        header: The names of its columns; None before there is one, empty where a table has none.
+        header_cost: About how many tokens they have.
+        is_new: Whether an empty row, a caption or nothing stands above the next row.
+        is_told: Whether the header has been written with some row.
+        is_double: Whether the header was made of two rows.
+        has_numbers: Whether one of its rows has.
+        captions: Lines of one cell that wait.
+        group: Rows that wait.
+        cost: About how many tokens those have.
+    """
+
+    def __init__(self) -> None:
+        self.header: list[str] | None = None
+        self.header_cost = 0
+        self.is_new = True
+        self.is_told = True
+        self.is_double = False
+        self.has_numbers = False
+        self.captions: list[str] = []
+        self.group: list[Row] = []
+        self.cost = 0
+
+    def take(self, row: Row) -> Iterator[str]:
+        filled = [cell for cell in row if cell]
+        if not filled:
+            self.is_new = True
+        elif self.is_new and len(filled) == 1 and not (self.header and _has_number(row)):
+            yield from self._caption(" ".join(filled[0].split()))
+        elif self.is_new and self._opens(row):
+            yield from self._open(row)
+        elif not self.is_told and not self.is_double and _goes_on(row, self.header or []):
+            self.is_double = True
+            self._name(_combined(self.header or [], row))
+        elif list(row) != self.header:  # a header that is printed again on each page says nothing new
+            yield from self._add(row)
+
+    def end(self) -> Iterator[str]:
+        """Yield what waits; a header that no row followed is a text too."""
+        if self.captions:
+            yield "\n".join(self.captions)
+        if self.group or not self.is_told:
+            yield markdown_rows([self.header or [], *self.group])
+        self.captions, self.group, self.cost, self.is_told = [], [], 0, True
+
+    def _caption(self, text: str) -> Iterator[str]:
+        if self.group or not self.is_told or _cost([*self.captions, text]) > _BUDGET:
+            yield from self.end()
+        self.captions.append(text)
+
+    def _opens(self, row: Row) -> bool:
+        if self.header is None:
+            return True
+        moved = self.has_numbers or _columns(row) != _columns(self.header)
+        return moved and not _has_number(row) and list(row) != self.header
+
+    def _open(self, row: Row) -> Iterator[str]:
+        yield from self.end()
+        is_nameless = all(_has_number([cell]) for cell in row if cell)
+        self.is_new, self.has_numbers, self.is_double, self.is_told = False, False, False, is_nameless
+        self._name([] if is_nameless else list(row))
+        if is_nameless:
+            yield from self._add(row)
+
+    def _name(self, header: list[str]) -> None:
+        self.header, self.header_cost = header, _cost(header)
+
+    def _add(self, row: Row) -> Iterator[str]:
+        if self.captions:
+            yield "\n".join(self.captions)
+            self.captions = []
+        self.is_new = False
+        self.has_numbers = self.has_numbers or _has_number(row)
+        cost = _cost(row)
+        if self.header_cost + self.cost + cost > _BUDGET and self.group:
+            yield from self.end()
+        if self.header_cost + cost > _BUDGET:
+            yield from self.end()  # a wide header once by itself: some of its columns may be empty in every row
+            yield from _record(self.header or [], row)
+        else:
+            self.is_told = True
+            self.group.append(row)
+            self.cost += cost
+
+
+def _columns(row: Row) -> frozenset[int]:
+    return frozenset(at for at, cell in enumerate(row) if cell)
+
+
+def _has_number(row: Row) -> bool:
+    """Tell whether a row holds figures; years name columns as often as they are figures, and do not count."""
+    return any(_NUMBER.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in row if cell)
+
+
+def _cost(row: Row) -> int:
+    """Return about how many tokens a row has, rather too many."""
+    return len(_TOKEN.findall(" ".join(row))) + len(row)
+
+
+def _goes_on(row: Row, header: Row) -> bool:
+    """Tell whether a row is a second line of the header: words only, some in gaps that a name beside them spans."""
+    named, filled = _columns(header), _columns(row)
+    first = min(named, default=0)
+    spanned = any(at > first for at in filled - named)
+    apart = 2 * len(named) <= len(filled) or 2 * len(named & filled) <= len(named)
+    return spanned and apart and not _has_number(row)
+
+
+def _combined(header: Row, row: Row) -> list[str]:
+    names: list[str] = []
+    above = ""
+    for at in range(max(len(header), len(row))):
+        upper, lower = (line[at] if at < len(line) else "" for line in (header, row))
+        above = upper or above
+        names.append(" ".join(filter(None, (above if lower else upper, lower))))
+    return names
+
+
+def _record(header: Row, row: Row) -> Iterator[str]:
+    """Write one row as lines of `name: value`; where it takes several texts, each begins with the row's first cell."""
+    lines = [f"{_name(header, at)}: {' '.join(cell.split())}" for at, cell in enumerate(row) if cell]
+    key = lines[0] if len(lines[0]) <= _LONGEST_KEY else f"{lines[0][:_LONGEST_KEY]}…"
+    text = [lines[0]]
+    for line in lines[1:]:
+        if text != [key] and _cost([*text, line]) > _BUDGET:
+            yield "\n".join(text)
+            text = [key]
+        text.append(line)
+    yield "\n".join(text)
+
+
+def _name(header: Row, at: int) -> str:
+    name = " ".join(header[at].split()) if at < len(header) else ""
+    return f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name or f"column {at + 1}"

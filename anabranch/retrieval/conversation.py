@@ -1,0 +1,137 @@
+"""Follow-up questions: what a conversation adds to the last question.
+
+With a chat model the question is condensed from a short transcript, and its reply is held to what was asked; without
+one, the question is searched for alone and together with the question before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from anabranch.citations.proper_nouns import known, words
+from anabranch.citations.quantities import evidence, figures
+from anabranch.safety.link_removal import strip_links
+from anabranch.text.analyzer import analyser
+
+MAX_ANSWER_CHARS = 600
+"""Characters of an answer, or of a question, that are read again."""
+
+_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
+_MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
+_WRAPPING = " \t\"'`*“”"
+_KEPT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question and the answer that was given."""
+
+    question: str
+    answer: str
+
+
+def recent(turns: Sequence[Turn], budget: int, count: Callable[[str], int]) -> list[Turn]:
+    """Return the last turns that fit a budget, oldest first.
+
+    Args:
+        turns: The conversation, oldest first.
+        budget: Tokens that their transcript may take.
+        count: Tokens of a text.
+
+    Returns:
+        The newest turns, without gaps; of the newest its question alone where its answer does not fit, or nothing.
+    """
+    kept: list[Turn] = []
+    for turn in reversed(turns):
+        cost = count(_lines(turn))
+        if cost > budget:
+            break
+        budget -= cost
+        kept.append(turn)
+    if not kept and turns:
+        bare = Turn(turns[-1].question, "...")
+        return [bare] if count(_lines(bare)) <= budget else []
+    return kept[::-1]
+
+
+def transcript(turns: Sequence[Turn], question: str) -> str:
+    """Write turns for a model, answers shortened, newest last.
+
+    Answers may hold words from documents; they are cut short and lose their links and markers, and the model that reads
+    them has no tools.
+    """
+    return "\n".join(["Conversation:", *map(_lines, turns), "", f"Last question: {question}"])
+
+
+def _lines(turn: Turn) -> str:
+    return f"User: {_short(turn.question)}\nAssistant: {_short(turn.answer)}"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(_MARKER.sub("", strip_links(text)).split())
+    return flat if len(flat) <= MAX_ANSWER_CHARS else flat[:MAX_ANSWER_CHARS].rsplit(" ", 1)[0] + " ..."
+
+
+def condense_reply(reply: str, question: str, turns: Sequence[Turn] = ()) -> str:
+    """Return a question that stands alone, from what a model made of a follow-up.
+
+    A reply is refused when it is empty, has several lines or a link, is far longer than a question, answers instead of
+    asking, or brings in a name or a number that nobody mentioned; then it is what `follow_up` makes. One that lost a
+    name, a number or most words of what was asked is followed by the question as asked.
+
+    Args:
+        reply: What the model wrote.
+        question: As asked.
+        turns: What the model was shown of the conversation.
+
+    Returns:
+        One line. Never raises.
+    """
+    lines = [line.strip() for line in reply.strip().splitlines() if line.strip()]
+    if len(lines) != 1:
+        return follow_up(question, turns)
+    text = _PREFIX.sub("", lines[0].strip(_WRAPPING)).strip(_WRAPPING)
+    if not _may_be_question(text, question) or _invents(text, question, turns):
+        return follow_up(question, turns)
+    return f"{text} {question.strip()}" if _loses(text, question) else text
+
+
+def _may_be_question(text: str, question: str) -> bool:
+    if not text or len(text) > 300 + 3 * len(question) or strip_links(text) != text:
+        return False
+    return not (question.rstrip().endswith("?") and text.endswith("."))
+
+
+def _invents(text: str, question: str, turns: Sequence[Turn]) -> bool:
+    """Tell whether a reply has a name or a number that is nowhere in the conversation."""
+    said = "\n".join([question, *(f"{turn.question}\n{turn.answer}" for turn in turns)])
+    there = evidence(said)
+    if any(not any(figure.matches(other) for other in there) for figure in figures(text)):
+        return True
+    return bool(_names(text) - known(said).all)
+
+
+def _loses(text: str, question: str) -> bool:
+    """Tell whether a reply lacks a name or a number of the question, or most of its words."""
+    there = evidence(text)
+    if any(not any(figure.matches(other) for other in there) for figure in figures(question)):
+        return True
+    asked, kept = set(analyser().terms(question)), set(analyser().terms(text))
+    return bool(_names(question) - known(text).all) or len(asked & kept) < _KEPT * len(asked)
+
+
+def _names(text: str) -> set[str]:
+    return {word.folded for word in words(text) if word.sure}
+
+
+def follow_up(question: str, turns: Sequence[Turn]) -> str:
+    """Return the question with the one before it in front: what it may be about, in any language.
+
+    Whether it is about that, nobody can tell without a model, so it is searched for alone as well.
+    """
+    before = turns[-1].question.strip() if turns else ""
+    if not before or before.casefold() == question.strip().casefold():
+        return question
+    return f"{before} {question.strip()}"

@@ -1,0 +1,101 @@
+"""Lets any LangChain retriever join the fan-out: its documents become chunks of their own, ranked as it ranked them."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.retrievers import BaseRetriever
+
+from anabranch.readers.document import Chunk
+from anabranch.store.protocol import RankedList
+from anabranch.text.normalization import clean
+
+MAX_CHARS = 4_000
+"""A guest's text travels in the state, so it is bounded."""
+
+
+async def guest_lists(
+    retriever: BaseRetriever, name: str, texts: Sequence[str], k: int, count: Callable[[list[str]], Sequence[int]]
+) -> tuple[list[RankedList], dict[str, dict[str, Any]], list[Exception]]:
+    """Ask a LangChain retriever each query, at the same time.
+
+    Args:
+        retriever: Asked `ainvoke`.
+        name: What the settings call it.
+        texts: The queries.
+        k: Most documents of each list.
+        count: Returns the length of each text in tokens, as the corpus counts them; runs in a worker thread.
+
+    Returns:
+        One ranked list per query (scores are 1/rank: LangChain retrievers give none; empty for a query that failed),
+        the chunks they name, and what failed.
+
+    Raises:
+        Exception: What the first query raised, where every one of them failed.
+    """
+    results = await asyncio.gather(*(retriever.ainvoke(text) for text in texts), return_exceptions=True)
+    failed = [result for result in results if isinstance(result, Exception)]
+    if failed and len(failed) == len(results):
+        raise failed[0]
+    chunks: dict[str, Chunk] = {}
+    lists: list[RankedList] = []
+    for documents in results:
+        if isinstance(documents, BaseException) and not isinstance(documents, Exception):
+            raise documents  # somebody ends the run
+        found = [] if isinstance(documents, Exception) else [_chunk(document, name) for document in documents[:k]]
+        ids = list(dict.fromkeys(chunk.chunk_id for chunk in found if chunk.text))
+        chunks |= {chunk.chunk_id: chunk for chunk in found if chunk.text}
+        lists.append(RankedList(ids=ids, scores=[1.0 / rank for rank in range(1, len(ids) + 1)]))
+    tokens = await asyncio.to_thread(count, [chunk.text for chunk in chunks.values()])
+    brought = {
+        chunk_id: asdict(replace(chunk, tokens=length))
+        for (chunk_id, chunk), length in zip(chunks.items(), tokens, strict=True)
+    }
+    return lists, brought, failed
+
+
+def _chunk(document: LangChainDocument, name: str) -> Chunk:
+    text = clean(document.page_content).strip()[:MAX_CHARS]
+    source = str(document.metadata.get("source") or document.id or name)
+    digest = hashlib.sha256(f"{name}\0{source}\0{text}".encode()).hexdigest()[:16]
+    return Chunk(
+        chunk_id=f"{name}:{digest}",
+        doc_id=f"{name}:{source}",
+        doc_key=source,
+        source=source,
+        title=str(document.metadata.get("title") or source),
+        heading="",
+        page=_page(document.metadata),
+        page_end=None,
+        level=2,
+        parent_id=None,
+        start=0,
+        end=len(text),
+        text=text,
+        tokens=0,
+    )
+
+
+def _page(metadata: Mapping[str, Any]) -> int | None:
+    """Return the page a document is on, from 1; None where that cannot be told.
+
+    The loaders of LangChain that tell how many pages a file has (`total_pages`), or what is printed on one
+    (`page_label`), are those of PDF files, and count pages from 0. All others count from 1, as `page_number` always
+    does; a page 0 of theirs is none.
+    """
+    number, page, total = (_natural(metadata.get(name)) for name in ("page_number", "page", "total_pages"))
+    if number:
+        return number
+    if page is None:
+        return None
+    from_zero = "page_label" in metadata or (total is not None and page < total)
+    return (page + 1 if from_zero else page) or None
+
+
+def _natural(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

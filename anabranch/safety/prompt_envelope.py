@@ -1,0 +1,74 @@
+"""Puts passages into an envelope that their text cannot open.
+
+What a document says is data. The envelope's tag carries a nonce of this run, which no document can know, and whatever
+in a passage looks like such a tag is made harmless all the same (spotlighting, Hines et al. 2024, arXiv 2403.14720).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import html
+import re
+import secrets
+from collections.abc import Sequence
+
+from anabranch.text.normalization import clean, squeeze
+
+MAX_LABEL = 200
+
+# Less-than signs of other widths and shapes read the same to a model.
+_IMITATION = re.compile(r"[<＜﹤‹〈⟨](?=[\s/\\]*passage)", re.IGNORECASE)
+
+
+_KEY = secrets.token_bytes(32)
+_DRAWN = 10
+
+
+def new_nonce() -> str:
+    """Return 16 hexadecimal digits that nobody can guess, and that `is_nonce` knows again in this process."""
+    drawn = secrets.token_hex(_DRAWN // 2)
+    return drawn + _seal(drawn)
+
+
+def is_nonce(word: str) -> bool:
+    """Tell whether a word is a nonce of this process: a model that repeats one shows what surrounds its passages."""
+    drawn = word[:_DRAWN].lower()
+    return len(word) == 16 and hmac.compare_digest(_seal(drawn).encode(), word[_DRAWN:].lower().encode())
+
+
+def _seal(drawn: str) -> str:
+    return hmac.new(_KEY, drawn.encode(), hashlib.sha256).hexdigest()[: 16 - _DRAWN]
+
+
+def sanitise(text: str) -> str:
+    """Remove control, bidirectional, zero-width and tag characters: a model reads what a reader can see."""
+    return clean(text)
+
+
+def wrap(passages: Sequence[tuple[int, str, str]], nonce: str) -> str:
+    """Return the passages for a model, each in an envelope of its own.
+
+    Args:
+        passages: (number, label, text) each; the label says where the passage is from.
+        nonce: From `new_nonce`, a fresh one for every prompt.
+
+    Returns:
+        `<passage-NONCE n="1" from="report.pdf, p. 3">` ... `</passage-NONCE>`, one after the other.
+    """
+    return "\n\n".join(
+        f'<passage-{nonce} n="{number}" from="{_label(label, nonce)}">\n{_inside(text, nonce)}\n</passage-{nonce}>'
+        for number, label, text in passages
+    )
+
+
+def _label(label: str, nonce: str) -> str:
+    return html.escape(_harmless(squeeze(label), nonce)[:MAX_LABEL])
+
+
+def _inside(text: str, nonce: str) -> str:
+    return _harmless(sanitise(text), nonce).strip("\n")
+
+
+def _harmless(text: str, nonce: str) -> str:
+    return _IMITATION.sub("(", text.replace(nonce, "-"))

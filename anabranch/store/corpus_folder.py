@@ -1,0 +1,96 @@
+"""The folder of a corpus: there already, made now, and what is said when the disk fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError, UserError
+from anabranch.readers.corpus_marker import BESIDE_DATABASE, DATABASE
+from anabranch.store.path_arguments import Given, path_of
+
+SAVE = "Save what can be read: anabranch corpus export --output FILE; then import that into a new folder."
+
+
+_OF_THE_DISK = {
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+}  # fmt: skip
+
+
+def must_exist(corpus: Given) -> Path:
+    """Return the folder of a corpus; refuse one without a corpus, before anything is made in it.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+    """
+    folder = path_of(corpus)
+    if (folder / DATABASE).is_file():
+        return folder
+    if _holds_others(folder):
+        raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=of_its_own(folder))
+    msg = f"There is no corpus at {folder}."
+    raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shlex.quote(str(folder))}")
+
+
+def make_folder(corpus: Given) -> Path:
+    """Return the folder of a corpus, made where it is missing; nobody's documents shall lie among its files.
+
+    Raises:
+        UserError: It cannot be made, or holds other files and no corpus.
+    """
+    folder = path_of(corpus)
+    if not (folder / DATABASE).exists() and _holds_others(folder):
+        msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
+        raise UserError(msg, hint=of_its_own(folder))
+    try:
+        # Vectors tell as much as the text does: the folder is its owner's alone.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise UserError(f"{str(folder)!r} is not a folder.", hint="Name a folder for the corpus.") from error
+    except OSError as error:
+        msg = f"The folder {str(folder)!r} cannot be made: {error.strerror or error}."
+        raise UserError(msg, hint="Check the path and its permissions.") from error
+    return folder
+
+
+def _holds_others(folder: Path) -> bool:
+    try:
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    except OSError:
+        return False
+    return not names <= BESIDE_DATABASE
+
+
+def of_its_own(folder: Path) -> str:
+    """Return how to take a folder into a corpus that does not lie in its place."""
+    name = Path(os.path.abspath(folder)).name  # noqa: PTH100  resolve() would name a link's target
+    return f"For example: anabranch ingest {shlex.quote(str(folder))} --corpus {shlex.quote(f'{name}.corpus')}"
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn what SQLite and the disk raise while a corpus is written into an error that says what to do.
+
+    Raises:
+        CorpusDamagedError: The database is damaged.
+        OperationError: The disk is full, or fails.
+    """
+    try:
+        yield
+    except (sqlite3.Error, OSError, json.JSONDecodeError) as error:
+        if _is_of_the_disk(error):
+            msg = f"The corpus at {folder} could not be written: {error}"
+            raise OperationError(msg, hint="Check the space on the disk, then run the same command again.") from error
+        msg = f"{folder / DATABASE} is damaged: {error}"
+        raise CorpusDamagedError(msg, hint=SAVE) from error
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    # The class does not tell: a table that a damaged page hides is an OperationalError, too.
+    return isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK

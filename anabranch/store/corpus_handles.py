@@ -1,0 +1,291 @@
+"""Opening a corpus: once per generation and process, checked, outside the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from contextlib import closing
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from anabranch.errors import (
+    CorpusDamagedError,
+    CorpusEmptyError,
+    CorpusLockedError,
+    EmbedderMismatchError,
+    IndexDamagedError,
+    OperationError,
+    SettingsError,
+)
+from anabranch.models.embedder import Embedder
+from anabranch.models.embedders import load_embedder
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_folder import must_exist
+from anabranch.store.corpus_writer import Truth, changes_in
+from anabranch.store.index.manifest import Manifest, current, read_manifest
+from anabranch.store.index.publisher import publish
+from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.passage_reader import read_only
+from anabranch.store.path_arguments import Given, path_of
+from anabranch.store.schema import VERSION, version_of
+from anabranch.store.write_lock import writing
+
+HANDLES = 8
+ATTEMPTS = 5
+PAUSE = 60.0
+"""Seconds until an index that could not be made, for want of room say, is tried again."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Home:
+    """Who opens and who indexes one corpus, in this process.
+
+    Attributes:
+        opening: Held for as long as a handle is made: N branches that come together share it.
+        indexing: Held while an index is made or the tables are brought up; never asked for with `opening` held.
+    """
+
+    def __init__(self) -> None:
+        self.opening = threading.Lock()
+        self.indexing = threading.Lock()
+
+
+_lock = threading.Lock()
+"""Of the three below; nothing is read or made while it is held."""
+
+_open: OrderedDict[tuple[str, str, str | None, str | None], EmbeddedCorpus] = OrderedDict()
+_homes: WeakValueDictionary[Path, _Home] = WeakValueDictionary()
+"""Of the corpora that are being opened now; each belongs to the threads that do."""
+
+_failed: OrderedDict[Path, tuple[int, float]] = OrderedDict()
+"""At which count of changes, and when, an index could not be made."""
+
+
+async def open_corpus(path: Given, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
+    """Return a handle on the current generation; the same handle until there is a new one.
+
+    Documents that a run committed before it died, without an index of them, are indexed first, unless another process
+    is writing. A derived file that is damaged is made anew from the database, with a warning in the log.
+
+    Args:
+        path: Folder of the corpus.
+        embedder: The embedder it has to be of; None for whatever it was made with.
+        base_url: OpenAI-compatible server of an `openai:` embedder; None for the one it was made with.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus at `path`.
+        CorpusEmptyError: It holds no passage.
+        EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
+        CorpusDamagedError: The database is damaged, or a derived file is and cannot be made anew here.
+    """
+    return await asyncio.to_thread(open_now, path, embedder, base_url)
+
+
+def open_now(path: Given, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
+    """Do what `open_corpus` does, in this thread."""
+    folder = must_exist(os.path.abspath(path_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
+    home = _home(folder)
+    with home.opening:
+        known = _known(folder, embedder, base_url)
+    if known is not None:
+        return known
+    for _ in range(ATTEMPTS):
+        changes, name = _changes(folder, home), None
+        try:
+            name = current(folder)
+            name = _caught_up(folder, home, name, changes)
+            with home.opening:
+                return _handle(folder, name, embedder, base_url)
+        except IndexDamagedError as error:
+            _forget(folder, name)
+            if _is_current(folder, name):
+                _mend(folder, home, name, error)
+    name = _caught_up(folder, home, current(folder), _changes(folder, home))
+    with home.opening:
+        return _handle(folder, name, embedder, base_url)
+
+
+def _home(folder: Path) -> _Home:
+    with _lock:
+        home = _homes.get(folder)
+        if home is None:
+            home = _homes[folder] = _Home()
+        return home
+
+
+def _known(folder: Path, embedder: str | None, base_url: str | None) -> EmbeddedCorpus | None:
+    """Return the handle that is open if nothing has changed since; every step of a question asks.
+
+    It looks by the connections that the handle has, which a new one would cost ten times as much as.
+    """
+    try:
+        key = (str(folder), current(folder) or "", embedder, base_url)
+        with _lock:
+            handle = _open.get(key)
+        if handle is None or not handle.is_up_to_date():
+            return None
+        return _handle(folder, handle.manifest.name, embedder, base_url)
+    except (IndexDamagedError, OperationError, SettingsError):
+        return None  # what is wrong is found out and said by opening it
+
+
+def _is_current(folder: Path, name: str | None) -> bool:
+    """Tell whether the pointer still is as it was; if not, what it named was swept away while it was being opened."""
+    try:
+        return current(folder) == name
+    except IndexDamagedError:
+        return name is None
+
+
+def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None) -> EmbeddedCorpus:
+    key = (str(folder), name, embedder, base_url)
+    with _lock:
+        handle = _open.get(key)
+    if handle is None:
+        manifest = read_manifest(folder, name)
+        handle = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
+    handle.watch.check()
+    with _lock:
+        # Those of former generations keep files on the disk that are removed already.
+        for former in [each for each in _open if each[0] == str(folder) and each[1] != name]:
+            del _open[former]
+        _open[key] = handle
+        _open.move_to_end(key)
+        while len(_open) > HANDLES:
+            _open.popitem(last=False)
+    return handle
+
+
+def _forget(folder: Path, name: str | None) -> None:
+    """Let go of the handles on a generation that is damaged."""
+    with _lock:
+        for key in [key for key in _open if key[:2] == (str(folder), name)]:
+            del _open[key]
+
+
+def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:
+    """Return the generation to open, made now if a run that died has left the index behind the documents."""
+    if name is None or _changes_of(folder, name) != changes:
+        _catch_up(folder, home, name, changes)
+        name = current(folder)
+    if name is None:
+        msg = f"The corpus at {folder} holds no passage."
+        raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
+    return name
+
+
+def _catch_up(folder: Path, home: _Home, name: str | None, changes: int) -> None:
+    """Make the index of the documents as they are, where that can be done here and now.
+
+    Where another thread is at it, what was indexed before is searched meanwhile; who has nothing to search, waits.
+
+    Raises:
+        OperationError: The disk is full or fails, or the database is damaged, and there is no index of before.
+        SettingsError: The folder cannot be written to, and there is no index of before.
+    """
+    if name is not None and _has_failed(folder, changes):
+        return
+    if not home.indexing.acquire(blocking=name is None):
+        return
+    try:
+        with writing(folder), closing(Truth(folder)) as truth:
+            publish(folder, truth)
+        _note_failure(folder, None)
+    except CorpusLockedError:
+        return  # a run in progress makes its index itself
+    except (OperationError, SettingsError) as error:
+        if name is None:
+            raise
+        _note_failure(folder, changes)
+        _log.warning("%s Searching what was indexed before.", error.message)
+    finally:
+        home.indexing.release()
+
+
+def _has_failed(folder: Path, changes: int) -> bool:
+    with _lock:
+        failed_at, when = _failed.get(folder, (-1, 0.0))
+    return failed_at == changes and time.monotonic() < when + PAUSE
+
+
+def _note_failure(folder: Path, changes: int | None) -> None:
+    """Remember that no index could be made at that count of changes; None for one that was made."""
+    with _lock:
+        _failed.pop(folder, None)
+        if changes is not None:
+            _failed[folder] = (changes, time.monotonic())
+        while len(_failed) > HANDLES:
+            _failed.popitem(last=False)
+
+
+def _changes_of(folder: Path, name: str) -> int:
+    """Return the count of changes that a generation was made at; one that is open here needs no file."""
+    with _lock:
+        handles = list(_open.values())
+    for handle in handles:
+        if (handle.folder, handle.manifest.name) == (folder, name):
+            return handle.manifest.changes
+    return read_manifest(folder, name).changes
+
+
+def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError) -> None:
+    """Make a damaged index anew from the database, and say so; once for all threads that found it.
+
+    Raises:
+        CorpusDamagedError: What was found, if this process may not write here now; or the database is damaged, too.
+    """
+    with home.indexing:
+        if not _is_current(folder, name):
+            return
+        _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
+        try:
+            with writing(folder), closing(Truth(folder)) as truth:
+                publish(folder, truth, anew=True)
+        except CorpusDamagedError:
+            raise
+        except (OperationError, SettingsError) as refused:
+            raise error from refused
+
+
+def _changes(folder: Path, home: _Home) -> int:
+    """Return how often the documents have changed.
+
+    A corpus of an earlier version is brought up first.
+    """
+    try:
+        with closing(read_only(folder / DATABASE)) as connection:
+            version = version_of(connection)
+            # A first run that was killed may not have come as far as the tables.
+            changes = changes_in(connection) if version else 0
+    except sqlite3.DatabaseError as error:
+        msg = f"{folder / DATABASE} cannot be read: {error}"
+        raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
+    if version != VERSION:
+        with home.indexing, writing(folder), closing(Truth(folder)):
+            pass
+    return changes
+
+
+def _embedder(folder: Path, manifest: Manifest, wanted: str | None, base_url: str | None) -> Embedder:
+    """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
+    hint = f"Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder {wanted or 'minilm'}"
+    try:
+        embedder = load_embedder(
+            wanted or manifest.spec, base_url or (manifest.base_url if not wanted else None) or None
+        )
+    except (SettingsError, OSError) as error:  # its folder may not be readable
+        if wanted:
+            raise
+        why = error.message if isinstance(error, SettingsError) else str(error)
+        msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {why}"
+        raise EmbedderMismatchError(msg, hint=hint) from error
+    if embedder.name != manifest.embedder:
+        msg = f"The corpus at {folder} was made with the embedder {manifest.embedder!r}; here it is {embedder.name!r}."
+        raise EmbedderMismatchError(msg, hint=hint)
+    return embedder

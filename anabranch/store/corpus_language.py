@@ -1,0 +1,62 @@
+"""Tells in which language a corpus is written, so that its words get the right stop words and stemmer.
+
+Function words tell languages apart in a few sentences (Grefenstette 1995, "Comparing two language identification
+schemes"). Only languages in Latin letters are told apart: other scripts tell themselves, word by word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from anabranch.store.corpus_writer import Truth
+from anabranch.text.stopwords import STOP_WORDS
+
+USUAL = "english"
+"""Taken where nothing else is certain."""
+
+SAMPLE = 100
+"""Leaves that are looked at."""
+
+_LEAST_SHARE = 0.15
+_LEAST_LEAD = 1.5
+_LEAST_WORDS = 20
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN = {language: words for language, words in STOP_WORDS.items() if any(word.isascii() for word in words)}
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """Return the language that most of the texts are in, 'english' where that is not certain.
+
+    Args:
+        texts: In any scripts; of any length.
+
+    Returns:
+        A language of `anabranch.text.stopwords`: its words have to be a seventh of all words, and half as many again
+        as English ones.
+    """
+    counts = Counter(word for text in texts for word in _WORD.findall(text.casefold()))
+    total = counts.total()
+    hits = {language: sum(counts[word] for word in words) for language, words in _LATIN.items()}
+    best = max(hits, key=lambda language: hits[language])
+    is_certain = total >= _LEAST_WORDS and hits[best] >= max(_LEAST_SHARE * total, _LEAST_LEAD * hits[USUAL])
+    return best if is_certain else USUAL
+
+
+def settled_language(truth: Truth) -> str:
+    """Return the language of a corpus; where nobody has said it, it is told from the documents.
+
+    It is recorded once it is certain: a corpus that begins with three English notes may still become a German one.
+    """
+    known = truth.meta("language")
+    if known:
+        return known
+    # Ids are hashes of content, so the first ones are a fair sample.
+    sql = "SELECT text FROM chunks WHERE level = 2 ORDER BY chunk_id LIMIT ?"
+    texts = [text for (text,) in truth.all(sql, SAMPLE)]
+    found = language_of(texts)
+    if found != USUAL or len(texts) == SAMPLE:
+        with truth.transaction():
+            truth.set_meta("language", found)
+    return found

@@ -1,0 +1,301 @@
+"""The write side of a corpus: documents, their chunk trees and vectors in one SQLite file."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anabranch.errors import CorpusDamagedError
+from anabranch.models.embedder import Vectors
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.records import Grown, facts_of, rows_of, text_key
+from anabranch.store.schema import prepare
+
+# What SQLite and its driver say of a value: text that is no Unicode, a number or a text that is too large.
+_NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)
+
+
+class FileRecord(NamedTuple):
+    """A file that was taken in.
+
+    Attributes:
+        path: Where it lies, or what else it is known by.
+        source: What a person calls it.
+        sha256: Of its bytes; empty if it has to be read again.
+        access: The tags that were given with it.
+        complete: Whether all documents that it holds were seen (`Truth.see`): the others of it are gone.
+        stamp: What the file system said of it when it was read (size, times), empty where that is no evidence.
+    """
+
+    path: str
+    source: str
+    sha256: str
+    access: tuple[str, ...]
+    complete: bool = True
+    stamp: str = ""
+
+    def unread(self) -> FileRecord:
+        """Return the record of a file that has to be read again; of its former documents, none is taken for gone."""
+        return self._replace(sha256="", stamp="", complete=False)
+
+
+class Written(NamedTuple):
+    """What a transaction came to.
+
+    Attributes:
+        removed: How many documents of each file were removed because it does not hold them any more.
+        refused: The documents that the database did not take, and why.
+    """
+
+    removed: dict[str, int]
+    refused: list[tuple[Grown, str]]
+
+
+class Truth:
+    """One writer's connection."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the database, creating it where it is missing.
+
+        Raises:
+            CorpusDamagedError: The file is no database, or of a later version.
+            sqlite3.OperationalError: The disk is full or fails, or another process keeps the database to itself.
+        """
+        self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
+        try:
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            # In WAL mode only FULL syncs at each commit: what was committed outlives a power cut, too.
+            self.connection.execute("PRAGMA synchronous = FULL")
+            # What was removed is overwritten, not only forgotten; not every build of SQLite does that by itself.
+            self.connection.execute("PRAGMA secure_delete = ON")
+            prepare(self.connection)
+            # On disk where it has to be: what a run has seen grows with the documents in one file.
+            self.connection.execute(
+                "CREATE TEMP TABLE seen (path TEXT, doc_id TEXT, PRIMARY KEY (path, doc_id)) WITHOUT ROWID"
+            )
+        except (sqlite3.DatabaseError, CorpusDamagedError) as error:
+            self.connection.close()
+            if isinstance(error, CorpusDamagedError | sqlite3.OperationalError):
+                raise
+            msg = f"{folder / DATABASE} cannot be read: {error}"
+            raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
+
+    def close(self) -> None:
+        """Close, moving what is in the log into the database file."""
+        # What finds no room there now is safe in the log.
+        with suppress(sqlite3.DatabaseError):
+            self.empty_log()
+        self.connection.close()
+
+    def empty_log(self) -> bool:
+        """Move what is in the log into the database file; False if somebody reads what is older for longer."""
+        # An export of a large corpus reads for minutes; whoever writes next to it does not have to wait for that.
+        self.connection.execute("PRAGMA busy_timeout = 1000")
+        (busy, *_) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.connection.execute("PRAGMA busy_timeout = 30000")
+        return not busy
+
+    @contextmanager
+    def transaction(self) -> Iterator[Callable[[], None]]:
+        """Commit all of it or nothing; whoever changes what searches see calls what this yields, which counts it."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield lambda: self.set_meta("changes", str(self.changes + 1))
+            self.connection.execute("COMMIT")
+        except BaseException:
+            # SQLite itself has rolled back after some errors of the disk.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+
+    def meta(self, name: str) -> str | None:
+        """Return one fact about the corpus."""
+        row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Keep one fact about the corpus."""
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    @property
+    def changes(self) -> int:
+        """How often the documents have changed; an index made at another count is out of date."""
+        return changes_in(self.connection)
+
+    def all(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401  # rows of any shape
+        """Return all rows."""
+        return self.connection.execute(sql, parameters).fetchall()
+
+    def one(self, sql: str, *parameters: Any) -> Any:  # noqa: ANN401  # a row of any shape
+        """Return the first row, or None."""
+        return self.connection.execute(sql, parameters).fetchone()
+
+    def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
+        """Return the texts that have no vector yet, by their key."""
+        by_key = {text_key(text): text for text in texts}
+        known: set[str] = set()
+        keys = list(by_key)
+        for start in range(0, len(keys), 500):
+            part = keys[start : start + 500]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT vector_key FROM vectors WHERE embedder = ? AND vector_key IN ({marks})"  # noqa: S608
+            known.update(row[0] for row in self.connection.execute(sql, (embedder, *part)))
+        return {key: text for key, text in by_key.items() if key not in known}
+
+    def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
+        """Keep vectors; they count for nothing until a leaf names them."""
+        rows = [(key, embedder, row.astype(np.float32).tobytes()) for key, row in zip(keys, vectors, strict=True)]
+        with self.transaction():
+            self.connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def forget_unused(self, *, everything: bool = False) -> None:
+        """Drop vectors that no leaf has any more.
+
+        Args:
+            everything: Look at every vector, not only at those that lost a leaf, and drop those of former embedders.
+        """
+        used = "EXISTS (SELECT 1 FROM chunks c WHERE c.vector_key = vectors.vector_key)"
+        with self.transaction():
+            if everything:
+                sql = f"DELETE FROM vectors WHERE embedder != ? OR NOT {used}"  # noqa: S608  # a constant
+                self.connection.execute(sql, (self.meta("embedder") or "",))
+            else:
+                lost = "vector_key IN (SELECT vector_key FROM orphans)"
+                self.connection.execute(f"DELETE FROM vectors WHERE {lost} AND NOT {used}")  # noqa: S608  # constants
+            self.connection.execute("DELETE FROM orphans")
+
+    def file(self, path: str) -> FileRecord | None:
+        """Return what is known of a file that was taken in."""
+        row = self.one("SELECT path, source, sha256, access, stamp FROM files WHERE path = ?", path)
+        return FileRecord(row[0], row[1], row[2], tuple(json.loads(row[3])), stamp=row[4]) if row else None
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return path and source of each file that was taken in, by source.
+
+        Raises:
+            sqlite3.DatabaseError: A record is damaged.
+        """
+        found = self.all("SELECT path, source FROM files ORDER BY source")
+        if not all(isinstance(name, str) for names in found for name in names):
+            raise sqlite3.DatabaseError("the record of a file cannot be read")
+        return found
+
+    def counts(self, path: str) -> tuple[int, int]:
+        """Return how many documents and chunks a file holds."""
+        chunks = "SELECT count(*) FROM chunks JOIN documents USING (doc_id) WHERE path = ?"
+        return self.one("SELECT count(*) FROM documents WHERE path = ?", path)[0], self.one(chunks, path)[0]
+
+    def holds(self, doc_id: str, digest: str, path: str) -> bool:
+        """Tell whether a document is here exactly as it is in its file."""
+        sql = "SELECT 1 FROM documents WHERE doc_id = ? AND digest = ? AND path = ?"
+        return self.one(sql, doc_id, digest, path) is not None
+
+    def path_of(self, source: str) -> str | None:
+        """Return the file that a document is from, None where there is no such document."""
+        row = self.one("SELECT path FROM documents WHERE source = ?", source)
+        return row[0] if row else None
+
+    def see(self, path: str, doc_id: str) -> bool:
+        """Note that a file holds a document; False if that was noted in this run before."""
+        sql = "INSERT OR IGNORE INTO temp.seen VALUES (?, ?)"
+        return self.connection.execute(sql, (path, doc_id)).rowcount == 1
+
+    def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> Written:
+        """Replace documents, and record the files that are finished by them, all in one transaction.
+
+        A document that the database does not take costs itself: its former edition stays, and its file counts as not
+        read.
+        """
+        written = Written({}, [])
+        with self.transaction() as changing:
+            if batch:
+                changing()
+            for grown in batch:
+                if why := self._refusal(grown):
+                    written.refused.append((grown, why))
+            partly = {grown.path for grown, _ in written.refused}
+            for record in files:
+                written.removed[record.path] = self._finish(record.unread() if record.path in partly else record)
+            if any(written.removed.values()) and not batch:
+                changing()
+        return written
+
+    def _refusal(self, grown: Grown) -> str:
+        """Put a document in its place, or leave everything as it was and say why: what is wrong is its content."""
+        self.connection.execute("SAVEPOINT document")
+        try:
+            self._replace(grown)
+        except _NO_ROW as error:
+            self.connection.execute("ROLLBACK TO document")
+            why = f"it cannot be stored: {error}"
+        else:
+            why = ""
+        self.connection.execute("RELEASE document")
+        return why
+
+    def _finish(self, record: FileRecord) -> int:
+        self.connection.execute(
+            "INSERT OR REPLACE INTO files (path, source, sha256, access, stamp) VALUES (?, ?, ?, ?, ?)",
+            (record.path, record.source, record.sha256, json.dumps(record.access), record.stamp),
+        )
+        gone = 0
+        if record.complete:
+            seen = "SELECT doc_id FROM temp.seen WHERE path = ?1"
+            sql = f"DELETE FROM documents WHERE path = ?1 AND doc_id NOT IN ({seen})"  # noqa: S608  # a constant
+            gone = self.connection.execute(sql, (record.path,)).rowcount
+        self.connection.execute("DELETE FROM temp.seen WHERE path = ?", (record.path,))
+        return gone
+
+    def remove_file(self, path: str) -> int:
+        """Remove a file and its documents; return how many those were."""
+        with self.transaction() as changing:
+            changing()
+            removed = self.connection.execute("DELETE FROM documents WHERE path = ?", (path,)).rowcount
+            self.connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        return removed
+
+    def _replace(self, grown: Grown) -> None:
+        """Put a document in the place of its former edition; it keeps its number."""
+        facts = facts_of(grown)
+        names = ", ".join(facts)
+        marks = ", ".join("?" * len(facts))
+        fresh = ", ".join(f"{name} = excluded.{name}" for name in facts if name != "doc_id")
+        self.connection.execute("DELETE FROM chunks WHERE doc_id = ?", (facts["doc_id"],))
+        self.connection.execute(
+            f"INSERT INTO documents (born, {names}) VALUES (?, {marks}) "  # noqa: S608  # names of columns
+            f"ON CONFLICT (doc_id) DO UPDATE SET born = excluded.born, {fresh}",
+            (self.changes, *facts.values()),
+        )
+        self.connection.executemany(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows_of(str(facts["doc_id"]), grown)
+        )
+
+    def remove_documents(self, doc_ids: Sequence[str]) -> int:
+        """Remove documents; a file that loses one is read again by the next run that meets it."""
+        removed = 0
+        with self.transaction() as changing:
+            changing()
+            for doc_id in doc_ids:
+                of_file = "path = (SELECT path FROM documents WHERE doc_id = ?)"
+                self.connection.execute(f"UPDATE files SET sha256 = '' WHERE {of_file}", (doc_id,))  # noqa: S608
+                removed += self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
+        return removed
+
+
+def changes_in(connection: sqlite3.Connection) -> int:
+    """Return how often the documents of a corpus have changed.
+
+    Raises:
+        sqlite3.DatabaseError: The database is damaged.
+    """
+    row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
+    try:
+        return int(row[0]) if row else 0
+    except (TypeError, ValueError) as error:
+        raise sqlite3.DatabaseError("the count of changes is no number") from error

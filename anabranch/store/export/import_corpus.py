@@ -1,0 +1,251 @@
+"""Takes an exported corpus into another one, line by line.
+
+A document that is in the corpus under the same name is replaced. A bad line is told of and costs what is on it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import BinaryIO, Literal, NamedTuple
+
+import numpy as np
+
+from anabranch.errors import UserError
+from anabranch.models.embedder import Embedder, Vectors
+from anabranch.store.corpus_folder import make_folder
+from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.export.compatibility import settled
+from anabranch.store.export.document_lines import grown_of, vectors_of
+from anabranch.store.export.file_lines import file_of
+from anabranch.store.export.json_lines import LONGEST, Header, Record, header_of, record_of
+from anabranch.store.index.publisher import publish, tidy
+from anabranch.store.path_arguments import Given
+from anabranch.store.records import Grown, digest_of, text_key
+from anabranch.store.write_lock import writing
+from anabranch.text.normalization import squeeze
+
+PENDING_LEAVES = 512
+"""Leaves that are embedded and committed together."""
+
+PENDING_FILES = 500
+
+Told = Callable[[str, int, int], None]
+"""Told the stage ('documents' or 'index'), how much is done and how much there is (0 where nobody knows)."""
+
+
+class Bad(NamedTuple):
+    """A line that could not be taken in."""
+
+    line: int
+    source: str
+    reason: str
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What became of the documents of an export; `bad` in the order of the lines."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    files: int = 0
+    embedded: int = 0
+    bad: list[Bad] = field(default_factory=list)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+
+def import_corpus(
+    file: BinaryIO,
+    corpus: Given,
+    *,
+    embedder: str = "",
+    base_url: str | None = None,
+    wait: float = 0.0,
+    progress: Told | None = None,
+) -> ImportReport:
+    """Take an exported corpus into a corpus, creating it where it is missing; a few documents are in memory at a time.
+
+    Args:
+        file: What `export_corpus` wrote.
+        corpus: The corpus.
+        embedder: How to embed; empty for what the corpus was made with, or for the bundled one if the export was.
+        base_url: OpenAI-compatible server of an 'openai:' embedder.
+        wait: Seconds to wait for another writer.
+        progress: Told how far it is.
+
+    Raises:
+        UserError: It is no export, or one of other sizes or another language than the corpus.
+        EmbedderMismatchError: It has vectors of another embedder than the corpus, or the embedder has to be named.
+        CorpusLockedError: Another process is writing.
+        OperationError: The disk is full, or fails.
+    """
+    began = time.perf_counter()
+    header = _header(file)
+    folder = make_folder(corpus)
+    report = ImportReport()
+    with writing(folder, wait=wait), closing(Truth(folder)) as truth:
+        model = settled(truth, header, embedder, base_url)
+        run = _Import(truth, model, header, report, progress)
+        try:
+            run.take(file)
+            truth.forget_unused()
+        except KeyboardInterrupt:
+            report.interrupted = True
+        finally:
+            publish(folder, truth, progress=partial(progress, "index") if progress else None)
+            tidy(folder, truth)
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def _header(file: BinaryIO) -> Header:
+    try:
+        return header_of(record_of(file.readline(LONGEST)))
+    except ValueError as error:
+        msg = f"This is not an exported corpus: {squeeze(str(error))}."
+        raise UserError(msg, hint="Give a file that `anabranch corpus export` wrote.") from error
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines after the first one with their numbers; of one that is too long, what it begins with."""
+    number = 1
+    while line := file.readline(LONGEST):
+        number += 1
+        rest = line
+        while len(rest) == LONGEST and not rest.endswith(b"\n"):
+            rest = file.readline(LONGEST)
+        if line.strip():
+            yield number, line
+
+
+class _Waiting(NamedTuple):
+    """A document that is not committed yet."""
+
+    line: int
+    grown: Grown
+    vectors: Vectors | None
+
+
+class _Import:
+    """One run."""
+
+    def __init__(
+        self, truth: Truth, model: Embedder, header: Header, report: ImportReport, progress: Told | None
+    ) -> None:
+        self._truth = truth
+        self._model = model
+        self._header = header
+        self._report = report
+        self._progress = progress
+        self._documents: list[_Waiting] = []
+        self._files: list[FileRecord] = []
+        self._leaves = 0
+        self._met = 0
+        self._line = 1
+        self._end: Record | None = None
+
+    def take(self, file: BinaryIO) -> None:
+        """Take in every line that is good."""
+        number = 1
+        for number, line in _lines(file):
+            self._line, source = number, ""
+            try:
+                record = record_of(line)
+                source = str(record.get("source") or record.get("path") or "")
+                self._take(record)
+            except (ValueError, RecursionError) as error:
+                self._report.bad.append(Bad(number, squeeze(source), squeeze(str(error))))
+        self._commit()
+        self._check_end(number)
+
+    def _take(self, record: Record) -> None:
+        kinds: dict[str, Callable[[Record], None]] = {
+            "document": self._take_document,
+            "file": self._take_file,
+            "torn": self._take_torn,
+            "end": self._take_end,
+        }
+        if self._end is not None or record["kind"] not in kinds:
+            raise ValueError(f"a line of the kind {record['kind']!r} has no place here")
+        kinds[record["kind"]](record)
+
+    def _take_document(self, record: Record) -> None:
+        self._met += 1
+        grown = grown_of(record)
+        vectors = vectors_of(record, grown, self._header.dimension)
+        doc_id = digest_of(grown.document.source)
+        if not self._truth.see("import", doc_id):
+            raise ValueError("the source stands on an earlier line, which counts")
+        if self._progress is not None:
+            self._progress("documents", self._met, self._header.documents or 0)
+        self._count(self._status(doc_id, grown))
+        if self._truth.holds(doc_id, grown.digest, grown.path):
+            return
+        self._documents.append(_Waiting(self._line, grown, vectors))
+        self._leaves += len(grown.leaves)
+        if self._leaves >= PENDING_LEAVES:
+            self._commit()
+
+    def _status(self, doc_id: str, grown: Grown) -> Literal["added", "updated", "unchanged"]:
+        if self._truth.holds(doc_id, grown.digest, grown.path):
+            return "unchanged"
+        return "added" if self._truth.path_of(grown.document.source) is None else "updated"
+
+    def _count(self, status: Literal["added", "updated", "unchanged"]) -> None:
+        setattr(self._report, status, getattr(self._report, status) + 1)
+
+    def _take_file(self, record: Record) -> None:
+        known, documents = file_of(record)
+        self._commit_documents()
+        (here,) = self._truth.one("SELECT count(*) FROM documents WHERE path = ?", known.path)
+        # A file that has lost a document on the way, or has others here, is read again by the next run that meets it.
+        self._files.append(known if here == documents else known._replace(sha256=""))
+        if len(self._files) >= PENDING_FILES:
+            self._commit()
+
+    def _take_torn(self, record: Record) -> None:
+        raise ValueError(f"it was torn when it was exported: {record.get('why')}")
+
+    def _take_end(self, record: Record) -> None:
+        self._end = record
+
+    def _check_end(self, number: int) -> None:
+        if self._end is None:
+            self._report.bad.append(Bad(number + 1, "", "the export is cut off here"))
+        elif self._end.get("documents") != self._met:
+            said = f"the export has {self._end.get('documents')} documents; {self._met} of them came"
+            self._report.bad.append(Bad(number, "", said))
+
+    def _commit(self) -> None:
+        self._commit_documents()
+        files, self._files = self._files, []
+        if files:
+            self._truth.write([], files)
+            self._report.files += len(files)
+
+    def _commit_documents(self) -> None:
+        waiting, self._documents, self._leaves = self._documents, [], 0
+        if waiting:
+            self._keep_vectors(waiting)
+            self._embed([each.grown for each in waiting])
+            lines = {each.grown.document.source: each.line for each in waiting}
+            for grown, why in self._truth.write([each.grown for each in waiting], []).refused:
+                self._report.bad.append(Bad(lines[grown.document.source], squeeze(grown.document.source), why))
+
+    def _keep_vectors(self, waiting: list[_Waiting]) -> None:
+        with_vectors = [each for each in waiting if each.vectors is not None and len(each.vectors)]
+        keys = [text_key(text) for each in with_vectors for text in each.grown.leaves]
+        if keys:
+            vectors = np.concatenate([each.vectors for each in with_vectors if each.vectors is not None])
+            self._truth.add_vectors(keys, vectors, self._model.name)
+
+    def _embed(self, batch: list[Grown]) -> None:
+        missing = self._truth.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
+        if missing:
+            self._truth.add_vectors(list(missing), self._model.embed(list(missing.values())), self._model.name)
+            self._report.embedded += len(missing)

@@ -1,0 +1,113 @@
+"""Checks an opened index by checksum: a small one at once, a large one while it is already being searched."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from pathlib import Path
+
+from anabranch.errors import IndexDamagedError
+from anabranch.store.index.segment import REBUILD, Segment
+from anabranch.store.index.segment_index import Index
+
+AT_ONCE = 48 << 20
+"""Bytes of a segment that are read before it is first searched: some 50 milliseconds."""
+
+_checked: dict[str, tuple[object, str | None]] = {}
+"""What was found in each segment, by its folder, and the times of its files then: as long as those stay, once is
+enough, because segments are immutable."""
+
+MOST = 4_096
+"""Segments that are remembered."""
+
+_lock = threading.Lock()
+
+
+class Watch:
+    """Says whether the files of an index are what was written, as far as they have been read by now."""
+
+    def __init__(self, index: Index) -> None:
+        """Check the small segments, and begin with the large ones.
+
+        Raises:
+            IndexDamagedError: A small segment is damaged, or a large one was found to be earlier.
+        """
+        self.problem: str | None = None
+        self._thread: threading.Thread | None = None
+        large = [segment for segment in index.segments if _unknown(segment) and _size(segment) > AT_ONCE]
+        for segment in index.segments:
+            if segment not in large:
+                self._note(_checked_now(segment))
+        self.check()
+        if large:
+            self._thread = threading.Thread(target=_check_all, args=(weakref.ref(self), large), daemon=True)
+            self._thread.start()
+
+    def check(self) -> None:
+        """Raise what was found.
+
+        Raises:
+            IndexDamagedError: A file is not what was written.
+        """
+        if self.problem is not None:
+            raise IndexDamagedError(f"The index is damaged: {self.problem}.", hint=REBUILD)
+
+    def check_all(self) -> None:
+        """Wait until everything has been read, and raise what was found.
+
+        Raises:
+            IndexDamagedError: A file is not what was written.
+        """
+        if self._thread is not None:
+            self._thread.join()
+        self.check()
+
+    def _note(self, problem: str | None) -> None:
+        self.problem = self.problem or problem
+
+
+def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
+    for segment in segments:
+        alive = watch()
+        if alive is None:
+            return
+        del alive
+        problem = _checked_now(segment)
+        # A reader goes on with a segment that was merged into another one and removed since: what it maps is there.
+        if problem is not None and segment.is_whole() and (found := watch()) is not None:
+            found._note(problem)  # its own
+
+
+def _checked_now(segment: Segment) -> str | None:
+    stamp = _stamp(segment)
+    with _lock:
+        known = _checked.get(str(segment.folder))
+    if known is not None and known[0] == stamp:
+        return known[1]
+    problem = next(iter(segment.damage()), None)
+    with _lock:
+        _checked[str(segment.folder)] = (stamp, problem)
+        while len(_checked) > MOST:
+            del _checked[next(iter(_checked))]
+    return problem
+
+
+def _unknown(segment: Segment) -> bool:
+    stamp = _stamp(segment)
+    with _lock:
+        return _checked.get(str(segment.folder), (None, None))[0] != stamp
+
+
+def _stamp(segment: Segment) -> object:
+    return tuple(_time(segment.folder / name) for name in segment.files)
+
+
+def _time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:  # swept away while it was being opened: the checksums say so
+        return 0
+
+
+def _size(segment: Segment) -> int:
+    return sum(int(facts["size"]) for facts in segment.files.values())

@@ -1,0 +1,253 @@
+"""A generation: which segments make up the index, and which of their rows are dead. Immutable, like the segments.
+
+::
+
+    corpus/
+      corpus.db                  the truth
+      CURRENT                    name of the current generation, swapped by an atomic rename
+      generations/000007-1f3a/   manifest.json  histogram.npy  dead/SEGMENT.rows.npy  dead/SEGMENT.terms.npy
+      segments/7c1f09aa/         see `anabranch.store.index.segment`
+
+A reader that has opened a generation keeps it, whatever happens to the pointer: what it has mapped stays readable until
+it lets go, also when the files are removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.errors import IndexDamagedError
+from anabranch.store.index.bm25 import NONE_DEAD, Dead
+from anabranch.store.index.mmap_file import mapped, save
+from anabranch.store.index.segment import REBUILD, sha256, sync
+from anabranch.store.index.statistics import HISTOGRAM, Statistics, write_histogram
+
+SCHEMA = 3
+KEPT = 2
+"""Generations that stay on disk: the current one, and one that a reader may be about to open."""
+
+_NAME = re.compile(r"\d{6,}-[0-9a-f]{4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a generation holds.
+
+    Attributes:
+        changes: How often the documents had changed when it was made.
+        rows: Leaves that are alive; `length` is that of all their terms.
+        segments: Names of its segments, in row order.
+        files: Size and checksum of each file of its own and of each segment's `segment.json`.
+    """
+
+    name: str
+    number: int
+    embedder: str
+    spec: str
+    base_url: str
+    dimension: int
+    language: str
+    analyser: str
+    changes: int
+    documents: int
+    leaves: int
+    chunks: int
+    tokens: int
+    length: int
+    segments: tuple[str, ...]
+    files: dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tombs:
+    """The dead rows of a segment, ascending, and their terms."""
+
+    rows: NDArray[np.int64]
+    dead: Dead
+
+
+NO_TOMBS = Tombs(np.zeros(0, np.int64), NONE_DEAD)
+
+
+def current(folder: Path) -> str | None:
+    """Return the name of the current generation, None where there is none yet."""
+    try:
+        name = (folder / "CURRENT").read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{folder / 'CURRENT'} cannot be read: {error}"
+        raise IndexDamagedError(msg, hint=REBUILD) from error
+    if not _NAME.fullmatch(name):
+        msg = f"{folder / 'CURRENT'} names no index: {name[:40]!r}."
+        raise IndexDamagedError(msg, hint=REBUILD)
+    return name
+
+
+def home_of(folder: Path, name: str) -> Path:
+    """Return the folder of a generation."""
+    return folder / "generations" / name
+
+
+def segment_home(folder: Path, name: str) -> Path:
+    """Return the folder of a segment."""
+    return folder / "segments" / name
+
+
+def read_manifest(folder: Path, name: str) -> Manifest:
+    """Read what a generation holds, and check the files that are its own.
+
+    Raises:
+        IndexDamagedError: A file is missing or is not what was written.
+    """
+    home = home_of(folder, name)
+    try:
+        facts = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
+        if facts.pop("schema") != SCHEMA:
+            msg = f"The index {name} has another format."
+            raise IndexDamagedError(msg, hint=REBUILD)
+        if facts.pop("sha256") != _digest(facts):
+            msg = f"The manifest of the index {name} is not what was written."
+            raise IndexDamagedError(msg, hint=REBUILD)
+        manifest = Manifest(**{**facts, "segments": tuple(facts["segments"])})
+        for path, expected in manifest.files.items():
+            if sha256(folder / path) != expected["sha256"]:
+                msg = f"The index file {path} is not what was written."
+                raise IndexDamagedError(msg, hint=REBUILD)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = f"The index {name} cannot be opened: {error}"
+        raise IndexDamagedError(msg, hint=REBUILD) from error
+    return manifest
+
+
+def read_tombs(folder: Path, manifest: Manifest) -> dict[str, Tombs]:
+    """Return the dead rows of each segment of a generation.
+
+    Raises:
+        IndexDamagedError: A file is gone; a generation may be swept away while it is being opened.
+    """
+    home = home_of(Path(), manifest.name) / "dead"
+    tombs = {}
+    for segment in manifest.segments:
+        rows, terms = home / f"{segment}.rows.npy", home / f"{segment}.terms.npy"
+        # The manifest says whether there are any: a missing file must not bring the dead back.
+        if rows.as_posix() in manifest.files:
+            dead = _own(folder, terms)
+            tombs[segment] = Tombs(_own(folder, rows), Dead(dead[0], dead[1]))
+        else:
+            tombs[segment] = NO_TOMBS
+    return tombs
+
+
+def _own(folder: Path, file: Path) -> NDArray[np.int64]:
+    try:
+        return np.asarray(mapped(folder / file))
+    except (OSError, ValueError) as error:
+        msg = f"The index file {file} cannot be read: {error}"
+        raise IndexDamagedError(msg, hint=REBUILD) from error
+
+
+def read_statistics(folder: Path, manifest: Manifest) -> Statistics:
+    """Return what BM25 knows of a generation as a whole.
+
+    Raises:
+        IndexDamagedError: A file is gone.
+    """
+    return Statistics(manifest.leaves, manifest.length, _own(folder, home_of(Path(), manifest.name) / HISTOGRAM))
+
+
+def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, tombs: dict[str, Tombs]) -> Manifest:
+    """Write a generation and point CURRENT at it.
+
+    Args:
+        folder: The corpus.
+        manifest: Without `files`.
+        statistics: Of the rows that are alive.
+        tombs: By segment.
+
+    Returns:
+        The manifest as it was written.
+    """
+    home = home_of(folder, f".{manifest.name}")
+    (home / "dead").mkdir(parents=True)
+    write_histogram(home, statistics.histogram)
+    for segment, each in tombs.items():
+        if len(each.rows):
+            save(home / "dead" / f"{segment}.rows.npy", each.rows)
+            save(home / "dead" / f"{segment}.terms.npy", np.stack([each.dead.terms, each.dead.counts]))
+    own = {path: path.relative_to(home) for path in sorted(home.rglob("*")) if path.is_file()}
+    final = home_of(Path(), manifest.name)
+    files = {(final / name).as_posix(): _facts(path) for path, name in own.items()}
+    for segment in manifest.segments:
+        path = segment_home(folder, segment) / "segment.json"
+        files[path.relative_to(folder).as_posix()] = _facts(path)
+    written = replace(manifest, files=files)
+    fields = asdict(written)
+    text = json.dumps({"schema": SCHEMA, "sha256": _digest(fields), **fields}, indent=1)
+    (home / "manifest.json").write_text(text, encoding="utf-8")
+    for path in [*home.rglob("*"), home]:
+        sync(path)
+    home.rename(home_of(folder, manifest.name))
+    sync(folder / "generations")
+    _point(folder, manifest.name)
+    return written
+
+
+def _digest(fields: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    return {"size": path.stat().st_size, "sha256": sha256(path)}
+
+
+def _point(folder: Path, name: str) -> None:
+    fresh = folder / ".CURRENT"
+    fresh.write_text(name, encoding="ascii")
+    sync(fresh)
+    fresh.replace(folder / "CURRENT")
+    sync(folder)
+
+
+def next_number(folder: Path) -> int:
+    """Return a number above every generation on disk, whatever the pointer says."""
+    homes = (folder / "generations").iterdir() if (folder / "generations").is_dir() else ()
+    return max((_number(home) for home in homes if _NAME.fullmatch(home.name)), default=0) + 1
+
+
+def _number(home: Path) -> int:
+    return int(home.name.split("-")[0])
+
+
+def sweep(folder: Path, keep: int = KEPT) -> None:
+    """Remove older generations, segments that none of the others has, and what was killed while it was made."""
+    homes = list((folder / "generations").iterdir()) if (folder / "generations").is_dir() else []
+    whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
+    stays = {home.name for home in whole[:keep]}
+    with suppress(IndexDamagedError):
+        stays.add(current(folder) or "")
+    for home in homes:
+        if home.name not in stays:
+            shutil.rmtree(home, ignore_errors=True)
+    used = {name for home in whole if home.name in stays for name in _segments_of(home)}
+    segments = (folder / "segments").iterdir() if (folder / "segments").is_dir() else ()
+    for segment in segments:
+        if segment.name not in used:
+            shutil.rmtree(segment, ignore_errors=True)
+
+
+def _segments_of(home: Path) -> list[str]:
+    try:
+        return list(json.loads((home / "manifest.json").read_text(encoding="utf-8")).get("segments", ()))
+    except (OSError, ValueError, AttributeError):
+        return []

@@ -1,0 +1,168 @@
+"""One segment: an immutable folder with both indexes of some documents, and whose each row is.
+
+::
+
+    segments/7c1f09aa/
+      segment.json                size and SHA-256 of each file below, and of its first bytes
+      rows.npy                    chunk id of each row
+      owners.npy                  place in documents.npy of each row's document
+      documents.npy               number, birth and first row of each document, in row order
+      bm25.*.npy                  inverted file
+      dense.N.faiss codes.N.faiss vectors, and their codes where there are many
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.errors import IndexDamagedError
+from anabranch.store.index.dense import open_shards
+from anabranch.store.index.mmap_file import mapped
+from anabranch.store.index.postings import Postings
+
+FORMAT = 2
+HEAD = 1 << 18
+"""Bytes of each file that are checked whenever it is opened: whatever says how the rest is to be read is among them."""
+
+REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
+
+Rows = NDArray[np.int64]
+
+
+class Segment:
+    """One opened segment; nothing is read into memory that can be mapped.
+
+    Attributes:
+        name: Of its folder.
+        ids: Shape (rows,), chunk ids of 16 bytes.
+        owners: Shape (rows,), places in `documents`.
+        documents: Shape (documents, 3): number, birth, first row.
+        postings: Its inverted file.
+        shards: Its vectors.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open a segment.
+
+        Raises:
+            IndexDamagedError: A file is missing or is not what it should be.
+        """
+        self.name = folder.name
+        self.folder = folder
+        self.files = read_facts(folder)
+        try:
+            self.ids: NDArray[np.bytes_] = mapped(folder / "rows.npy")
+            self.owners: NDArray[np.int32] = mapped(folder / "owners.npy")
+            self.documents: NDArray[np.int64] = mapped(folder / "documents.npy")
+            self.postings = Postings(folder)
+            self.shards = open_shards(folder)
+        except (OSError, ValueError, RuntimeError) as error:
+            msg = f"The index segment {folder.name} cannot be opened: {error}"
+            raise IndexDamagedError(msg, hint=REBUILD) from error
+        if sum(shard.rows for shard in self.shards) != self.rows:
+            msg = f"The index segment {folder.name} has not as many vectors as rows."
+            raise IndexDamagedError(msg, hint=REBUILD)
+
+    @property
+    def rows(self) -> int:
+        """How many leaves it holds, dead ones included."""
+        return len(self.ids)
+
+    def rows_of(self, places: NDArray[np.integer]) -> Rows:
+        """Return all rows of the documents at these places, ascending."""
+        sorted_places = np.sort(places)
+        following = np.minimum(sorted_places + 1, len(self.documents) - 1)
+        ends = np.where(sorted_places + 1 < len(self.documents), self.documents[following, 2], self.rows)
+        starts = self.documents[sorted_places, 2]
+        parts = [np.arange(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+
+    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of the documents with these numbers, by bisection."""
+        order, ordered = self._by_number
+        starts, ends = np.searchsorted(ordered, numbers, "left"), np.searchsorted(ordered, numbers, "right")
+        parts = [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    @cached_property
+    def _by_number(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Places of the documents in the order of their numbers, and these; a changed document is out of order."""
+        numbers = np.array(self.documents[:, 0])
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
+
+    def damage(self) -> list[str]:
+        """Return what is wrong with its files, by checksum; reads all of them."""
+        found = ((path, self._state(path, facts["sha256"])) for path, facts in self.files.items())
+        return [f"{path} of segment {self.name} is {state}" for path, state in found if state]
+
+    def is_whole(self) -> bool:
+        """Tell whether all its files are still there: one that is no longer named by any generation is removed."""
+        return all((self.folder / path).exists() for path in (*self.files, "segment.json"))
+
+    def _state(self, path: str, expected: str) -> str:
+        try:
+            return "" if sha256(self.folder / path) == expected else "not what was written"
+        except FileNotFoundError:
+            return "missing"
+
+
+def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return size and checksum of each file of a segment, having looked at the size and the beginning of each.
+
+    Raises:
+        IndexDamagedError: A file is missing, has another size or another beginning.
+    """
+    try:
+        facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
+        if facts["format"] != FORMAT:
+            msg = f"The index segment {folder.name} has another format."
+            raise IndexDamagedError(msg, hint=REBUILD)
+        files: dict[str, dict[str, Any]] = facts["files"]
+        for path, expected in files.items():
+            if (folder / path).stat().st_size != expected["size"] or _head(folder / path) != expected["head"]:
+                msg = f"The index file {path} of segment {folder.name} is not what was written."
+                raise IndexDamagedError(msg, hint=REBUILD)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = f"The index segment {folder.name} cannot be opened: {error}"
+        raise IndexDamagedError(msg, hint=REBUILD) from error
+    return files
+
+
+def seal(folder: Path) -> None:
+    """Write down size and checksum of each file of a finished segment, and force all of it to the disk."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file())
+    files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path), "head": _head(path)} for path in paths}
+    (folder / "segment.json").write_text(json.dumps({"format": FORMAT, "files": files}, indent=1), encoding="utf-8")
+    for path in [*paths, folder / "segment.json", folder, folder.parent]:
+        sync(path)
+
+
+def sync(path: Path) -> None:
+    """Force a file or folder to the disk before anything names it."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows does not open folders
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _head(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read(HEAD)).hexdigest()
+
+
+def sha256(path: Path) -> str:
+    """Return the checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

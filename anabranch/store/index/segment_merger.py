@@ -1,0 +1,124 @@
+"""A generation in the making: its segments so far, put in order by merging.
+
+Segments are kept in a geometric order of sizes, as in a log-structured merge tree (O'Neil et al. 1996), so that a
+passage is copied a logarithmic number of times, and a search meets few segments.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anabranch.errors import IndexDamagedError
+from anabranch.store.index.manifest import (
+    NO_TOMBS,
+    Manifest,
+    Tombs,
+    read_statistics,
+    read_tombs,
+    segment_home,
+)
+from anabranch.store.index.merge_policy import Source, merge
+from anabranch.store.index.segment import REBUILD, Segment
+from anabranch.store.index.statistics import Statistics
+
+SMALL = 1 << 14
+"""Segments of up to so many rows together are merged before a change is published: it takes less than a second."""
+
+RATIO = 3
+MOST_DEAD = 0.25
+
+
+@dataclass(slots=True)
+class Draft:
+    """Segments in row order, their dead rows by name, and the statistics of the rows that are alive."""
+
+    folder: Path
+    segments: list[Segment]
+    tombs: dict[str, Tombs]
+    statistics: Statistics
+
+    @classmethod
+    def of(cls, folder: Path, manifest: Manifest) -> Draft:
+        """Return what a generation is made of.
+
+        Raises:
+            IndexDamagedError: A file is missing or is not what it should be.
+        """
+        segments = [Segment(segment_home(folder, name)) for name in manifest.segments]
+        return cls(folder, segments, read_tombs(folder, manifest), read_statistics(folder, manifest))
+
+    def tidy(self) -> None:
+        """Merge until sizes are in order."""
+        self._tidy(None)
+
+    def tidy_small(self) -> None:
+        """Merge what is quickly merged, and leave the rest for later."""
+        self._tidy(SMALL)
+
+    def _tidy(self, most: int | None) -> None:
+        while (run := self._due(most)) is not None:
+            self.merge(*run)
+
+    def _due(self, most: int | None) -> tuple[int, int] | None:
+        """Return the first and one past the last of the segments to merge next, of at most `most` rows together."""
+        sizes = [self._alive(segment) for segment in self.segments]
+        first = len(sizes) - 1
+        while first > 0 and _belongs(sizes[first - 1], sum(sizes[first:]), most):
+            first -= 1
+        if first < len(sizes) - 1:
+            return first, len(sizes)
+        for place, segment in enumerate(self.segments):
+            dead = segment.rows - sizes[place]
+            if dead > MOST_DEAD * segment.rows and (most is None or segment.rows <= most):
+                return place, place + 1
+        return None
+
+    def merge(self, first: int, last: int) -> None:
+        """Put one segment in the place of several; one that is whole already stays.
+
+        Raises:
+            IndexDamagedError: One of them is not what was written.
+        """
+        run = self.segments[first:last]
+        if len(run) == 1 and not len(self.tombs[run[0].name].rows):
+            return
+        alive = [segment for segment in run if self._alive(segment)]
+        # What was subtracted from the statistics was read from the others; `merge` looks at these.
+        must_be_sound([segment for segment in run if segment not in alive])
+        made: list[Segment] = []
+        if alive:
+            home = new_home(self.folder)
+            tombs = ((segment, self.tombs[segment.name]) for segment in alive)
+            merge(home, [Source(segment, dead.rows, dead.dead) for segment, dead in tombs])
+            made = [Segment(home)]
+        self.segments[first:last] = made
+        for segment in run:
+            del self.tombs[segment.name]
+        self.tombs |= {segment.name: NO_TOMBS for segment in made}
+
+    def _alive(self, segment: Segment) -> int:
+        return segment.rows - len(self.tombs[segment.name].rows)
+
+
+def _belongs(size: int, after: int, most: int | None) -> bool:
+    """Tell whether a segment should be merged with those after it."""
+    return (size < RATIO * after or size + after <= SMALL) and (most is None or size + after <= most)
+
+
+def must_be_sound(segments: Sequence[Segment]) -> None:
+    """Read all files of segments.
+
+    Raises:
+        IndexDamagedError: One is not what was written.
+    """
+    for segment in segments:
+        if problems := segment.damage():
+            raise IndexDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
+
+
+def new_home(folder: Path) -> Path:
+    """Return the folder of a new segment, which is not made yet."""
+    return segment_home(folder, secrets.token_hex(6))

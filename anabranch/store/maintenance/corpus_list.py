@@ -1,0 +1,167 @@
+"""What a corpus holds, without opening it for searches: no model is loaded, nothing is written."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from anabranch.errors import CorpusDamagedError
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_folder import SAVE, must_exist
+from anabranch.store.index.manifest import Manifest, current, read_manifest, read_tombs, segment_home
+from anabranch.store.index.segment import Segment
+from anabranch.store.maintenance.compact import size_of
+from anabranch.store.passage_reader import read_only
+from anabranch.store.path_arguments import Given
+from anabranch.store.schema import VERSION, version_of
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentInfo:
+    """One segment of the index: its rows, and how many of those are of removed or former passages."""
+
+    name: str
+    rows: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a corpus holds.
+
+    Attributes:
+        generation: Number of the current index, 0 where there is none.
+        is_current: Whether the index is one of the documents as they are.
+        bytes: Of all files.
+        problem: Why there is no index to look at, if it is damaged.
+    """
+
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    leaves: int
+    tokens: int
+    embedder: str
+    dimension: int
+    bytes: int
+    is_current: bool
+    segments: tuple[SegmentInfo, ...]
+    problem: str = ""
+
+    @property
+    def dead(self) -> int:
+        """Rows of the index that are only waiting to be merged away."""
+        return sum(segment.dead for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One document of a list."""
+
+    source: str
+    title: str
+    key: str
+    access: list[str]
+    tokens: int
+    chunks: int
+
+
+def overview(corpus: Given) -> Overview:
+    """Count what is in a corpus, whatever its access tags: this is its owner's view.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: The database cannot be read.
+    """
+    folder = must_exist(corpus)
+    manifest, segments, problem = _index(folder)
+    try:
+        with closing(_opened(folder)) as connection:
+            connection.execute("BEGIN")
+            meta = dict(connection.execute("SELECT name, value FROM meta"))
+            is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
+            counts = _counts_of(manifest) if manifest is not None and is_current else _counted(connection)
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(folder, error) from error
+    return Overview(
+        path=str(folder),
+        generation=manifest.number if manifest else 0,
+        **counts,
+        embedder=meta.get("embedder", ""),
+        dimension=manifest.dimension if manifest else 0,
+        bytes=size_of(folder),
+        is_current=is_current or not (manifest or counts["leaves"]),
+        segments=segments,
+        problem=problem,
+    )
+
+
+def _counts_of(manifest: Manifest) -> dict[str, int]:
+    # Already counted: a million chunks take a while.
+    return {name: getattr(manifest, name) for name in ("documents", "chunks", "leaves", "tokens")}
+
+
+def _counted(connection: sqlite3.Connection) -> dict[str, int]:
+    queries = {
+        "documents": "SELECT count(*) FROM documents",
+        "chunks": "SELECT count(*) FROM chunks",
+        "leaves": "SELECT count(*) FROM chunks WHERE vector_key IS NOT NULL",
+        "tokens": "SELECT coalesce(sum(tokens), 0) FROM documents",
+    }
+    return {name: connection.execute(sql).fetchone()[0] for name, sql in queries.items()}
+
+
+def documents(corpus: Given, most: int | None = None) -> Iterator[Listed]:
+    """Yield the documents of a corpus by source, whatever their access tags.
+
+    Args:
+        corpus: The corpus.
+        most: How many at most; None for all.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: The database cannot be read.
+    """
+    folder = must_exist(corpus)
+    sql = (
+        "SELECT source, title, key, access, tokens, (SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id) "
+        "FROM documents d ORDER BY source LIMIT ?"
+    )
+    try:
+        with closing(_opened(folder)) as connection:
+            for source, title, key, access, tokens, chunks in connection.execute(sql, (-1 if most is None else most,)):
+                yield Listed(source, title, key, json.loads(access), tokens, chunks)
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(folder, error) from error
+
+
+def _opened(folder: Path) -> sqlite3.Connection:
+    connection = read_only(folder / DATABASE)
+    version = version_of(connection)
+    if version > VERSION:
+        connection.close()
+        msg = f"The corpus has version {version}; this program knows versions up to {VERSION}."
+        raise CorpusDamagedError(msg, hint="Update Anabranch.")
+    return connection
+
+
+def _index(folder: Path) -> tuple[Manifest | None, tuple[SegmentInfo, ...], str]:
+    try:
+        name = current(folder)
+        if name is None:
+            return None, (), ""
+        manifest = read_manifest(folder, name)
+        tombs = read_tombs(folder, manifest)
+        rows = {each: Segment(segment_home(folder, each)).rows for each in manifest.segments}
+        return manifest, tuple(SegmentInfo(each, rows[each], len(tombs[each].rows)) for each in manifest.segments), ""
+    except CorpusDamagedError as error:
+        return None, (), error.message
+
+
+def _unreadable(folder: Path, error: sqlite3.DatabaseError) -> CorpusDamagedError:
+    return CorpusDamagedError(f"{folder / DATABASE} cannot be read: {error}", hint=SAVE)

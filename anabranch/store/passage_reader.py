@@ -1,0 +1,294 @@
+"""The read side of the database: which documents a scope lets through, and the text of chunks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.readers.document import Chunk
+from anabranch.store.corpus_writer import changes_in
+from anabranch.store.document_summaries import Outline, leaves_of, outlines
+from anabranch.store.filters import compile_filters
+from anabranch.store.protocol import Place, Scope
+from anabranch.store.records import digest_of, embedded_text, text_key
+
+PARAMETERS = 500
+
+KEPT = 512
+"""Most chunks that are kept once they were read: a turn reads each of its passages three or four times."""
+
+
+class Passages:
+    """Reads a corpus's database from any thread; each call is one read transaction, so of one moment."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the corpus; connections are opened as they are needed, and kept."""
+        self._database = folder / DATABASE
+        self._file = _identity(self._database)
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._kept: dict[tuple[str, int, str], Chunk] = {}
+        weakref.finalize(self, _close_all, self._idle)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the database on disk."""
+        try:
+            return self._database.stat().st_size
+        except FileNotFoundError as error:
+            raise self._gone() from error
+
+    def is_same_file(self) -> bool:
+        """Tell whether the database still is the file that it was at first: a folder may be put in another's place."""
+        return self._file is not None and _identity(self._database) == self._file
+
+    def changes(self) -> int:
+        """Return how often the documents have changed."""
+        with self._reading() as connection:
+            return changes_in(connection)
+
+    def allowed(self, scope: Scope, changes: int) -> tuple[int, NDArray[np.int64] | None]:
+        """Return the numbers of the documents that a scope lets through.
+
+        Args:
+            scope: Who asks for what.
+            changes: The count of changes at which the asker knows of every document.
+
+        Returns:
+            The count of changes that the answer is of, and the numbers; None if it is all that the asker knows of.
+        """
+        where, parameters = visible(scope)
+        with self._reading() as connection:
+            now = changes_in(connection)
+            restricted = connection.execute("SELECT 1 FROM documents WHERE access != '[]' LIMIT 1").fetchone()
+            if restricted is None and not scope.filters and now == changes:
+                return now, None
+            sql = f"SELECT d.number FROM documents d WHERE {where}"  # noqa: S608  # values are parameters
+            numbers = (row[0] for row in connection.execute(sql, parameters))
+            return now, np.fromiter(numbers, dtype=np.int64)
+
+    def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
+        """Return chunks with their text, in the order asked for; those that are gone or out of scope are absent.
+
+        Raises:
+            CorpusDamagedError: The text of one is not what was written.
+        """
+        sql = (
+            "SELECT c.chunk_id, c.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
+            'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
+            "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
+        )
+        whose = json.dumps(visible(scope))
+        with self._reading() as connection:
+            # Tags and documents may have changed: what is kept is of one scope and one state of the documents.
+            changes = changes_in(connection)
+            found = {i: chunk for i in ids if (chunk := self._kept.get((whose, changes, i))) is not None}
+            rows = _batched(connection, sql, [chunk_id for chunk_id in ids if chunk_id not in found], scope)
+            new = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
+        self._keep({(whose, changes, chunk_id): chunk for chunk_id, chunk in new.items()})
+        found |= new
+        return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    def _keep(self, new: dict[tuple[str, int, str], Chunk]) -> None:
+        with self._lock:
+            self._kept.update(new)
+            for oldest in list(islice(self._kept, max(0, len(self._kept) - KEPT))):
+                del self._kept[oldest]
+
+    def owners(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
+        """Return the number of the document of each leaf; those that are gone or out of scope are absent."""
+        sql = (
+            "SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id) "
+            "WHERE c.chunk_id IN ({ids}) AND c.level = 2 AND {where}"
+        )
+        with self._reading() as connection:
+            return dict(_batched(connection, sql, ids, scope))
+
+    def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
+        """Return each chunk's ids one level down in document order."""
+        sql = (
+            "SELECT c.parent_id, c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "
+            "WHERE c.parent_id IN ({ids}) AND {where} ORDER BY c.parent_id, c.position"
+        )
+        result: dict[str, list[str]] = {}
+        with self._reading() as connection:
+            for parent, child in _batched(connection, sql, ids, scope):
+                result.setdefault(parent, []).append(child)
+        return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
+
+    def outlines(self, scope: Scope, most: int) -> list[Outline]:
+        """Return the documents of a scope at a glance, by source; no more than `most`."""
+        with self._reading() as connection:
+            return outlines(connection, *visible(scope), most)
+
+    def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
+        """Return the ids of the first `most` leaves of each document in its order."""
+        where, parameters = visible(scope)
+        with self._reading() as connection:
+            found = {doc_id: leaves_of(connection, doc_id, where, parameters, most) for doc_id in doc_ids}
+        return {doc_id: ids for doc_id, ids in found.items() if ids}
+
+    def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
+        """Return where each spot is, a document id and a character of its text."""
+        where, parameters = visible(scope)
+        # Only this program's own words are put in here; values stay parameters.
+        sql = (
+            "SELECT c.heading, d.pages, d.path FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608
+            f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
+        )
+        places = []
+        with self._reading() as connection:
+            for doc_id, position in spots:
+                rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
+                heading, pages, path = rows[0] if rows else ("", "[]", "")
+                before = [page for start, page in _parsed(pages) if start <= position]
+                places.append(Place(before[-1] if before else None, heading, path))
+        return places
+
+    def _gone(self) -> CorpusNotFoundError:
+        msg = f"The corpus at {self._database.parent} is not there any more."
+        return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection for one read transaction: all that is read in it is of one moment."""
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        try:
+            connection = connection or read_only(self._database)
+            connection.execute("BEGIN")
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if not isinstance(error, sqlite3.DatabaseError):
+                raise
+            if not self._database.exists():
+                raise self._gone() from error
+            msg = f"{self._database} cannot be read: {error}"
+            raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
+        if isinstance(connection, _Unguarded):
+            connection.close()
+            return
+        with self._lock:
+            self._idle.append(connection)
+
+
+def _identity(database: Path) -> tuple[int, int] | None:
+    try:
+        found = database.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class _Unguarded(sqlite3.Connection):
+    """Takes no locks, so that what others write reaches it in pieces: good for one look, not to be kept."""
+
+
+def read_only(database: Path) -> sqlite3.Connection:
+    """Open a database that this process must not change; the caller closes it.
+
+    Raises:
+        sqlite3.DatabaseError: It cannot be read.
+        OperationError: It has a log, which cannot be read here.
+    """
+    uri = f"file:{quote(str(database))}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        # A folder that cannot be written to cannot hold the index of the write-ahead log. If there is something in that
+        # log, it must not be passed over.
+        if _has_log(database):
+            msg = f"The log of {database} cannot be read: {error}."
+            hint = "It holds documents: open the corpus once where its folder can be written to and has room."
+            raise OperationError(msg, hint=hint) from error
+        return sqlite3.connect(
+            f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None, factory=_Unguarded
+        )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _has_log(database: Path) -> bool:
+    try:
+        return database.with_name(f"{database.name}-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def visible(scope: Scope) -> tuple[str, list[Any]]:
+    """Return the SQL condition on documents that a scope stands for: access first, the caller's filters on top.
+
+    Raises:
+        SettingsError: The filters are malformed.
+    """
+    parts, parameters = ["d.access = '[]'"], []
+    if scope.access:
+        marks = ",".join("?" * len(scope.access))
+        parts.append(f"EXISTS (SELECT 1 FROM json_each(d.access) WHERE value IN ({marks}))")  # noqa: S608
+        parameters += list(scope.access)
+    where = f"({' OR '.join(parts)})"
+    if scope.filters:
+        narrowed = compile_filters(scope.filters)
+        return f"{where} AND {narrowed.sql}", [*parameters, *narrowed.parameters]
+    return where, parameters
+
+
+def _batched(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
+    where, parameters = visible(scope)
+    found: list[tuple[Any, ...]] = []
+    for start in range(0, len(ids), PARAMETERS):
+        part = ids[start : start + PARAMETERS]
+        marks = ",".join("?" * len(part))
+        found += connection.execute(sql.format(ids=marks, where=where), [*part, *parameters]).fetchall()
+    return found
+
+
+def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:
+    """Return a chunk with its text, after a look at whether that is what was written: its id is a hash of it.
+
+    A parent has no text of its own in the database but that of its leaves.
+    """
+    text = chunk.text
+    if chunk.level != 2:
+        sql = "SELECT text FROM chunks WHERE doc_id = ? AND level = 2 AND start >= ? AND start < ? ORDER BY start"
+        leaves = connection.execute(sql, (chunk.doc_id, chunk.start, chunk.end)).fetchall()
+        text = "".join(str(row[0]) for row in leaves)
+    is_whole = chunk.chunk_id == digest_of(chunk.doc_id, f"{chunk.level}/{position}", str(text))
+    if is_whole and chunk.level == 2:
+        is_whole = vector_key == text_key(embedded_text(str(chunk.title), str(chunk.heading), str(text)))
+    if not is_whole:
+        raise sqlite3.DatabaseError(f"a passage of {chunk.source!r} is not what was written")
+    return replace(chunk, text=text)
+
+
+def _parsed(pages: str) -> list[tuple[int, int]]:
+    try:
+        return [(int(start), int(page)) for start, page in json.loads(pages)]
+    except (TypeError, ValueError) as error:
+        raise sqlite3.DatabaseError("the pages of a document cannot be read") from error
+
+
+def _close_all(connections: list[sqlite3.Connection]) -> None:
+    for connection in connections:
+        connection.close()

@@ -1,0 +1,73 @@
+"""The vectors of queries, kept: the same question is searched for again every round and turn."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.models.embedder import Embedder, Vectors, embed_queries
+from anabranch.models.usage import count_vectors
+
+KEPT = 1_024
+
+# A pool of its own: a search that waits for its vectors must not wait for a thread that waits for it. The requests for
+# several queries to a hosted embedder run side by side.
+_EMBEDDING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="anabranch-embedding")
+
+_anew: ContextVar[bool] = ContextVar("anabranch_embed_anew", default=False)
+
+
+@contextmanager
+def embedding_anew(anew: bool) -> Iterator[None]:
+    """Have the searches inside embed their queries, also those whose vectors are kept."""
+    token = _anew.set(anew)
+    try:
+        yield
+    finally:
+        _anew.reset(token)
+
+
+class QueryVectors:
+    """The vectors of the last `KEPT` queries by one embedder; for any thread."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Begin with none."""
+        self._embedder = embedder
+        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, queries: Sequence[str]) -> Vectors:
+        """Return a row for each query, those that are not kept embedded side by side; counts both on the meter."""
+        kept = {} if _anew.get() else {query: one for query in queries if (one := self._known(query)) is not None}
+        new = list(dict.fromkeys(query for query in queries if query not in kept))
+        count_vectors(embedded=len(new), known=len(kept))
+        vectors = kept | dict(zip(new, _EMBEDDING.map(self._embedded, new), strict=True))
+        return np.stack([vectors[query] for query in queries])
+
+    def one(self, query: str) -> NDArray[np.float32]:
+        """Return the vector of a query; what a search has embedded is there."""
+        known = self._known(query)
+        return self._embedded(query) if known is None else known
+
+    def _known(self, query: str) -> NDArray[np.float32] | None:
+        with self._lock:
+            known = self._vectors.get(query)
+            if known is not None:
+                self._vectors.move_to_end(query)
+            return known
+
+    def _embedded(self, query: str) -> NDArray[np.float32]:
+        """Embed each query on its own: one text's vector must not depend on what else is in its batch."""
+        vector: NDArray[np.float32] = embed_queries(self._embedder, [query])[0]
+        with self._lock:
+            self._vectors[query] = vector
+            while len(self._vectors) > KEPT:
+                self._vectors.popitem(last=False)
+        return vector

@@ -1,0 +1,122 @@
+"""What the database keeps of a document: its names by content, the text that is embedded, and its rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch.chunking.hierarchical_chunker import Tree
+from anabranch.readers.document import Document
+
+# What stands in front of a leaf must leave it room in the 256 tokens that the bundled embedder sees.
+LONGEST_TITLE = 160
+LONGEST_HEADING = 240
+
+
+def digest_of(*parts: str) -> str:
+    """Return 16 hex characters that name the parts; the separator cannot occur in text that was read."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def text_key(text: str) -> str:
+    """Return 32 hex characters that name a text; longer than an id, because whoever shares it shares its vector."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def content_digest(document: Document) -> str:
+    """Name everything of a document that the corpus keeps, so that an unchanged one is left alone."""
+    blocks = [[block.text, block.page, block.heading, block.is_heading] for block in document.blocks]
+    facts = [document.title, document.key, plain(document.metadata), document.access, blocks]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def embedded_text(title: str, heading: str, text: str) -> str:
+    """Return what both arms see of a leaf: title and heading path in front, which say what the words are about."""
+    title, heading = title[:LONGEST_TITLE], heading[-LONGEST_HEADING:]
+    head = heading if heading.startswith(title) else " > ".join(part for part in (title, heading) if part)
+    return f"{head}\n{text.strip()}" if head else text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A document with its tree, ready to be written once its leaves have vectors."""
+
+    document: Document
+    tree: Tree
+    digest: str
+    path: str
+
+    @property
+    def leaves(self) -> list[str]:
+        """What is embedded, one text per leaf in document order."""
+        title = self.document.title
+        return [embedded_text(title, node.heading, node.text) for node in self.tree.nodes if node.level == 2]
+
+
+def facts_of(grown: Grown) -> dict[str, str | int]:
+    """Return the columns of a document's row, all but its number and its birth."""
+    document = grown.document
+    return {
+        "doc_id": digest_of(document.source),
+        "path": grown.path,
+        "source": document.source,
+        "key": document.key or document.source,
+        "title": document.title,
+        "digest": grown.digest,
+        "metadata": json.dumps(plain(document.metadata), ensure_ascii=False, sort_keys=True),
+        "access": json.dumps(sorted(document.access)),
+        "tokens": sum(node.tokens for node in grown.tree.nodes if node.level == 0),
+        "pages": json.dumps(pages_of(grown)),
+    }
+
+
+def pages_of(grown: Grown) -> list[tuple[int, int]]:
+    """Return where in the text each page begins, for formats that have pages."""
+    starts: list[tuple[int, int]] = []
+    position = 0
+    for block in grown.document.blocks:
+        found = grown.tree.text.find(block.text, position)
+        position = found if found >= 0 else position
+        if block.page is not None and (not starts or starts[-1][1] != block.page):
+            starts.append((position, block.page))
+        position += len(block.text) if found >= 0 else 0
+    return starts
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401  # metadata of any shape
+    """Return what SQLite takes for JSON: one number that is not finite would break every filter of the corpus."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def rows_of(doc_id: str, grown: Grown) -> list[tuple[Any, ...]]:
+    """Give each node its id: a content hash of document, place and text, so that what did not change keeps it."""
+    nodes = grown.tree.nodes
+    places = [0, 0, 0]
+    positions: list[int] = []
+    for node in nodes:
+        positions.append(places[node.level])
+        places[node.level] += 1
+    ids = [
+        digest_of(doc_id, f"{node.level}/{position}", node.text)
+        for node, position in zip(nodes, positions, strict=True)
+    ]
+    title = grown.document.title
+    return [
+        (
+            ids[index], doc_id, ids[node.parent] if node.parent is not None else None, node.level, positions[index],
+            node.start, node.end, node.page, node.page_end, node.heading, node.tokens,
+            node.text if node.level == 2 else None,
+            text_key(embedded_text(title, node.heading, node.text)) if node.level == 2 else None,
+        )
+        for index, node in enumerate(nodes)
+    ]  # fmt: skip

@@ -1,0 +1,224 @@
+"""A document as the database has it, and whether it is whole.
+
+A disk can change bytes without a word, and SQLite has no checksums. But a document bears witness to itself: its id is a
+hash of its name, the ids of its chunks are hashes of their text, and its leaves follow on one another without a gap.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from anabranch.store.records import digest_of, embedded_text, text_key
+
+PAGE = 1_000
+_LARGEST = (1 << 63) - 1
+
+
+class StoredDocument(NamedTuple):
+    """A row of `documents`; `metadata`, `access` and `pages` are JSON. A damaged row may hold anything."""
+
+    number: int
+    born: int
+    doc_id: str
+    path: str
+    source: str
+    key: str
+    title: str
+    digest: str
+    metadata: str
+    access: str
+    tokens: int
+    pages: str
+
+
+class StoredChunk(NamedTuple):
+    """A row of `chunks`; leaves alone have `text` and `vector_key`. A damaged row may hold anything."""
+
+    chunk_id: str
+    doc_id: str
+    parent_id: str | None
+    level: int
+    position: int
+    start: int
+    end: int
+    page: int | None
+    page_end: int | None
+    heading: str
+    tokens: int
+    text: str | None
+    vector_key: str | None
+
+
+DOCUMENT = ", ".join(StoredDocument._fields)
+CHUNK = ", ".join(f'"{name}"' for name in StoredChunk._fields)
+_TEXTS = ("doc_id", "path", "source", "key", "title", "digest", "metadata", "access", "pages")
+
+
+def numbers(connection: sqlite3.Connection, after: int = 0, *, backwards: bool = False) -> Iterator[int]:
+    """Yield the numbers of the documents, ascending, a page at a time: what was read stays read if reading fails.
+
+    Args:
+        connection: The database.
+        after: Where to begin.
+        backwards: Begin at the last and go down, whatever `after` is.
+
+    Raises:
+        sqlite3.DatabaseError: The table is damaged.
+    """
+    past, order, last = ("<", "DESC", _LARGEST) if backwards else (">", "ASC", after)
+    sql = f"SELECT number FROM documents WHERE number {past} ? ORDER BY number {order} LIMIT ?"  # noqa: S608  # ours
+    size = PAGE
+    while True:
+        try:
+            found = connection.execute(sql, (last, size)).fetchall()
+        except sqlite3.DatabaseError:
+            if size == 1:
+                raise
+            size = 1  # up to the damage, one by one
+            continue
+        if not found:
+            return
+        for (number,) in found:
+            if number == last or (number < last) != backwards:  # a damaged tree can lead round in circles
+                msg = "documents are out of order"
+                raise sqlite3.DatabaseError(msg)
+            yield number
+            last = number
+
+
+def stored_document(connection: sqlite3.Connection, number: int) -> StoredDocument | None:
+    """Return one document's row."""
+    sql = f"SELECT {DOCUMENT} FROM documents WHERE number = ?"  # noqa: S608  # names of columns
+    row = connection.execute(sql, (number,)).fetchone()
+    return StoredDocument(*row) if row else None
+
+
+def stored_chunks(connection: sqlite3.Connection, doc_id: str) -> list[StoredChunk]:
+    """Return the chunks of a document in reading order, parents before their children."""
+    sql = f"SELECT {CHUNK} FROM chunks WHERE doc_id = ?"  # noqa: S608  # names of columns
+    return in_order(StoredChunk(*row) for row in connection.execute(sql, (doc_id,)))
+
+
+def in_order(chunks: Iterator[StoredChunk]) -> list[StoredChunk]:
+    """Sort chunks into reading order, parents before their children; those without a place come last."""
+    placed: list[StoredChunk] = []
+    lost: list[StoredChunk] = []
+    for chunk in chunks:
+        (placed if isinstance(chunk.start, int) and isinstance(chunk.level, int) else lost).append(chunk)
+    return sorted(placed, key=lambda chunk: (chunk.start, chunk.level)) + lost
+
+
+def vectors_of(connection: sqlite3.Connection, doc_id: str) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the id of each leaf of a document in order, and its vector if it has one."""
+    sql = (
+        "SELECT c.chunk_id, v.vector FROM chunks c LEFT JOIN vectors v ON v.vector_key = c.vector_key AND v.embedder = "
+        "(SELECT value FROM meta WHERE name = 'embedder') WHERE c.doc_id = ? AND c.level = 2 ORDER BY c.start"
+    )
+    yield from connection.execute(sql, (doc_id,))
+
+
+def dimension_of_most(connection: sqlite3.Connection) -> int:
+    """Return the length that most vectors have; one has to be wrong to differ."""
+    sql = (
+        "SELECT length(vector) FROM vectors WHERE embedder = (SELECT value FROM meta WHERE name = 'embedder') "
+        "GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1"
+    )
+    row = connection.execute(sql).fetchone()
+    return int(row[0]) // 4 if row else 0
+
+
+def is_vector(blob: object, dimension: int) -> bool:
+    """Tell whether a blob is a vector of that length, made of numbers."""
+    if not isinstance(blob, bytes) or len(blob) != 4 * dimension or not dimension:
+        return False
+    return bool(np.isfinite(np.frombuffer(blob, dtype=np.float32)).all())
+
+
+def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
+    """Return what is wrong with a document, None where it is exactly what was written.
+
+    Args:
+        document: Its row.
+        chunks: All of its chunks, in reading order.
+    """
+    return (
+        _fault_of_row(document)
+        or _fault_of_types(chunks)
+        or _fault_of_tree(chunks)
+        or _fault_of_words(document, chunks)
+    )
+
+
+def _fault_of_row(document: StoredDocument) -> str | None:
+    if not all(isinstance(getattr(document, name), str) for name in _TEXTS) or not isinstance(document.tokens, int):
+        return "its row cannot be read"
+    if document.doc_id != digest_of(document.source):
+        return "its id is not that of its name"
+    try:
+        metadata, access, pages = (json.loads(each) for each in (document.metadata, document.access, document.pages))
+    except (ValueError, RecursionError):
+        return "its metadata cannot be read"
+    if not isinstance(metadata, dict) or not _are_tags(access) or not _are_pages(pages):
+        return "its metadata cannot be read"
+    return None
+
+
+def _are_tags(access: object) -> bool:
+    return isinstance(access, list) and all(isinstance(tag, str) for tag in access)
+
+
+def _are_pages(pages: object) -> bool:
+    return isinstance(pages, list) and all(
+        isinstance(pair, list) and [type(number) for number in pair] == [int, int] for pair in pages
+    )
+
+
+def _fault_of_types(chunks: Sequence[StoredChunk]) -> str | None:
+    for chunk in chunks:
+        whole = all(
+            type(number) is int for number in (chunk.level, chunk.position, chunk.start, chunk.end, chunk.tokens)
+        )
+        pages = all(page is None or type(page) is int for page in (chunk.page, chunk.page_end))
+        if not whole or not pages or not isinstance(chunk.heading, str) or not 0 <= chunk.level <= 2:
+            return "a row of its chunks cannot be read"
+        if not isinstance(chunk.text, str if chunk.level == 2 else type(None)):
+            return "a leaf has no text, or a parent has some"
+    return None
+
+
+def _fault_of_tree(chunks: Sequence[StoredChunk]) -> str | None:
+    """Look that each level covers the whole text without a gap, and that each chunk lies within its parent."""
+    ends, counts = [0, 0, 0], [0, 0, 0]
+    above: list[StoredChunk | None] = [None, None, None]
+    for chunk in chunks:
+        if chunk.start != ends[chunk.level] or chunk.position != counts[chunk.level]:
+            return f"a passage is missing at character {ends[chunk.level]}"
+        parent = above[chunk.level - 1] if chunk.level else None
+        if chunk.parent_id != (parent.chunk_id if parent else None):
+            return "a chunk has lost its parent"
+        if chunk.end <= chunk.start or (parent is not None and chunk.end > parent.end):
+            return "a chunk does not lie within its parent"
+        ends[chunk.level] = chunk.end
+        counts[chunk.level] += 1
+        above[chunk.level] = chunk
+    return None if len(set(ends)) == 1 else f"a passage is missing at character {min(ends)}"
+
+
+def _fault_of_words(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
+    text = "".join(chunk.text or "" for chunk in chunks)
+    if len(text) != (chunks[-1].end if chunks else 0):
+        return "a passage has not all of its text"
+    for chunk in chunks:
+        words = text[chunk.start : chunk.end]
+        if chunk.chunk_id != digest_of(document.doc_id, f"{chunk.level}/{chunk.position}", words):
+            return "a passage is not what was written"
+        if chunk.level == 2 and chunk.vector_key != text_key(embedded_text(document.title, chunk.heading, words)):
+            return "a passage, or what it stands under, is not what was written"
+    if document.tokens != sum(chunk.tokens for chunk in chunks if chunk.level == 0):
+        return "a passage is missing"
+    return None

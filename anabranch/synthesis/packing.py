@@ -1,0 +1,230 @@
+"""Fills windows of a model's context with passages: the best in the first window, none twice, none lost silently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from anabranch.errors import SettingsError
+from anabranch.synthesis.near_duplicates import Duplicates
+from anabranch.synthesis.passage_splitter import cut
+
+Count = Callable[[str], int]
+"""Length of a text in tokens."""
+
+Cost = Callable[[str, int], int]
+"""What a passage takes in another measure, of its text and its length in tokens."""
+
+_LONGEST_TOKEN = 32
+"""Characters per token that nothing but padding exceeds; keeps the search for a cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage, or a piece of one, to be packed.
+
+    Attributes:
+        id: Chunk id; the pieces of a passage share it.
+        doc_id: Its document.
+        start: First character in the document's text.
+        end: One past the last character.
+        score: Relevance; larger is better.
+        tokens: Length of `text` by the counter that the budget is meant in.
+        text: The characters in [start, end).
+        parts: Where its children begin, in the document's text; where a passage is too large, it is cut there first.
+    """
+
+    id: str
+    doc_id: str
+    start: int
+    end: int
+    score: float
+    tokens: int
+    text: str
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A second bound of a window, in a measure of its own: what the chat model's context has room for.
+
+    Attributes:
+        tokens: Room in each window.
+        cost: What one passage takes of it, with all that is put around the passage.
+    """
+
+    tokens: int
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A passage, or a piece of one, that is in no window.
+
+    Attributes:
+        id: Chunk id.
+        start: First character in the document's text.
+        end: One past the last character.
+        reason: `duplicate_of <id>`, `over_limit` (no window left), or `over_budget` (not even a character fits).
+    """
+
+    id: str
+    start: int
+    end: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Windows of passages, and what is not in them.
+
+    Attributes:
+        windows: Best window first; inside one, sources by their best score and passages of a source in document order.
+        dropped: In order of score.
+        torn: Ids of passages of which a sentence larger than a window had to be cut, in order of score.
+    """
+
+    windows: tuple[tuple[Passage, ...], ...]
+    dropped: tuple[Dropped, ...]
+    torn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What one window holds."""
+
+    budget: int
+    overhead: int
+    count: Count
+    limit: Limit | None
+
+    @property
+    def room(self) -> int:
+        """The largest piece, in tokens."""
+        return self.budget - self.overhead
+
+    def cost(self, text: str, tokens: int) -> int:
+        return self.limit.cost(text, tokens) if self.limit else 0
+
+    def holds(self, text: str, tokens: int | None = None) -> bool:
+        """Tell whether an empty window has room for a text."""
+        length = self.count(text) if tokens is None else tokens
+        return length <= self.room and (self.limit is None or self.cost(text, length) <= self.limit.tokens)
+
+
+@dataclass(slots=True)
+class _Window:
+    room: int
+    left: int
+    passages: list[Passage] = field(default_factory=list)
+
+    def take(self, piece: Passage, tokens: int, cost: int) -> bool:
+        """Take a piece in where there is room for it."""
+        if tokens > self.room or cost > self.left:
+            return False
+        self.passages.append(piece)
+        self.room -= tokens
+        self.left -= cost
+        return True
+
+
+def pack(
+    passages: Sequence[Passage],
+    *,
+    budget: int,
+    count: Count,
+    max_windows: int | None = None,
+    overhead: int = 0,
+    limit: Limit | None = None,
+) -> Packed:
+    """Fill windows of at most `budget` tokens, best passages first.
+
+    Each passage goes, in order of score, to the first window with room for it. Near-duplicates of a better passage, and
+    passages that lie inside one, are dropped. A passage that is larger than a window is cut where its children begin, a
+    child that is still too large at sentence ends, and a sentence only where it must be, at words; the pieces keep the
+    passage's id and have a span of their own.
+
+    Args:
+        passages: In any order.
+        budget: Tokens per window, > 0.
+        count: Token counter, the one that `Passage.tokens` comes from.
+        max_windows: Most windows to fill; None for as many as it takes.
+        overhead: Tokens of the budget that the envelope adds to each passage.
+        limit: A second bound that every window has to keep as well; None for none.
+
+    Returns:
+        The windows and the drops; together they hold every character of every passage.
+
+    Raises:
+        SettingsError: The budget or the limit leaves no room for a token, or `max_windows` is below 1.
+    """
+    bounds = _Bounds(budget, overhead, count, limit)
+    if bounds.room < 1 or (limit is not None and limit.tokens < 1):
+        raise SettingsError(f"A window of {budget!r} tokens holds no passage.", hint="Use a larger window.")
+    if max_windows is not None and max_windows < 1:
+        raise SettingsError(f"max_windows cannot be {max_windows!r}.", hint="Use 1 or more, or leave it out.")
+    dropped: list[Dropped] = []
+    windows: list[_Window] = []
+    torn: dict[str, None] = {}
+    for passage in _distinct(sorted(passages, key=_order), dropped):
+        for piece, whole in _pieces(passage, bounds):
+            if not whole:
+                torn[piece.id] = None
+            if not bounds.holds(piece.text, piece.tokens):
+                dropped.append(Dropped(piece.id, piece.start, piece.end, "over_budget"))
+            elif not _place(piece, windows, bounds, max_windows):
+                dropped.append(Dropped(piece.id, piece.start, piece.end, "over_limit"))
+    return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped), tuple(torn))
+
+
+def _order(passage: Passage) -> tuple[float, str, int, str, int]:
+    return (-passage.score, passage.doc_id, passage.start, passage.id, -passage.end)
+
+
+def _distinct(passages: Iterable[Passage], dropped: list[Dropped]) -> Iterator[Passage]:
+    """Yield the passages that say something new, and report the others."""
+    known = Duplicates()
+    kept: dict[str, list[Passage]] = {}
+    for passage in passages:
+        original = _container(passage, kept.get(passage.doc_id, [])) or known.find(passage.id, passage.text)
+        if original is None:
+            kept.setdefault(passage.doc_id, []).append(passage)
+            yield passage
+        else:
+            dropped.append(Dropped(passage.id, passage.start, passage.end, f"duplicate_of {original}"))
+
+
+def _container(passage: Passage, kept: Iterable[Passage]) -> str | None:
+    return next((one.id for one in kept if one.start <= passage.start and passage.end <= one.end), None)
+
+
+def _place(piece: Passage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
+    """Put a piece into the first window with room, or into a new one where one is left."""
+    tokens, cost = piece.tokens + bounds.overhead, bounds.cost(piece.text, piece.tokens)
+    if any(window.take(piece, tokens, cost) for window in windows):
+        return True
+    if max_windows is not None and len(windows) >= max_windows:
+        return False
+    windows.append(_Window(bounds.budget, bounds.limit.tokens if bounds.limit else 0))
+    return windows[-1].take(piece, tokens, cost)
+
+
+def _arranged(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return the best source first, each source in document order."""
+    sources: dict[str, list[Passage]] = {}
+    for passage in passages:
+        sources.setdefault(passage.doc_id, []).append(passage)
+    best = sorted(sources.values(), key=lambda several: min(map(_order, several)))
+    return tuple(one for several in best for one in sorted(several, key=lambda one: (one.start, one.end, one.id)))
+
+
+def _pieces(passage: Passage, bounds: _Bounds) -> Iterator[tuple[Passage, bool]]:
+    """Yield the passage, or where it is too large, pieces of it, and whether each is of whole sentences."""
+    if bounds.holds(passage.text, passage.tokens):
+        yield passage, True
+        return
+    inner = [start - passage.start for start in passage.parts]
+    for start, end, whole in cut(passage.text, inner, bounds.holds, longest=_LONGEST_TOKEN * bounds.room):
+        text = passage.text[start:end]
+        piece = replace(passage, start=passage.start + start, end=passage.start + end, text=text, parts=())
+        yield replace(piece, tokens=bounds.count(text)), whole

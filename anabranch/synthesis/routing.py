@@ -1,0 +1,144 @@
+"""How the answer is written: a pure choice on the retrieved evidence, with its reasons.
+
+One window needs one call. Several windows are read one after the other (create and refine) where the evidence is
+focused, and side by side (map and reduce) where the question gathers from many places: then no single passage decides,
+and a chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from anabranch.synthesis.budget import Prices, RouteName, Spending
+
+Synthesis = Literal["auto", "stuff", "refine", "map_reduce"]
+
+_AGGREGATIVE_IN_ENGLISH = re.compile(
+    r"\b(all|each|every|list|enumerate|summari[sz]e|summary|overview|compare|comparison|differences?|how many|"
+    r"how often|main (points|themes|ideas)|themes|throughout|across|overall|in total)\b",
+    re.IGNORECASE,
+)
+MANY_SOURCES = 4
+FLAT = 0.8
+"""Relevance is flat when the median passage has at least this share of the best one's score."""
+
+EARLY_STOP = 2
+"""Refining ends after this many windows in a row that added nothing, or that the model failed to read."""
+
+LONG_CHAIN = 6
+"""A chain of more windows than this is slower than it is worth: each one is a round trip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The route and, for people, why.
+
+    Attributes:
+        name: The route.
+        reasons: Why this one.
+        unread: Windows at the end that the budget does not let be read.
+        lacking: What the budget lacks, for people; empty where it lacks nothing.
+    """
+
+    name: RouteName
+    reasons: tuple[str, ...]
+    unread: int = 0
+    lacking: str = ""
+
+
+def aggregative_in_english(question: str) -> bool:
+    """Say whether an English question gathers from many places (list, compare, how many, summarise).
+
+    In other languages the evidence alone says so: how evenly it is spread, and how much of it there is.
+    """
+    return bool(_AGGREGATIVE_IN_ENGLISH.search(question))
+
+
+def flat(scores: Sequence[float]) -> bool:
+    """Say whether relevance is spread evenly rather than held by the first passages."""
+    ordered = sorted(scores, reverse=True)
+    return len(ordered) > 1 and ordered[0] > 0 and ordered[len(ordered) // 2] >= FLAT * ordered[0]
+
+
+def choose(
+    *,
+    windows: int,
+    question: str,
+    sources: int,
+    scores: Sequence[float],
+    synthesis: Synthesis = "auto",
+    has_model: bool = True,
+) -> Choice:
+    """Choose the route.
+
+    Args:
+        windows: Windows the passages were packed into.
+        question: As it stands alone.
+        sources: Distinct documents among the passages.
+        scores: Relevance of the passages.
+        synthesis: What the caller asked for; 'auto' lets the evidence decide.
+        has_model: Whether a chat model is configured.
+    """
+    if not has_model:
+        return Choice("compose", ("no chat model is configured: the answer is verbatim sentences",))
+    if synthesis == "stuff":
+        return Choice("create", ("synthesis: stuff was asked for: the best passages in one window",))
+    if windows <= 1:
+        return Choice("create", ("all passages fit one window",))
+    if synthesis != "auto":
+        return Choice(synthesis, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
+    return _by_evidence(windows, question, sources, scores)
+
+
+def _by_evidence(windows: int, question: str, sources: int, scores: Sequence[float]) -> Choice:
+    said = (f"{windows} windows",)
+    if aggregative_in_english(question):
+        return Choice("map_reduce", (*said, "the question gathers from many places"))
+    if sources >= MANY_SOURCES and flat(scores):
+        return Choice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))
+    if windows > LONG_CHAIN:
+        return Choice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
+    return Choice("refine", (*said, "the evidence is focused"))
+
+
+def afford(choice: Choice, prices: Prices, left: Spending, *, chain: bool = True) -> Choice:
+    """Return the choice, or what comes nearest to it within a budget.
+
+    The other way to read all windows comes first, then fewer windows, then verbatim sentences, which cost no call.
+
+    Args:
+        choice: What the evidence speaks for.
+        prices: Of the windows there are.
+        left: What the question may still cost.
+        chain: Whether the model's context has room for an answer so far beside a window.
+    """
+    windows = len(prices.windows)
+    if choice.name == "compose" or not windows:
+        return choice
+    if choice.name == "refine" and not chain:
+        choice = Choice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))
+    lacking = left.lacks(prices.of(choice.name, windows))
+    if not lacking:
+        return choice
+    why = (*choice.reasons, f"{choice.name} takes {lacking}")
+    for read in range(windows, 0, -1):
+        for name in _ways(choice.name, read, chain=chain):
+            if not left.lacks(prices.of(name, read)):
+                return _instead(Choice(name, why, windows - read, lacking), windows)
+    return Choice("compose", (*why, "no model call is left: verbatim sentences"), lacking=lacking)
+
+
+def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]:
+    if read == 1 or wanted == "create":
+        return ("create",)
+    other: RouteName = "map_reduce" if wanted == "refine" else "refine"
+    return tuple(name for name in (wanted, other) if chain or name != "refine")
+
+
+def _instead(choice: Choice, windows: int) -> Choice:
+    read = f"{choice.name} over the first {windows - choice.unread} of {windows} windows instead"
+    said = read if choice.unread else f"{choice.name} instead"
+    return replace(choice, reasons=(*choice.reasons, said))

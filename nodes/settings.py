@@ -1,0 +1,432 @@
+"""How one question is to be answered: every setting a caller may choose, its bounds and the step it belongs to.
+
+Precedence: explicit value, then what the thread began its turn with, then the environment (`ANABRANCH_` and the
+field's name), then the default here. On a LangGraph server the same model is the typed form that Studio shows on each
+node. Secrets are never settings: providers' keys are read from their own environment variables by their own clients.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, get_origin
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+
+import prompts
+from anabranch.errors import SettingsError
+from anabranch.safety.operator import environment, operator
+
+PRIVATE = frozenset({"access"})
+"""Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
+
+MAX_PROBLEMS = 5
+"""Problems that one error names."""
+
+
+def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
+    """Tell Studio which nodes a field belongs to, and that it is a prompt."""
+    return {"langgraph_nodes": list(nodes), **({"langgraph_type": kind} if kind else {})}
+
+
+def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Field itself returns
+    return Field(
+        default=text,
+        min_length=1,
+        max_length=20_000,
+        description=f"Instructions to the model in the step {node!r}; the program adds passages in the user role.",
+        json_schema_extra=_on(node, kind="prompt"),
+    )
+
+
+class Context(BaseModel):
+    """One frozen set of choices for one run; an unknown key is an error.
+
+    It knows its fields and nothing else: where values come from besides is the business of `in_force`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    corpus: Annotated[str, BeforeValidator(_path)] = Field(
+        default=".anabranch/corpus",
+        min_length=1,
+        description="Folder of the corpus to search.",
+        json_schema_extra=_on("begin", "retrieve"),
+    )
+    access: tuple[str, ...] = Field(
+        default=(),
+        max_length=100,
+        description="Access tags of the caller; documents with tags are visible only to callers who hold one of them.",
+        json_schema_extra=_on("retrieve", "merge"),
+    )
+    model: str | None = Field(
+        default=None,
+        description="Chat model, 'provider:name' as in init_chat_model; without one, answers are verbatim sentences.",
+        json_schema_extra=_on("condense", "rewrite", "rerank", "grade", "create", "refine", "map", "reduce"),
+    )
+    base_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://",
+        description="An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
+        json_schema_extra=_on("create"),
+    )
+    temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of every model call.")
+    model_timeout: float = Field(
+        default=60.0, gt=0, le=3600, description="Seconds one model call may take, retries included."
+    )
+    model_retries: int = Field(
+        default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
+    )
+    max_concurrency: int = Field(default=8, ge=1, le=64, description="Model calls at once within one step.")
+    structured: Literal["auto", "json_schema", "tool", "json_mode", "text"] = Field(
+        default="auto",
+        description="How the model is made to decide in JSON; 'auto' takes the strongest means that it has.",
+        json_schema_extra=_on("refine"),
+    )
+    context_tokens: int | None = Field(
+        default=None,
+        ge=256,
+        le=100_000_000,
+        description="Tokens of one call that the model has room for, reply included; unset: what is published of it.",
+        json_schema_extra=_on("pack"),
+    )
+    max_model_calls: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="Model calls one question may take; the answer is written by a route that keeps to it.",
+        json_schema_extra=_on("pack"),
+    )
+    max_sequential: int | None = Field(
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Model calls one after the other that one question may wait for.",
+        json_schema_extra=_on("pack"),
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=100,
+        le=1_000_000_000,
+        description="Tokens, of prompts and replies together, that one question may take.",
+        json_schema_extra=_on("pack"),
+    )
+
+    history_tokens: int = Field(
+        default=1000,
+        ge=0,
+        le=100_000,
+        description="Tokens of the conversation that a follow-up question is understood from, newest turns first.",
+        json_schema_extra=_on("condense"),
+    )
+    strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
+        default="multi",
+        description="How the chat model makes further search queries; without one the question alone is searched for.",
+        json_schema_extra=_on("rewrite"),
+    )
+    n_queries: int = Field(
+        default=4,
+        ge=1,
+        le=16,
+        description="Search queries in all, the question itself among them.",
+        json_schema_extra=_on("rewrite"),
+    )
+    retrievers: tuple[str, ...] = Field(
+        default=("bm25", "dense"),
+        min_length=1,
+        max_length=8,
+        description="Retrievers to fan out to: 'bm25', 'dense', 'llm' (the chat model reads every passage of a small "
+        "corpus), and the names of any given to build(retrievers=...).",
+        json_schema_extra=_on("retrieve"),
+    )
+    retrieve_batch: int = Field(
+        default=20,
+        ge=1,
+        le=200,
+        description="Passages, or summaries, in one call of the retriever 'llm'.",
+        json_schema_extra=_on("retrieve"),
+    )
+    retrieve_calls: int = Field(
+        default=20,
+        ge=1,
+        le=10_000,
+        description="Calls the retriever 'llm' may make for one search; a corpus that needs more is refused.",
+        json_schema_extra=_on("retrieve"),
+    )
+    depth: int = Field(
+        default=50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve")
+    )
+    fusion: Literal["complete", "convex", "rrf", "z_score", "dbsf"] = Field(
+        default="complete",
+        description="How lists are fused: min-max convex combination with every passage scored by both retrievers, or "
+        "of the lists as they are; reciprocal ranks, z-scores, distributions.",
+        json_schema_extra=_on("fuse"),
+    )
+    alpha: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone; unset: chosen for each "
+        "question by the evidence with fusion 'complete', one half with the others.",
+        json_schema_extra=_on("fuse"),
+    )
+    rrf_k: float = Field(
+        default=60.0,
+        gt=0,
+        le=10_000,
+        description="The constant of reciprocal rank fusion.",
+        json_schema_extra=_on("fuse"),
+    )
+    rerank: Literal["none", "llm", "cohere", "cross_encoder"] = Field(
+        default="none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
+    )
+    rerank_model: str | None = Field(
+        default=None,
+        description="Cohere model name (default 'rerank-v4.0-fast'), or the folder of an ONNX cross-encoder.",
+        json_schema_extra=_on("rerank"),
+    )
+    rerank_depth: int = Field(
+        default=30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
+    )
+    rerank_form: Literal["auto", "listwise", "batches"] = Field(
+        default="auto",
+        description="How the LLM reranker judges: the first 20 candidates in one call, or all of them in parallel "
+        "batches; 'auto' is the former for up to 20.",
+        json_schema_extra=_on("rerank"),
+    )
+    rerank_batch: int = Field(
+        default=10,
+        ge=1,
+        le=50,
+        description="Candidates in one call of the LLM reranker's batches; one or two more are shown as a yardstick.",
+        json_schema_extra=_on("rerank"),
+    )
+    rerank_always: bool = Field(
+        default=False,
+        description="Ask the LLM reranker also where all candidates fit one window, so that all are read in any case.",
+        json_schema_extra=_on("rerank"),
+    )
+    top_k: int = Field(
+        default=24,
+        ge=1,
+        le=1000,
+        description="Leaf passages kept after reranking.",
+        json_schema_extra=_on("rerank", "merge"),
+    )
+    merge_threshold: float = Field(
+        default=0.75,
+        ge=0,
+        le=1,
+        description="A parent replaces its children when more than this share of them was kept; 1: no merging.",
+        json_schema_extra=_on("merge"),
+    )
+    grade: Literal["scores", "llm", "none"] = Field(
+        default="scores", description="Who judges whether there is evidence.", json_schema_extra=_on("grade")
+    )
+    max_rounds: int = Field(
+        default=2,
+        ge=1,
+        le=5,
+        description="Rounds of retrieval at most; a further round is told what was missing.",
+        json_schema_extra=_on("grade"),
+    )
+    synthesis: Literal["auto", "stuff", "refine", "map_reduce"] = Field(
+        default="auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
+    )
+    window_tokens: int = Field(
+        default=3000,
+        ge=64,
+        le=1_000_000,
+        description="Tokens of passages in one call, by the corpus's tokenizer; less where the model has no room.",
+        json_schema_extra=_on("pack"),
+    )
+    answer_tokens: int = Field(
+        default=800,
+        ge=16,
+        le=32_000,
+        description="Tokens one model reply may have.",
+        json_schema_extra=_on("create", "refine", "map", "reduce"),
+    )
+    fan_in: int = Field(
+        default=4,
+        ge=2,
+        le=20,
+        description="Partial answers joined by one reduce call.",
+        json_schema_extra=_on("reduce"),
+    )
+    cache_vectors: bool = Field(
+        default=True,
+        description="Keep the vectors of the last queries in this process, so that a query is embedded once.",
+        json_schema_extra=_on("retrieve"),
+    )
+    file_links: bool = Field(
+        default=True,
+        description="Whether the links of citations say where a file lies on this machine; web pages keep theirs.",
+        json_schema_extra=_on("cite"),
+    )
+    review: Literal["none", "queries", "sources"] = Field(
+        default="none",
+        description="Pause for a person: to edit the queries before the search, or the passages before the answer.",
+        json_schema_extra=_on("review_queries", "review_sources"),
+    )
+
+    condense_prompt: str = _prompt("condense", prompts.CONDENSE)
+    rewrite_prompt: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=20_000,
+        description="Instructions to the model in the step 'rewrite', in place of those of the chosen strategy.",
+        json_schema_extra=_on("rewrite", kind="prompt"),
+    )
+    retrieve_prompt: str = _prompt("retrieve", prompts.RETRIEVE)
+    rerank_prompt: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=20_000,
+        description="Instructions to the model in the step 'rerank', in place of those of the chosen form.",
+        json_schema_extra=_on("rerank", kind="prompt"),
+    )
+    grade_prompt: str = _prompt("grade", prompts.GRADE)
+    create_prompt: str = _prompt("create", prompts.CREATE)
+    refine_prompt: str = _prompt("refine", prompts.REFINE)
+    map_prompt: str = _prompt("map", prompts.MAP)
+    reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
+
+    _explicit: frozenset[str] | None = PrivateAttr(default=None)
+
+    @property
+    def explicit(self) -> dict[str, Any]:
+        """The values that were given, without those that `in_force` added."""
+        names = self.model_fields_set if self._explicit is None else self._explicit
+        return self.model_dump(include=set(names))
+
+    @field_validator("retrievers")
+    @classmethod
+    def _distinct(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) != len(names):
+            raise ValueError("a retriever is named twice")
+        return names
+
+    def remembered(self) -> dict[str, Any]:
+        """Return what a thread keeps of it: the values that were given, without the private ones.
+
+        What the environment says stays out: it is the operator's, and a result is the caller's to read.
+        """
+        given = {name: value for name, value in self.explicit.items() if name not in PRIVATE}
+        return self.model_dump(mode="json", include=set(given))
+
+
+def settle(settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None) -> Context:
+    """Return the choices in force in a step.
+
+    A resumed or forked run often comes without a context; it must go on with the corpus and the model it began with.
+    As a subgraph this graph may run under a context of somebody else's: that one chooses nothing here.
+
+    Args:
+        settings: What the turn began with, from the thread.
+        runtime: Holds what this call gives.
+
+    Raises:
+        SettingsError: As `in_force`.
+    """
+    given = runtime.context if runtime is not None else None
+    return in_force(given if isinstance(given, Context) else None, settings)
+
+
+def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = None) -> Context:
+    """Return what was given, over what the turn began with, over the environment, over the defaults.
+
+    Raises:
+        SettingsError: A field that the operator locked was given, or what the thread or the environment holds is not
+            valid. The message says which, and quotes no value: it may not be the caller's.
+    """
+    explicit = given.explicit if given is not None else {}
+    if not isinstance(settings, Mapping | None):
+        msg = "The settings kept in this thread cannot be used: they are no mapping of names to values."
+        raise SettingsError(msg, hint="Start a new thread.")
+    remembered = {name: value for name, value in (settings or {}).items() if name not in PRIVATE}
+    fixed = _environment()
+    try:
+        context = Context(**{**fixed, **remembered, **explicit})
+    except ValidationError as error:
+        raise _unusable(error, {*remembered} - {*explicit}) from error
+    _refuse_locked(context, fixed)
+    context._explicit = frozenset(explicit)  # the class and its functions are one unit
+    return context
+
+
+def reader_of(context: Context) -> str:
+    """Name who may read, without saying it: a run is finished only for whoever has the access that it began with."""
+    return hashlib.sha256(json.dumps(sorted(set(context.access))).encode()).hexdigest()[:16]
+
+
+def _environment() -> dict[str, Any]:
+    """Return the settings that the environment holds, as far as they can be read without knowing their bounds.
+
+    Raises:
+        SettingsError: A list is not written as JSON.
+    """
+    return {name: _listed(name, value) for name, value in environment().items() if name in Context.model_fields}
+
+
+def _listed(name: str, value: str) -> Any:  # noqa: ANN401  # a JSON value
+    if get_origin(Context.model_fields[name].annotation) is not tuple:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        msg = f"The environment variable ANABRANCH_{name.upper()} cannot be used: it holds no list written as JSON."
+        raise SettingsError(msg, hint='Write it as a list written as JSON, such as ["bm25"].') from error
+
+
+def _unusable(error: ValidationError, remembered: set[str]) -> SettingsError:
+    """Say what is wrong with values that were not given with this call."""
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    told = []
+    for problem in problems[:MAX_PROBLEMS]:
+        name = str(problem["loc"][0])[:80] if problem["loc"] else ""
+        of = f"its setting {name!r}" if name in remembered else f"ANABRANCH_{name.upper()}"
+        told.append(f"{of}: {problem['msg'][:1].lower()}{problem['msg'][1:]}")
+    if any(problem["loc"] and problem["loc"][0] in remembered for problem in problems):
+        return SettingsError(
+            f"The settings kept in this thread cannot be used: {'; '.join(told)}.", hint="Start a new thread."
+        )
+    return SettingsError(
+        f"The environment of this process cannot be used: {'; '.join(told)}.",
+        hint="The operator sets these variables.",
+    )
+
+
+def _refuse_locked(context: Context, fixed: Mapping[str, Any]) -> None:
+    """Hold the caller to what the operator fixed (ANABRANCH_LOCK), also against a thread's edited state."""
+    lock = locked()
+    if not lock:
+        return
+    operators = Context(**fixed)
+    for name in lock:
+        if getattr(context, name) != getattr(operators, name):
+            msg = f"The setting {name!r} is fixed by the operator of this server."
+            raise SettingsError(msg, hint="Leave it out.")
+
+
+def locked() -> tuple[str, ...]:
+    """Return the names of the settings that callers may not change.
+
+    Raises:
+        SettingsError: The lock names something that is no setting: nothing would be locked by it.
+    """
+    lock = operator().lock
+    for name in lock:
+        if name not in Context.model_fields:
+            near = get_close_matches(name.lower(), Context.model_fields, n=1)
+            msg = f"ANABRANCH_LOCK names {name!r}, which is no setting, so it would lock nothing."
+            raise SettingsError(msg, hint=f"Did you mean {near[0]!r}?" if near else "Correct it, or leave it out.")
+    return lock

@@ -1,0 +1,300 @@
+"""What flows through the answer graph: ids, scores and short records, never passage text.
+
+Everything is a JSON primitive, so any checkpointer can keep it and a person can read it. Channels that several branches
+write, or that grow within a turn, have a reducer and are reset by `begin`; the others hold their last value.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NotRequired
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+
+# Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
+from typing_extensions import TypedDict
+
+from anabranch.errors import ThreadStateError
+from anabranch.store.protocol import RankedList
+
+
+def added(before: list[Any], new: list[Any]) -> list[Any]:
+    """Put the items of a step behind those before."""
+    if not isinstance(new, list):
+        msg = f"A channel that holds a list was given {type(new).__name__}."
+        raise ThreadStateError(msg, hint="Give it a list of what is to be added.")
+    return before + new
+
+
+def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Put the items of a step over those before."""
+    if not isinstance(new, dict):
+        msg = f"A channel that holds names and values was given {type(new).__name__}."
+        raise ThreadStateError(msg, hint="Give it what is to be added.")
+    return before | new
+
+
+class Query(TypedDict):
+    """One search query; `kind` says where it came from (asked, condensed, together, reviewed, or a strategy)."""
+
+    text: str
+    weight: float
+    kind: str
+
+
+class Retrieved(TypedDict):
+    """One retriever's lists, aligned with the queries; `error` says why it has none."""
+
+    arm: str
+    lists: list[RankedList]
+    error: str | None
+
+
+class Candidate(TypedDict):
+    """A leaf passage that is still in the race.
+
+    Attributes:
+        id: Chunk id.
+        score: Fused score, or the reranker's relevance once there is one.
+        ranks: Best rank from 1 in each retriever over all queries.
+        fused: Rank from 1 after fusion.
+    """
+
+    id: str
+    score: float
+    ranks: dict[str, int]
+    fused: int
+
+
+class Passage(TypedDict):
+    """A passage that goes into the answer: a leaf, or a parent that stands for several.
+
+    Attributes:
+        id: Chunk id.
+        score: The best score of the leaves it stands for.
+        leaves: Ids of the retrieved leaves it stands for.
+        source: Where it comes from, for people who read the state.
+        page: 1-based page, or None.
+        preview: Its first words.
+    """
+
+    id: str
+    score: float
+    leaves: list[str]
+    source: str
+    page: int | None
+    preview: str
+
+
+class Excerpt(TypedDict):
+    """A numbered piece of a passage in a window: characters [start, end) of the chunk's text."""
+
+    number: int
+    id: str
+    start: int
+    end: int
+
+
+class Evidence(TypedDict):
+    """Whether the passages can answer the question.
+
+    Attributes:
+        verdict: 'enough', 'thin' or 'nothing'.
+        reasons: For people.
+        missing: What the next round should look for.
+        digest: Names the set of passages that was judged.
+        unchanged: Whether this round brought the same passages as the one before.
+    """
+
+    verdict: str
+    reasons: list[str]
+    missing: str
+    digest: str
+    unchanged: bool
+
+
+class Route(TypedDict):
+    """How the answer is written ('compose', 'create', 'refine', 'map_reduce') and why."""
+
+    name: str
+    reasons: list[str]
+
+
+class Draft(TypedDict):
+    """An answer in the making, with the quotes its writer gave for each passage number.
+
+    Attributes:
+        answer: Text with [n] markers.
+        quotes: Passage number (as text, JSON has no other keys) to quotes.
+        window: Windows read so far.
+        keeps: Refine rounds in a row that kept it.
+        found: False when the writer said that the passages do not hold the answer.
+        missing: What the writer said is missing.
+    """
+
+    answer: str
+    quotes: dict[str, list[str]]
+    window: int
+    keeps: int
+    found: bool
+    missing: str
+
+
+class Partial(TypedDict):
+    """One answer of the map step, or of a reduce level; `index` keeps document order.
+
+    `group` names the group that it is joined in, None before that is decided and where it is carried as it is.
+    """
+
+    level: int
+    index: int
+    draft: Draft
+    group: int | None
+
+
+class Citation(TypedDict):
+    """One claim and the verbatim words that support it; `link` opens them, and is empty where nothing can."""
+
+    marker: int
+    source: str
+    title: str
+    page: int | None
+    heading: str
+    chunk_id: str
+    claim: str
+    quote: str
+    start: int
+    end: int
+    verified: bool
+    repaired: bool
+    link: str
+
+
+class Verification(TypedDict):
+    """How well an answer is cited; empty before `cite`.
+
+    Attributes:
+        claims: Statements that the answer made.
+        supported: Those for which words were found.
+        citations: Pairs of a claim and a passage that hold.
+        repaired: Those of them whose words the program found, for want of a quote that holds.
+        coverage: Supported claims over claims, 0 without claims.
+        precision: Citations by the model that held over those it gave, 1 where it gave none.
+        checked: What was checked, and what was not, for people.
+    """
+
+    claims: int
+    supported: int
+    citations: int
+    repaired: int
+    coverage: float
+    precision: float
+    checked: str
+
+
+class Degraded(TypedDict):
+    """A step that could not do its best, and why; `code` is that of the error, where there was one."""
+
+    step: str
+    reason: str
+    code: NotRequired[str]
+
+
+class Step(TypedDict):
+    """One node's line in the trace; `round` groups model calls that ran at the same time."""
+
+    node: str
+    round: int
+    ms: float
+    calls: int
+    prompt_tokens: int
+    output_tokens: int
+    counts: dict[str, Any]
+
+
+class InputState(TypedDict, total=False):
+    """What a caller gives: a question, or messages that end with one; and filters on the documents."""
+
+    question: str
+    messages: Annotated[list[AnyMessage], add_messages]
+    filters: dict[str, Any] | None
+
+
+class State(InputState):
+    """Everything a turn knows once `begin` has set the stage."""
+
+    settings: dict[str, Any]
+    reader: str
+    asked: str
+    narrowed: dict[str, Any] | None
+    standalone: str
+    round: int
+    queries: list[Query]
+    retrieved: Annotated[list[Retrieved], added]
+    guests: Annotated[dict[str, dict[str, Any]], merged]
+    signals: dict[str, float]
+    candidates: list[Candidate]
+    passages: list[Passage]
+    evidence: Evidence
+    windows: list[list[Excerpt]]
+    route: Route
+    draft: Draft
+    partials: Annotated[list[Partial], added]
+    answer: str
+    message_id: str
+    citations: list[Citation]
+    unsupported: list[str]
+    verification: Verification | dict[str, Any]
+    abstained: bool
+    degraded: Annotated[list[Degraded], added]
+    trace: Annotated[list[Step], added]
+    usage: dict[str, Any]
+
+
+class Left(TypedDict):
+    """What a turn may still spend, None where nothing bounds it."""
+
+    calls: int | None
+    sequential: int | None
+    tokens: int | None
+
+
+class RetrieveTask(TypedDict):
+    """What one retrieval branch is sent; `left` where its retriever asks the chat model."""
+
+    arm: str
+    texts: list[str]
+    settings: dict[str, Any]
+    reader: str
+    narrowed: dict[str, Any] | None
+    left: NotRequired[Left]
+
+
+class MapTask(TypedDict):
+    """What one map branch is sent; `left` is for asking its window once more."""
+
+    index: int
+    excerpts: list[Excerpt]
+    standalone: str
+    settings: dict[str, Any]
+    reader: str
+    narrowed: dict[str, Any] | None
+    guests: dict[str, dict[str, Any]]
+    left: NotRequired[Left]
+
+
+class ReduceTask(TypedDict):
+    """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one.
+
+    `left` is for asking once more.
+    """
+
+    level: int
+    index: int
+    drafts: list[Draft]
+    last: bool
+    standalone: str
+    message_id: str
+    settings: dict[str, Any]
+    reader: str
+    left: NotRequired[Left]

@@ -1,0 +1,88 @@
+"""What a call has room for: the model's context, less instructions, question and reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from anabranch.errors import SettingsError
+from anabranch.models.chat import Chat
+from anabranch.models.embedder import Embedder
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.store.protocol import CorpusStore
+from anabranch.synthesis.packing import Limit
+from anabranch.synthesis.token_bound import at_most
+from nodes.settings import Context
+
+MESSAGES = 40
+"""Tokens of a chat template and of the words between question, answer so far and passages."""
+
+LEAST = 64
+"""Room for passages below which a window says too little to be worth a call."""
+
+LONGEST_LABEL = "x1 " * 67
+
+KNOWN = 64
+_known: dict[tuple[str, tuple[str, ...]], int] = {}
+"""Tokens of the longest instructions, by the embedder whose tokenizer counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the calls that write an answer have room for.
+
+    Attributes:
+        frame: Tokens of the longest instructions and the question.
+        limit: Room for passages in each call; None where nothing is known of the model's context.
+        chain: Whether there is room for an answer so far beside the passages, as refining needs.
+    """
+
+    frame: int
+    limit: Limit | None
+    chain: bool = True
+
+
+def envelope(corpus: CorpusStore, label: str = LONGEST_LABEL) -> int:
+    """Return the tokens that the envelope puts around one passage, for a label of this length."""
+    (size,) = sizes(corpus.embedder, (wrap([(1000, label, "")], new_nonce()),))
+    return size
+
+
+def _longest(embedder: Embedder, prompts: tuple[str, ...]) -> int:
+    """Return the tokens of the longest instructions; they are the same for one question after the other."""
+    key = embedder.name, prompts
+    if key not in _known:
+        if len(_known) >= KNOWN:
+            _known.clear()
+        _known[key] = max(sizes(embedder, prompts))
+    return _known[key]
+
+
+def sizes(embedder: Embedder, texts: Sequence[str]) -> list[int]:
+    """Return how many tokens a chat model may count in each text; the corpus's tokenizer counts them."""
+    return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
+
+
+def room_of(context: Context, corpus: CorpusStore, chat: Chat | None, question: str, labels: Iterable[str]) -> Room:
+    """Return the room; texts are counted by the corpus's tokenizer, and those the model counts get a margin.
+
+    Raises:
+        SettingsError: The instructions, the question and the reply leave no room for passages.
+    """
+    prompts = (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
+    (asked,) = sizes(corpus.embedder, (question,))
+    frame = _longest(corpus.embedder, prompts) + asked + MESSAGES
+    whole = context.context_tokens or (chat.context_tokens if chat is not None else None)
+    if whole is None or chat is None:
+        return Room(frame, None)
+    once = whole - frame - context.answer_tokens
+    around = envelope(corpus, max(labels, key=len, default=""))
+    chain = once - context.answer_tokens >= LEAST + around
+    if once < LEAST + around:
+        msg = (
+            f"A model context of {whole:,} tokens has no room for passages beside the question, the instructions "
+            f"({frame:,} tokens) and a reply (answer_tokens={context.answer_tokens:,})."
+        )
+        raise SettingsError(msg, hint="Lower answer_tokens, ask a shorter question, or raise context_tokens.")
+    reserved = context.answer_tokens if chain and context.synthesis in ("auto", "refine") else 0
+    return Room(frame, Limit(once - reserved, lambda text, tokens: at_most(text, tokens) + around), chain)

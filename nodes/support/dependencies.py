@@ -1,0 +1,101 @@
+"""What a node works with, made from the settings in force: the corpus, its scope, the chat model."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import ref
+
+from anabranch.errors import SettingsError
+from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.rerankers import Reranker
+from anabranch.readers.document import Chunk
+from anabranch.store.corpus_handles import HANDLES, open_corpus
+from anabranch.store.protocol import CorpusStore, Scope
+from nodes.settings import Context
+from prompts.rerank import RERANK, RERANK_LISTWISE
+
+LOOK = 0.02
+"""Seconds for which the steps of a turn go on with a corpus before they look again whether it has changed."""
+
+_seen: dict[str, tuple[float, ref[CorpusStore]]] = {}
+
+
+async def corpus_of(context: Context, *, anew: bool = False) -> CorpusStore:
+    """Open the corpus, or get the handle that is open already.
+
+    Args:
+        context: Says where it is.
+        anew: Whether to look for changes, however lately a step has: a turn begins with the documents as they are.
+    """
+    until, seen = _seen.get(context.corpus, (0.0, lambda: None))
+    known = seen()
+    if known is not None and not anew and time.monotonic() < until:
+        return known
+    until, corpus = time.monotonic() + LOOK, await open_corpus(context.corpus)
+    if len(_seen) >= HANDLES:
+        _seen.clear()
+    _seen[context.corpus] = until, ref(corpus)
+    return corpus
+
+
+def scope_of(context: Context, narrowed: Mapping[str, Any] | None) -> Scope:
+    """Return what this caller may see: their access tags, narrowed by the question's filters."""
+    return Scope(access=tuple(context.access), filters=narrowed)
+
+
+async def model_of(context: Context) -> Chat | None:
+    """Return the chat model, or None where none is configured."""
+    if context.model is None:
+        return None
+    return await load_chat(
+        ChatSettings(
+            model=context.model,
+            base_url=context.base_url,
+            temperature=context.temperature,
+            timeout=context.model_timeout,
+            retries=context.model_retries,
+            structured=context.structured,
+        )
+    )
+
+
+async def chunks_of(
+    context: Context, state: Mapping[str, Any], ids: Sequence[str], *, corpus: CorpusStore | None = None
+) -> dict[str, Chunk]:
+    """Fetch passages with their text, from the corpus and from what guest retrievers brought."""
+    guests: Mapping[str, Mapping[str, Any]] = state.get("guests") or {}
+    corpus = corpus or await corpus_of(context)
+    own = [chunk_id for chunk_id in ids if chunk_id not in guests]
+    found = await corpus.chunks(own, scope_of(context, state.get("narrowed"))) if own else {}
+    return {**found, **{chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests}}
+
+
+async def reranker_of(context: Context) -> Reranker:
+    """Make the reranker that is chosen; `anabranch doctor` asks too.
+
+    Raises:
+        UserError: It cannot work as configured.
+    """
+    from anabranch.models.rerankers.cohere import CohereReranker
+    from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
+    from anabranch.models.rerankers.llm import LLMReranker
+
+    if context.rerank == "cohere":
+        return CohereReranker(context.rerank_model, timeout=context.model_timeout, retries=context.model_retries)
+    if context.rerank == "cross_encoder":
+        return await asyncio.to_thread(CrossEncoderReranker, context.rerank_model)  # loads the model
+    chat = await model_of(context)
+    if chat is None:
+        msg = "rerank: llm needs a chat model, and none is configured."
+        raise SettingsError(msg, hint="Set `model`, or choose another `rerank`.")
+    return LLMReranker(
+        chat,
+        listwise=context.rerank_prompt or RERANK_LISTWISE,
+        batches=context.rerank_prompt or RERANK,
+        form=context.rerank_form,
+        batch=context.rerank_batch,
+        concurrency=context.max_concurrency,
+    )

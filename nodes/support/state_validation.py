@@ -1,0 +1,105 @@
+"""What a step reads from its thread: of the right shape, within bounds, and for whoever began the run.
+
+On a server anybody who may write to a thread may write anything into its state, so bounds are checked where values are
+used and not only where they are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+# Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
+from typing_extensions import TypedDict
+
+from anabranch.errors import SettingsError, ThreadStateError
+from anabranch.readers.document import Chunk
+from nodes.settings import Context, reader_of
+from nodes.state import State
+
+MAX_PROBLEMS = 3
+
+_LENGTHS = {
+    "asked": 10_000, "standalone": 20_000, "message_id": 200, "reader": 64, "answer": 400_000,
+    "queries": 64, "texts": 64, "retrieved": 1_000, "guests": 200_000, "candidates": 200_000, "passages": 10_000,
+    "windows": 100_000, "excerpts": 10_000, "partials": 100_000, "drafts": 100, "citations": 10_000,
+    "unsupported": 10_000, "degraded": 10_000, "trace": 10_000,
+}  # fmt: skip
+"""Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
+
+MAX_DRAFT_CHARS = 400_000
+"""Two replies of the longest kind, one after the other."""
+
+
+@cache
+def _shape(of: type) -> TypeAdapter[Any]:
+    """Return what checks a state; channels that are absent are no concern of it, nor are those that others check."""
+    checked_elsewhere = {"messages", "settings", "question", "filters"}
+    hints = {name: hint for name, hint in get_type_hints(of).items() if name not in checked_elsewhere}
+    if "guests" in hints:
+        hints["guests"] = dict[str, TypedDict("Brought", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
+    fields = {
+        name: Annotated[hint, Field(max_length=_LENGTHS[name])] if name in _LENGTHS else hint
+        for name, hint in hints.items()
+    }
+    return TypeAdapter(TypedDict(f"Checked{of.__name__}", fields, total=False))  # type: ignore[operator]  # made here
+
+
+@contextmanager
+def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
+    """Run a step, or choose an edge, on a state that it can use.
+
+    Args:
+        state: As LangGraph gives it to the step.
+        of: The TypedDict that the step takes.
+
+    Raises:
+        ThreadStateError: A channel has the wrong shape, is too long, or is missing.
+    """
+    try:
+        _shape(of).validate_python(state, strict=True)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
+        told = "; ".join(f"{'.'.join(map(str, item['loc']))[:80]}: {item['msg']}" for item in problems)
+        raise _unusable(told) from error
+    _refuse_long_drafts(state)
+    try:
+        yield
+    except KeyError as error:
+        if error.args and error.args[0] in State.__annotations__ and error.args[0] not in state:
+            told = f"it has no {error.args[0]!r}"
+            raise _unusable(told) from error
+        raise
+
+
+def _refuse_long_drafts(state: Mapping[str, Any]) -> None:
+    drafts = [state.get("draft"), *(partial["draft"] for partial in state.get("partials") or ())]
+    for draft in [*drafts, *(state.get("drafts") or ())]:
+        if draft is not None and len(draft["answer"]) > MAX_DRAFT_CHARS:
+            told = f"draft: it has {len(draft['answer']):,} characters, {MAX_DRAFT_CHARS:,} is the most"
+            raise _unusable(told)
+
+
+def _unusable(told: str) -> ThreadStateError:
+    return ThreadStateError(f"The state of this thread cannot be used: {told}.", hint="Ask the question again.")
+
+
+def hold_to_reader(state: Mapping[str, Any], context: Context) -> None:
+    """Go on only for a caller with the access tags that the run began with: its text is made of what they open.
+
+    Raises:
+        SettingsError: The caller has others.
+    """
+    if "reader" in state and state["reader"] != reader_of(context):
+        msg = "This run was begun with other access tags than yours."
+        raise SettingsError(msg, hint="Resume it with the tags that it began with, or ask the question anew.")
+
+
+def shape_of(step: Callable[..., Any]) -> type:
+    """Return the TypedDict that a step takes, by its first parameter."""
+    found = next(iter(get_type_hints(step).values()))
+    return found if hasattr(found, "__required_keys__") else State

@@ -1,0 +1,73 @@
+"""Wraps a node: one line in the trace, two small `custom` events, and the cost of its model calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from anabranch.models.usage import metered
+from nodes.settings import Context, settle
+from nodes.state import Degraded, Step
+from nodes.support.state_validation import checked, hold_to_reader, shape_of
+
+Update = dict[str, Any]
+Node = Callable[..., Awaitable[Update]]
+
+
+def traced(name: str, *, first: bool = False) -> Callable[[Node], Node]:
+    """Trace a node under `name`.
+
+    The node's update may hold a key `counts`: small numbers and words for the trace and the `custom` stream, taken out
+    of the update here because it is no channel. The first node of a turn starts the trace anew.
+    """
+
+    def decorate(node: Node) -> Node:
+        of = shape_of(node)
+
+        @wraps(node)
+        async def run(state: Mapping[str, Any], runtime: Runtime[Context], **extra: Any) -> Update:  # noqa: ANN401
+            write = runtime.stream_writer
+            write({"step": name, "status": "started"})
+            began = time.perf_counter()
+            with metered() as meter, checked(state, of):
+                if not first:
+                    hold_to_reader(state, settle(state.get("settings"), runtime))
+                update = dict(await node(state, runtime, **extra))
+            ms = round((time.perf_counter() - began) * 1000, 1)
+            counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
+            if meter.embedded or meter.known:
+                counts |= {"embedded": meter.embedded, "known": meter.known}
+            if meter.failures:
+                where = f"{name}:{counts['arm']}" if "arm" in counts else name
+                noted = [Degraded(step=where, reason=reason) for reason in meter.failures]
+                update["degraded"] = [*update.get("degraded", []), *noted]
+            write({"step": name, "status": "finished", "ms": ms, "calls": meter.calls, **counts})
+            step = Step(
+                node=name,
+                round=_superstep(),
+                ms=ms,
+                calls=meter.calls,
+                prompt_tokens=meter.prompt_tokens,
+                output_tokens=meter.output_tokens,
+                counts=counts,
+            )
+            return {**update, "trace": Overwrite([step]) if first else [step]}
+
+        return run
+
+    return decorate
+
+
+def _superstep() -> int:
+    """Return the number of the superstep: branches of one fan-out share it, so their calls are one round trip."""
+    try:
+        metadata = get_config().get("metadata", {})
+    except RuntimeError:  # a node called on its own, outside a graph
+        return 0
+    return int(metadata.get("langgraph_step", 0))

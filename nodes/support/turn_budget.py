@@ -1,0 +1,91 @@
+"""What a turn may still spend: its limits, less what the trace says was spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from anabranch.errors import OperationError
+from anabranch.models.usage import allow_repeats, note_failure
+from anabranch.synthesis.budget import Prices, RouteName, Spending
+from nodes.finish import usage_of
+from nodes.settings import Context
+from nodes.state import Left, Step
+
+UNASKED = "the model was not asked: this step and the answer would take {}"
+
+
+def left_of(context: Context, trace: Sequence[Step]) -> Spending:
+    """Return the calls, calls in a row and tokens that are left of the limits."""
+    used = usage_of(list(trace))
+    most = Spending(context.max_model_calls, context.max_sequential or math.inf, context.max_tokens or math.inf)
+    return most.less(Spending(used["calls"], used["rounds"], used["prompt_tokens"] + used["output_tokens"]))
+
+
+def as_left(spending: Spending) -> Left:
+    """Return a budget as it is sent to a branch."""
+
+    def bound(most: float) -> int | None:
+        return None if math.isinf(most) else int(most)
+
+    return Left(calls=bound(spending.calls), sequential=bound(spending.sequential), tokens=bound(spending.tokens))
+
+
+def as_spending(left: Left | None) -> Spending:
+    """Return what a branch was sent as a budget; none where it was sent nothing."""
+    if left is None:
+        return Spending()
+    bounds = (left["calls"], left["sequential"], left["tokens"])
+    return Spending(*(math.inf if most is None else most for most in bounds))
+
+
+def spares(context: Context, trace: Sequence[Step], *, calls: int = 1, tokens: int = 0) -> bool:
+    """Tell whether a step before the answer can have calls, all at the same time, and leave one for the answer.
+
+    That one may read a full window. Where it cannot, the step counts as degraded.
+    """
+    left, wanted = left_of(context, trace), _and_answer(context, calls, tokens)
+    lacking = left.lacks(wanted)
+    if lacking:
+        note_failure(UNASKED.format(lacking))
+    repeat_within(as_left(left.less(wanted)))
+    return not lacking
+
+
+def spent_on(context: Context, left: Spending, *, calls: int, tokens: int) -> Spending:
+    """Return what is left after calls at the same time before the answer.
+
+    Raises:
+        OperationError: Nothing would be left for the answer.
+    """
+    wanted = _and_answer(context, calls, tokens)
+    repeat_within(as_left(left.less(wanted)))
+    if lacking := left.lacks(wanted):
+        raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
+    return left.less(Spending(calls, 1, tokens))
+
+
+def beside(context: Context, trace: Sequence[Step], route: RouteName, windows: int, *, branches: int = 1) -> Left:
+    """Return what each of some branches may put into calls that are made once more.
+
+    Args:
+        context: The settings in force.
+        trace: What was spent.
+        route: How the answer is written.
+        windows: Windows, or partial answers, that are still to be read.
+        branches: Calls that share what is left, all at the same time.
+    """
+    # A window is taken as full, which makes up for the instructions around it.
+    prices = Prices([context.window_tokens] * windows, frame=0, reply=context.answer_tokens, fan_in=context.fan_in)
+    rest = left_of(context, trace).less(prices.of(route, windows))
+    return as_left(Spending(rest.calls / branches, rest.sequential, rest.tokens / branches))
+
+
+def repeat_within(left: Left | None) -> None:
+    """Hold calls that this step makes once more to a budget."""
+    rest = as_spending(left)
+    allow_repeats(rest.calls if rest.sequential >= 1 else 0, rest.tokens)
+
+
+def _and_answer(context: Context, calls: int, tokens: int) -> Spending:
+    return Spending(calls + 1, 2, tokens + context.window_tokens + context.answer_tokens)

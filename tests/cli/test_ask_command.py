@@ -1,0 +1,384 @@
+from __future__ import annotations
+
+import json
+import shlex
+import stat
+from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from typer.testing import Result
+
+from anabranch.cli.ask_command import told_how_to_go_on
+from tests.cli.conftest import Run
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
+from tests.servers.openai_stub import OpenAIStub
+
+CITATION = ["marker", "source", "title", "page", "heading", "chunk_id", "claim", "quote", "start", "end", "verified"]
+STEPS = ["begin", "rewrite", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite", "finish"]
+QUESTION = "What is an anabranch of a river?"
+
+
+def asked(run: Run, corpus: Path, *arguments: object, **options: Any) -> dict[str, Any]:
+    result = run("ask", *arguments, "--corpus", corpus, "--json", **options)
+    assert result.exit_code == 0, result.stderr
+    value = json.loads(result.stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+def test_the_answer_its_sources_and_who_wrote_it(run: Run, corpus: Path) -> None:
+    result = run("ask", QUESTION, "--corpus", corpus)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "diverts from the main channel and rejoins it downstream. [1]" in result.stdout
+    assert "[1] rivers.md, Rivers" in result.stdout
+    assert "verbatim sentences from the documents" in result.stdout
+
+
+def test_json_has_what_scripts_rely_on(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, QUESTION)
+    assert (value["question"], value["abstained"], value["degraded"]) == (QUESTION, False, [])
+    assert value["route"]["name"] == "compose"
+    assert value["route"]["reasons"]
+    for citation in value["citations"]:
+        assert {*CITATION, "repaired"} <= set(citation)
+        assert citation["verified"] is True
+        assert f"[{citation['marker']}]" in value["answer"]
+    given = {passage["chunk_id"]: passage for passage in value["passages"]}
+    for citation in value["citations"]:
+        assert citation["quote"] in " ".join(given[citation["chunk_id"]]["text"].split())
+    for passage in value["passages"]:
+        assert {"chunk_id", "source", "page", "text", "score", "heading"} <= set(passage)
+        assert isinstance(passage["score"], float)
+    assert value["usage"]["calls"] == value["usage"]["rounds"] == 0
+    assert {"begin", "retrieve", "fuse", "cite", "finish"} <= set(value["usage"]["ms"])
+    assert value["queries"][0] == {"text": QUESTION, "weight": 1.0, "kind": "asked"}
+    assert value["evidence"]["verdict"] == "enough"
+    assert value["unsupported"] == []
+
+
+def test_text_of_any_script_survives_json(run: Run, corpus: Path) -> None:
+    question = "Was ist ein Flußarm — 河の分流?"
+    result = run("ask", question, "--corpus", corpus, "--json")
+    assert question in result.stdout
+    assert json.loads(result.stdout)["question"] == question
+
+
+def test_an_abstention_says_so(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, "Which zirconium alloy clads submarine reactor fuel?")
+    assert value["abstained"] is True
+    assert value["citations"] == []
+    text = run("ask", "Which zirconium alloy clads submarine reactor fuel?", "--corpus", corpus)
+    assert text.exit_code == 0
+    assert "did not find" in text.stdout
+    assert "verbatim" not in text.stdout
+
+
+def test_explain_shows_the_whole_way(run: Run, corpus: Path) -> None:
+    result = run("ask", QUESTION, "--corpus", corpus, "--explain")
+    assert result.exit_code == 0
+    for part in ("Queries", "asked", "bm25", "dense", "fused", "rivers.md", "evidence", "route", "compose", "Claims"):
+        assert part in result.stdout
+    for step in STEPS:
+        assert step in result.stdout
+    assert max(map(len, result.stdout.split("Queries", 1)[1].splitlines())) <= 100
+
+
+def test_explain_in_json(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, QUESTION, "--explain")
+    assert value["trace"][0]["node"] == "begin"
+    assert value["candidates"][0]["ranks"]
+    assert value["merged"][0]["leaves"]
+
+
+def test_a_question_from_standard_input(run: Run, corpus: Path) -> None:
+    assert asked(run, corpus, "-", stdin=f"{QUESTION}\n")["question"] == QUESTION
+
+
+def test_filters_narrow_the_search(run: Run, corpus: Path) -> None:
+    value = asked(run, corpus, QUESTION, "--filter", '{"source": "bees.md"}')
+    assert {passage["source"] for passage in value["passages"]} <= {"bees.md"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ask"],
+        ["ask", ""],
+        ["ask", "   "],
+        ["ask", "???"],
+        ["ask", "x" * 100_000],
+        ["ask", "x", "--set", "topk=3"],
+        ["ask", "x", "--set", "top_k=many"],
+        ["ask", "x", "--set", 'retrievers=["google"]'],
+        ["ask", "x", "--set", "review=queries"],
+        ["ask", "x", "--resume", "--thread", "t"],
+        ["ask", "--resume"],
+        ["ask", "--resume", "--thread", "never-used"],
+        ["ask", "x", "--reply", "true"],
+        ["ask", "x", "--thread", " "],
+        ["ask", "x", "--filter", "[]"],
+        ["ask", "x", "--filter", '{"year": {"like": 1}}'],
+        ["ask", "x", "--corpus", "nowhere"],
+        ["ask", "x", "--model", "openai:gpt-5-mini"],
+        ["ask", "x", "--model", "nonsense"],
+        ["ask", "x", "--base-url", "localhost"],
+        ["ask", "x", "--set", "rerank=llm"],
+        ["ask", "x", "--questions", "q.jsonl", "--out", "o.jsonl"],
+        ["ask", "--questions", "q.jsonl"],
+        ["ask", "x", "--bogus"],
+    ],
+    ids=lambda arguments: " ".join(arguments)[:40],
+)
+def test_the_users_mistakes(run: Run, corpus: Path, arguments: list[str]) -> None:
+    result = run(*arguments, *([] if "--corpus" in arguments else ["--corpus", corpus]))
+    assert result.exit_code == 2, result.stderr
+    assert result.stdout == ""
+    assert result.stderr.strip()
+    assert "Traceback" not in result.stderr
+
+
+def test_a_corpus_with_nothing_in_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.md").write_text("")
+    run("ingest", tmp_path / "empty.md", "--corpus", tmp_path / "c")
+    result = run("ask", "x", "--corpus", tmp_path / "c")
+    assert result.exit_code == 2
+    assert "holds no passage" in result.stderr
+
+
+def writer(request: Request) -> Reply:
+    """Write one claim that the passages hold, in the answer protocol, and nothing useful for any other step."""
+    if "[1]" not in request.user and "<" not in request.user:
+        return Reply("rivers that rejoin\nside channels of rivers")
+    return Reply('An anabranch leaves a river and rejoins it [1].\n\nQUOTES\n[1] "rejoins it downstream"')
+
+
+@pytest.mark.loopback
+def test_a_model_writes_when_there_is_one(run: Run, corpus: Path) -> None:
+    with OpenAIStub(writer) as stub:
+        value = asked(run, corpus, QUESTION, "--model", "stub", "--base-url", stub.base_url)
+    assert value["route"]["name"] == "create"
+    assert value["usage"]["calls"] >= 1
+    assert value["usage"]["prompt_tokens"] > 0
+    assert value["citations"][0]["quote"] == "rejoins it downstream"
+
+
+@pytest.mark.loopback
+def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> None:
+    with OpenAIStub() as stub:
+        base_url = stub.base_url
+    options = ("--model", "stub", "--base-url", base_url, "--set", "model_retries=0", "--set", "model_timeout=60")
+    result = run("ask", QUESTION, "--corpus", corpus, *options)
+    assert result.exit_code == 0
+    assert "degraded: create: " in result.stdout
+    assert "verbatim sentences" in result.stdout
+
+
+@pytest.mark.loopback
+def test_a_refused_key_is_the_users_mistake(run: Run, corpus: Path) -> None:
+    from tests.servers.scripts import UNAUTHORISED
+
+    with OpenAIStub(lambda request: UNAUTHORISED) as stub:
+        result = run("ask", QUESTION, "--corpus", corpus, "--model", "stub", "--base-url", stub.base_url)
+    assert result.exit_code == 2
+    assert "refused the key" in result.stderr
+
+
+def stopped_before(put: int, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], Result]) -> bool:
+    """Leave a thread as a kill leaves it after a step's writes and before its checkpoint; False: no such checkpoint.
+
+    Args:
+        put: Which checkpoint of the run cannot be kept: 0 is of the input, 1 of it being handed on, 2 of `begin`.
+        monkeypatch: Stands in for the kill.
+        ask: Runs the command.
+    """
+    keep, puts = AsyncSqliteSaver.aput, count()
+
+    async def aput(self: AsyncSqliteSaver, config: Any, checkpoint: Any, metadata: Any, versions: Any) -> Any:
+        if next(puts) >= put:
+            raise RuntimeError("stopped")
+        return await keep(self, config, checkpoint, metadata, versions)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AsyncSqliteSaver, "aput", aput)
+        result = ask()
+    assert (result.exit_code == 0) != ("stopped" in result.stderr), result.stderr
+    return result.exit_code != 0
+
+
+def to_be_asked_again(run: Run, begin: tuple[object, ...]) -> None:
+    refused = run("ask", *begin, "--resume")
+    assert refused.exit_code == 2
+    assert "before its question was taken in" in " ".join(refused.stderr.split())
+    value = json.loads(run("ask", QUESTION, *begin, "--json").stdout)
+    assert (value["question"], value["abstained"]) == (QUESTION, False)
+
+
+class Yesterday(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return super().now(tz) - timedelta(days=1)
+
+
+class TestThreads:
+    def test_a_conversation_goes_on(self, run: Run, corpus: Path) -> None:
+        asked(run, corpus, "What is a distributary?", "--thread", "talk")
+        value = asked(run, corpus, "Does it return to the main channel?", "--thread", "talk")
+        assert value["queries"][0]["kind"] == "together"
+        assert "distributary" in value["queries"][0]["text"]
+        fresh = asked(run, corpus, "Does it return to the main channel?", "--thread", "other")
+        assert fresh["queries"][0]["kind"] == "asked"
+
+    def test_it_is_kept_beside_the_corpus_for_its_owner_alone(self, run: Run, corpus: Path) -> None:
+        asked(run, corpus, "What is a distributary?", "--thread", "private")
+        for path in corpus.parent.glob("corpus.threads.db*"):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert (corpus.parent / "corpus.threads.db").exists()
+
+    def test_a_finished_thread_has_nothing_to_resume(self, run: Run, corpus: Path) -> None:
+        asked(run, corpus, "What is a distributary?", "--thread", "done")
+        result = run("ask", "--resume", "--thread", "done", "--corpus", corpus)
+        assert result.exit_code == 2
+        assert "no unfinished run" in result.stderr
+
+    def test_a_run_that_failed_goes_on_where_it_stopped(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "stopped")
+        failed = run("ask", QUESTION, *begin, "--set", "grade=llm")
+        assert failed.exit_code == 2
+        assert "needs a chat model" in failed.stderr
+        assert run("ask", *begin, "--resume", "--reply", "true").exit_code == 2
+        resumed = json.loads(run("ask", *begin, "--resume", "--set", "grade=scores", "--json", "--explain").stdout)
+        assert resumed["question"] == QUESTION
+        assert [step["node"] for step in resumed["trace"]].count("retrieve") == 2
+        assert resumed["citations"]
+
+    def test_a_run_stopped_before_a_checkpoint_goes_on_where_it_stopped(
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        whole = asked(run, corpus, QUESTION, "--thread", "whole", "--explain")
+        for put in range(2, 20):
+            begin = ("--corpus", corpus, "--thread", f"stopped-before-{put}")
+            if not stopped_before(put, monkeypatch, lambda begin=begin: run("ask", QUESTION, *begin)):
+                break
+            resumed = run("ask", *begin, "--resume", "--json", "--explain")
+            assert resumed.exit_code == 0, (put, resumed.stderr)
+            value = json.loads(resumed.stdout)
+            assert (value["answer"], value["citations"]) == (whole["answer"], whole["citations"])
+            assert [line["node"] for line in value["trace"]] == [line["node"] for line in whole["trace"]]
+            assert "no unfinished run" in run("ask", *begin, "--resume").stderr
+        assert put > len({line["node"] for line in whole["trace"]})
+
+    def test_a_run_stopped_before_a_checkpoint_is_said_to_be_left_behind(
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begin = ("--corpus", corpus, "--thread", "left-before-a-checkpoint")
+        assert stopped_before(4, monkeypatch, lambda: run("ask", QUESTION, *begin))
+        assert "unfinished run" in run("ask", "Who decoded the waggle dance?", *begin).stderr
+
+    @pytest.mark.parametrize("turns", [0, 1])
+    def test_a_run_that_begin_did_not_finish_is_to_be_asked_again(self, run: Run, corpus: Path, turns: int) -> None:
+        begin = ("--corpus", corpus, "--thread", f"not-taken-in-after-{turns}")
+        for _ in range(turns):
+            assert run("ask", "Who decoded the waggle dance?", *begin).exit_code == 0
+        wrong = ("--set", "rerank=cross_encoder", "--set", "rerank_model=/nowhere")
+        assert run("ask", QUESTION, *begin, *wrong).exit_code == 2
+        to_be_asked_again(run, begin)
+
+    @pytest.mark.parametrize("turns", [0, 1])
+    def test_a_run_stopped_before_begin_is_to_be_asked_again(
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+    ) -> None:
+        begin = ("--corpus", corpus, "--thread", f"not-begun-after-{turns}")
+        for _ in range(turns):
+            assert run("ask", "Who decoded the waggle dance?", *begin).exit_code == 0
+        assert stopped_before(1, monkeypatch, lambda: run("ask", QUESTION, *begin))
+        to_be_asked_again(run, begin)
+
+    def test_a_clock_that_was_set_back_is_said(self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        begin = ("--corpus", corpus, "--thread", "ahead")
+        for _ in range(2):
+            assert "clock" not in run("ask", QUESTION, *begin).stderr
+        monkeypatch.setattr("anabranch.cli.threads.datetime", Yesterday)
+        assert "The clock was set back" in " ".join(run("ask", QUESTION, *begin).stderr.split())
+
+    def test_a_new_question_takes_the_place_of_an_unfinished_run(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "left-behind")
+        run("ask", QUESTION, *begin, "--set", "review=queries")
+        result = run("ask", "Who decoded the waggle dance?", *begin, "--json")
+        assert "unfinished run" in result.stderr
+        assert json.loads(result.stdout)["question"] == "Who decoded the waggle dance?"
+
+    def test_a_file_that_is_no_database_is_said_to_be_none(self, run: Run, documents: Path, tmp_path: Path) -> None:
+        run("ingest", documents, "--corpus", tmp_path / "c")
+        (tmp_path / "c.threads.db").write_text("not a database " * 100)
+        result = run("ask", QUESTION, "--corpus", tmp_path / "c", "--thread", "t")
+        assert result.exit_code == 1
+        assert "c.threads.db" in result.stderr
+
+
+class TestReview:
+    def test_queries_wait_for_a_word(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "review-queries")
+        paused = run("ask", QUESTION, *begin, "--set", "review=queries")
+        assert paused.exit_code == 0
+        assert f"1. {QUESTION}" in paused.stdout
+        assert "--thread review-queries --resume" in paused.stdout
+        edited = json.loads(run("ask", *begin, "--resume", "--reply", '["honey bees"]', "--json").stdout)
+        assert [query["text"] for query in edited["queries"]] == ["honey bees"]
+        assert edited["question"] == QUESTION
+
+    def test_sources_wait_for_a_word(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "review-sources")
+        waiting = json.loads(run("ask", QUESTION, *begin, "--set", "review=sources", "--json").stdout)
+        offered = [passage["id"] for passage in waiting["waiting"]["passages"]]
+        again = json.loads(run("ask", *begin, "--resume", "--json").stdout)
+        assert again["waiting"] == waiting["waiting"]
+        kept = json.loads(run("ask", *begin, "--resume", "--reply", json.dumps(offered[:1]), "--json").stdout)
+        assert {passage["chunk_id"] for passage in kept["passages"]} == {offered[0]}
+
+    def test_a_reply_that_cannot_be_used_leaves_the_run_waiting(self, run: Run, corpus: Path) -> None:
+        begin = ("--corpus", corpus, "--thread", "review-bad")
+        run("ask", QUESTION, *begin, "--set", "review=sources")
+        for reply in ('["made-up"]', "[]", "5", "{"):
+            result = run("ask", *begin, "--resume", "--reply", reply)
+            assert result.exit_code == 2
+            assert "Traceback" not in result.stderr
+        assert run("ask", *begin, "--resume", "--reply", "true").exit_code == 0
+
+
+@pytest.mark.parametrize(("how", "said"), [("--resume goes on.", "--resume goes on.\n"), ("", "")])
+def test_ctrl_c_says_how_to_go_on_where_something_was_kept(
+    capsys: pytest.CaptureFixture[str], how: str, said: str
+) -> None:
+    with pytest.raises(KeyboardInterrupt), told_how_to_go_on(how):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize("how", [("--corpus", "{}"), ("--set", "corpus={}")])
+def test_ctrl_c_prints_a_command_that_goes_on_when_pasted(
+    run: Run, tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, how: tuple[str, str]
+) -> None:
+    async def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    place = (tmp_path / "my corpus").symlink_to(corpus) or tmp_path / "my corpus"
+    given = (how[0], how[1].format(place))
+    run("ask", QUESTION, *given, "--thread", "my thread", "--set", "review=queries")
+    with monkeypatch.context() as patch:
+        patch.setattr("anabranch.cli.ask_turn.answer", stopped)
+        result = run("ask", "And now?", *given, "--thread", "my thread")
+        assert result.exit_code == 130
+        printed = next(line for line in result.stderr.splitlines() if line.startswith("anabranch "))
+        alone = run("ask", "And now?", "--thread", "t", env={"ANABRANCH_CORPUS": str(place)})
+        assert "anabranch ask --thread t --resume\n" in alone.stderr
+    resumed = run(*shlex.split(printed)[1:])
+    assert resumed.exit_code == 0, resumed.stderr
+    assert f"1. {QUESTION}" in resumed.stdout
+    (accept,) = [line for line in resumed.stdout.splitlines() if line.startswith("Accept:")]
+    assert run(*shlex.split(accept)[2:]).exit_code == 0

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from anabranch.store.write_lock import writing
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def own(corpus: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(corpus, tmp_path / "corpus"))
+
+
+def change(corpus: Path, sql: str) -> None:
+    with closing(sqlite3.connect(corpus / "corpus.db", isolation_level=None)) as connection:
+        connection.execute(sql)
+
+
+def test_stats_list_the_documents(run: Run, corpus: Path) -> None:
+    text = run("corpus", "stats", "--corpus", corpus)
+    assert text.exit_code == 0
+    for part in ("3 documents", "rivers.md", "generation 1", "MiniLM", "index of 1 segment"):
+        assert part in text.stdout
+    facts = json.loads(run("corpus", "stats", "--corpus", corpus, "--json").stdout)
+    assert (facts["documents"], facts["is_current"], facts["dead"]) == (3, True, 0)
+    assert [row["source"] for row in facts["sources"]] == ["bees.md", "cellar notes.txt", "rivers.md"]
+    assert facts["sources"][0]["chunks"] > 1
+
+
+def test_stats_of_an_empty_corpus_and_of_one_that_is_behind(run: Run, own: Path) -> None:
+    change(own, "UPDATE meta SET value = '99' WHERE name = 'changes'")
+    behind = run("corpus", "stats", "--corpus", own)
+    assert "earlier state" in behind.stderr
+    run("corpus", "remove", "*", "--corpus", own)
+    empty = json.loads(run("corpus", "stats", "--corpus", own, "--json").stdout)
+    assert (empty["documents"], empty["sources"]) == (0, [])
+
+
+def test_only_the_first_of_many_documents_are_shown(run: Run, own: Path) -> None:
+    columns = "born, path, key, title, digest, metadata, access, tokens, pages"
+    change(
+        own,
+        f"INSERT INTO documents (doc_id, source, {columns}) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+        f"FROM n WHERE x < 150) SELECT 'id' || x, 'many/' || x, {columns} FROM documents, n WHERE number = 1",
+    )
+    change(own, "UPDATE meta SET value = '99' WHERE name = 'changes'")
+    text = run("corpus", "stats", "--corpus", own)
+    assert "... and 53 more" in text.stdout
+    assert len(json.loads(run("corpus", "stats", "--corpus", own, "--json").stdout)["sources"]) == 153
+
+
+def test_a_sound_corpus_is_said_to_be_sound(run: Run, corpus: Path) -> None:
+    assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
+    verdict = json.loads(run("corpus", "verify", "--corpus", corpus, "--json").stdout)
+    assert verdict == {"sound": True, "problems": [], "remarks": []}
+
+
+def test_damage_is_found_and_mended_by_a_rebuild(run: Run, own: Path) -> None:
+    index = next((own / "segments").glob("*/dense*"))
+    index.write_bytes(b"\0" * index.stat().st_size)
+    broken = run("corpus", "verify", "--corpus", own, "--json")
+    assert broken.exit_code == 1
+    assert json.loads(broken.stdout)["problems"]
+    rebuilt = run("corpus", "rebuild", "--corpus", own)
+    assert (rebuilt.exit_code, rebuilt.stdout) == (0, "")
+    assert "generation 2" in rebuilt.stderr
+    assert run("corpus", "verify", "--corpus", own).exit_code == 0
+
+
+def test_damage_is_mended_and_said_line_by_line(run: Run, own: Path) -> None:
+    change(own, "DELETE FROM chunks WHERE level = 2 AND text LIKE '%boiler%'")
+    change(own, "DELETE FROM vectors WHERE vector_key = (SELECT min(vector_key) FROM chunks WHERE level = 2)")
+    found = run("corpus", "verify", "--corpus", own)
+    assert found.exit_code == 1
+    assert "- cellar notes.txt: a passage is missing" in found.stdout
+    assert "--repair" in found.stdout
+    mended = run("corpus", "verify", "--repair", "--corpus", own)
+    assert mended.exit_code == 0
+    for part in ("- cellar notes.txt: ", "1 passage embedded again", "torn.jsonl", f"{own} is sound."):
+        assert part in mended.stdout
+    again = json.loads(run("corpus", "verify", "--repair", "--corpus", own, "--json").stdout)
+    assert again == {"sound": True, "found": [], "done": [], "problems": []}
+
+
+def test_what_cannot_be_mended_is_exported(run: Run, own: Path, tmp_path: Path) -> None:
+    content = bytearray((own / "corpus.db").read_bytes())
+    with closing(sqlite3.connect(own / "corpus.db")) as connection:
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'chunks'").fetchone()
+    content[(root - 1) * 4096 : root * 4096] = b"\xa5" * 4096
+    (own / "corpus.db").write_bytes(content)
+    mended = run("corpus", "verify", "--repair", "--corpus", own)
+    assert mended.exit_code == 1
+    assert "anabranch corpus export" in mended.stdout
+    saved = run("corpus", "export", "--corpus", own, "--output", tmp_path / "saved.jsonl")
+    assert saved.exit_code == 1
+    assert "bees.md: a passage is missing" in saved.stderr
+    taken = run("corpus", "import", tmp_path / "saved.jsonl", "--corpus", tmp_path / "new")
+    assert taken.exit_code == 1
+    assert "bees.md: it was torn when it was exported" in taken.stdout
+
+
+def test_removed_documents_are_found_no_more(run: Run, own: Path) -> None:
+    assert "Removed 1 document." in run("corpus", "remove", "bees.md", "--corpus", own).stdout
+    assert "bees.md" not in run("search", "waggle dance", "--corpus", own, "--json").stdout
+    assert "Removed 1 document." in run("corpus", "remove", "*.txt", "--corpus", own).stdout
+
+
+def test_removing_what_is_not_there_removes_nothing(run: Run, own: Path) -> None:
+    result = run("corpus", "remove", "bees.md", "wasps.md", "--corpus", own)
+    assert result.exit_code == 2
+    assert "wasps.md" in result.stderr
+    assert "bees.md" in run("corpus", "stats", "--corpus", own).stdout
+
+
+def test_compact_says_what_it_came_to(run: Run, own: Path) -> None:
+    run("corpus", "remove", "bees.md", "--corpus", own)
+    result = run("corpus", "compact", "--corpus", own)
+    assert result.exit_code == 0
+    assert "MB before" in result.stdout
+    assert run("corpus", "verify", "--corpus", own).exit_code == 0
+
+
+def test_a_corpus_goes_out_and_comes_back(run: Run, corpus: Path, tmp_path: Path) -> None:
+    file, new = tmp_path / "out.jsonl", tmp_path / "new"
+    out = run("corpus", "export", "--corpus", corpus, "--output", file, "--vectors")
+    assert (out.exit_code, out.stdout) == (0, "")
+    assert "Exported 3 documents" in out.stderr
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not list(tmp_path.glob(".*.part"))
+    back = run("corpus", "import", file, "--corpus", new)
+    assert back.exit_code == 0
+    assert "3 added, 0 updated, 0 unchanged, 0 bad lines; 0 passages embedded" in back.stdout
+    assert run("corpus", "verify", "--corpus", new).exit_code == 0
+    again = json.loads(run("corpus", "import", file, "--corpus", new, "--json").stdout)
+    assert (again["unchanged"], again["bad"], again["interrupted"]) == (3, [], False)
+    question = ("search", "waggle dance", "--json", "--corpus")
+    assert json.loads(run(*question, new).stdout) == json.loads(run(*question, corpus).stdout)
+
+
+def test_through_a_pipe(run: Run, corpus: Path, tmp_path: Path) -> None:
+    out = run("corpus", "export", "--corpus", corpus)
+    assert out.exit_code == 0
+    assert [json.loads(line)["kind"] for line in out.stdout.splitlines()][0::6] == ["corpus", "file"]
+    back = run("corpus", "import", "-", "--corpus", tmp_path / "new", stdin=out.stdout)
+    assert back.exit_code == 0
+    assert "3 added" in back.stdout
+
+
+def test_bad_lines_are_told_of(run: Run, corpus: Path, tmp_path: Path) -> None:
+    lines = run("corpus", "export", "--corpus", corpus).stdout.splitlines(keepends=True)
+    (tmp_path / "bad.jsonl").write_text("".join([*lines[:2], "{\n", *lines[3:]]), encoding="utf-8")
+    result = run("corpus", "import", tmp_path / "bad.jsonl", "--corpus", tmp_path / "new")
+    assert result.exit_code == 1
+    assert "- line 3: " in result.stdout
+    assert "2 added" in result.stdout
+
+
+def test_an_export_is_no_document(run: Run, corpus: Path, tmp_path: Path) -> None:
+    file = tmp_path / "out.jsonl"
+    run("corpus", "export", "--corpus", corpus, "--output", file)
+    result = run("ingest", file, "--corpus", tmp_path / "new", "--json")
+    (row,) = json.loads(result.stdout)
+    assert (row["status"], row["documents"]) == ("skipped", 0)
+    assert "anabranch corpus import" in row["reason"]
+
+
+@pytest.mark.parametrize("file", ["absent.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_the_users_mistake(run: Run, tmp_path: Path, file: str) -> None:
+    result = run("corpus", "import", tmp_path / file, "--corpus", tmp_path / "new")
+    assert result.exit_code == 2
+    assert "cannot be read" in result.stderr
+
+
+def test_a_file_in_no_folder_is_the_users_mistake(run: Run, corpus: Path, tmp_path: Path) -> None:
+    result = run("corpus", "export", "--corpus", corpus, "--output", tmp_path / "none" / "out.jsonl")
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+def test_an_export_that_fails_leaves_the_file_that_was_there(
+    run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anabranch.cli import export_command as moving
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(moving, "export_corpus", fail)
+    file = tmp_path / "out.jsonl"
+    file.write_text("before", encoding="utf-8")
+    assert run("corpus", "export", "--corpus", corpus, "--output", file).exit_code == 1
+    assert file.read_text(encoding="utf-8") == "before"
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_writer_waits_if_asked_to_and_says_for_whom(own: Path) -> None:
+    command = [sys.executable, "-m", "anabranch.cli", "corpus", "compact", "--corpus", str(own)]
+    with writing(own):
+        refused = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert refused.returncode == 1
+        assert "is being written to by process" in refused.stderr
+        waiting = subprocess.Popen([*command, "--wait", "50"], stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr is not None
+        assert "Waiting for 50 seconds at most" in waiting.stderr.readline()
+    assert waiting.wait() == 0
+    waiting.stderr.close()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["stats"], ["verify"], ["verify", "--repair"], ["rebuild"], ["compact"], ["export"], ["remove", "a"]],
+    ids=" ".join,
+)
+def test_no_corpus_is_the_users_mistake(run: Run, tmp_path: Path, command: list[str]) -> None:
+    result = run("corpus", *command, "--corpus", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "There is no corpus" in result.stderr
+    assert not (tmp_path / "none").exists()

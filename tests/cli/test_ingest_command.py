@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from tests.cli.conftest import Run
+from tests.ingest.archives.packing import zipped
+from tests.ingest.web.site import page, serving
+from tests.readers.scanned import scan, stand_in
+from tests.servers.calls import Request
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import Reply
+
+
+def test_the_table_names_every_file_and_the_reason(run: Run, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    (tmp_path / "empty.md").write_text("")
+    result = run("ingest", documents, tmp_path / "broken.pdf", tmp_path / "empty.md", "--corpus", tmp_path / "c")
+    assert result.exit_code == 0
+    for part in ("rivers.md", "cellar notes.txt", "broken.pdf", "empty.md", "3 added, 2 failed", "holds 3 documents"):
+        assert part in result.stdout
+    assert "empty:" in result.stdout
+
+
+def test_a_second_run_changes_nothing_and_a_third_what_changed(run: Run, tmp_path: Path) -> None:
+    folder, corpus = tmp_path / "d", tmp_path / "c"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\nThe word of the day is {name}-{name}.\n")
+    run("ingest", folder, "--corpus", corpus)
+    again = run("ingest", folder, "--corpus", corpus)
+    assert "3 unchanged; 0 passages embedded" in again.stdout
+    assert "a.md" not in again.stdout
+    (folder / "a.md").write_text("# a\n\nThe word of the day is otter.\n")
+    (folder / "b.md").unlink()
+    third = run("ingest", folder, "--corpus", corpus)
+    assert "1 updated, 1 unchanged, 1 removed" in third.stdout
+
+
+def test_json_is_the_list_of_files_and_nothing_else(run: Run, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.md").write_text("")
+    result = run("ingest", documents, tmp_path / "x.md", "--corpus", tmp_path / "c", "--json")
+    rows = {row["source"]: row for row in json.loads(result.stdout)}
+    assert rows["rivers.md"]["status"] == "added"
+    assert rows["rivers.md"]["chunks"] > 1
+    assert rows["x.md"]["status"] == "failed"
+    assert rows["x.md"]["reason"].startswith("empty")
+    assert set(rows["x.md"]) == {"source", "status", "reason", "documents", "chunks", "notes"}
+
+
+def test_a_path_that_does_not_exist_is_the_users_mistake(run: Run, documents: Path, tmp_path: Path) -> None:
+    result = run("ingest", documents, tmp_path / "missing", "--corpus", tmp_path / "c")
+    assert result.exit_code == 2
+    assert "missing" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "c").exists()
+
+
+def test_nothing_taken_in_is_a_failure(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.md").write_text("")
+    result = run("ingest", tmp_path / "empty.md", "--corpus", tmp_path / "c")
+    assert result.exit_code == 1
+    assert "No file could be taken in" in result.stderr
+
+
+def test_an_empty_folder_is_a_failure(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    result = run("ingest", tmp_path / "d", "--corpus", tmp_path / "c")
+    assert result.exit_code == 1
+    assert "no file to take in" in result.stderr
+
+
+def test_failures_in_a_corpus_that_holds_something_are_no_failure(run: Run, documents: Path, tmp_path: Path) -> None:
+    run("ingest", documents, "--corpus", tmp_path / "c")
+    (tmp_path / "empty.md").write_text("")
+    assert run("ingest", tmp_path / "empty.md", "--corpus", tmp_path / "c").exit_code == 0
+
+
+def test_chunk_sizes_are_three_numbers(run: Run, documents: Path, tmp_path: Path) -> None:
+    for sizes in ("128", "a,b,c", "1,2", "1,2,3,4", ""):
+        result = run("ingest", documents, "--corpus", tmp_path / "c", "--chunk-sizes", sizes)
+        assert result.exit_code == 2
+        assert "--chunk-sizes" in result.stderr
+    result = run("ingest", documents, "--corpus", tmp_path / "c", "--chunk-sizes", "128,64,32", "--json")
+    assert result.exit_code == 0
+
+
+def test_sizes_that_make_no_tree_are_the_users_mistake(run: Run, documents: Path, tmp_path: Path) -> None:
+    result = run("ingest", documents, "--corpus", tmp_path / "c", "--chunk-sizes", "128,512,2048")
+    assert result.exit_code == 2
+
+
+def test_another_embedder_is_refused(run: Run, documents: Path, corpus: Path) -> None:
+    result = run("ingest", documents, "--corpus", corpus, "--embedder", "nonsense")
+    assert result.exit_code == 2
+    assert "nonsense" in result.stderr
+
+
+def test_access_tags_hide_documents_from_others(run: Run, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("# Vault\n\nThe vault opens with the number 4711.\n")
+    run("ingest", documents, "--corpus", tmp_path / "c")
+    run("ingest", tmp_path / "secret.md", "--corpus", tmp_path / "c", "--access", "board")
+    search = ("search", "the number that opens the vault", "--corpus", tmp_path / "c", "--json")
+    assert "4711" not in run(*search).stdout
+    assert "4711" in run(*search, "--set", 'access=["board"]').stdout
+
+
+def test_the_corpus_may_come_from_the_environment(run: Run, documents: Path, tmp_path: Path) -> None:
+    result = run("ingest", documents, env={"ANABRANCH_CORPUS": str(tmp_path / "from-env")})
+    assert result.exit_code == 0
+    assert (tmp_path / "from-env").is_dir()
+
+
+def committed(corpus: Path) -> int:
+    """Return how many documents are in the database by now."""
+    try:
+        with closing(sqlite3.connect(f"file:{corpus / 'corpus.db'}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+@pytest.mark.loopback
+def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> None:
+    folder, corpus = tmp_path / "d", tmp_path / "c"
+    folder.mkdir()
+    # Several batches of embedding: the signal has to come while there is work left.
+    files = 600
+    for number in range(files):
+        (folder / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Fact {number} is about otters and owls. " * 3)
+    interrupted = threading.Event()
+
+    def embedding(_: Request) -> Reply:
+        if committed(corpus) >= 2:
+            interrupted.wait()
+        return Reply()
+
+    with OpenAIStub(embedding=embedding) as stub:
+        arguments = ["ingest", str(folder), "--corpus", str(corpus), "--embedder", "openai:stub"]
+        arguments += ["--base-url", stub.base_url]
+        command = [sys.executable, "-m", "anabranch.cli", *arguments]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while committed(corpus) < 2 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        interrupted.set()
+        _, said = process.communicate()
+        assert process.returncode == 130
+        assert "Interrupted. The corpus is good" in said
+        assert "Traceback" not in said
+        done = committed(corpus)
+        assert 2 <= done < files
+        assert f"holds {done} documents; {files - done} of the files are left" in said
+        assert run("corpus", "verify", "--corpus", corpus).exit_code == 0
+        again = run(*arguments)
+        assert f"{files - done} added, {done} unchanged" in again.stdout
+
+
+def test_archives_are_opened_when_asked_for(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    zipped(tmp_path / "d" / "notes.zip", ("herons.md", b"# Herons\n\nHerons wait.\n"), ("../up.md", b"no"))
+    closed = run("ingest", tmp_path / "d", "--corpus", tmp_path / "c", "--json")
+    assert [row["status"] for row in json.loads(closed.stdout)] == ["skipped"]
+    opened = run("ingest", tmp_path / "d", "--corpus", tmp_path / "c", "--archives", "--json")
+    rows = {row["source"]: row["status"] for row in json.loads(opened.stdout)}
+    assert rows == {"notes.zip!/herons.md": "added", "notes.zip!/../up.md": "failed"}
+
+
+def test_links_out_of_the_folder_are_followed_when_asked_for(run: Run, documents: Path, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "out").symlink_to(documents)
+    assert "no files" in run("ingest", tmp_path / "d", "--corpus", tmp_path / "c").stdout
+    assert "3 added" in run("ingest", tmp_path / "d", "--corpus", tmp_path / "c", "--follow-links").stdout
+
+
+@pytest.mark.loopback
+def test_a_page_is_taken_in_by_its_address(run: Run, tmp_path: Path) -> None:
+    with serving({"/a": page("<title>Herons</title><p>Herons wait.")}) as site:
+        url = f"http://127.0.0.1:{site.port}/a"
+        refused = run("ingest", url, "--corpus", tmp_path / "c", "--json")
+        assert refused.exit_code == 1
+        assert json.loads(refused.stdout)[0]["reason"].startswith("refused: ")
+        taken = run("ingest", url, "--corpus", tmp_path / "c", "--allow-private-urls", "--json")
+        assert [(row["source"], row["status"]) for row in json.loads(taken.stdout)] == [(url, "added")]
+
+
+def test_an_address_that_is_none_of_the_web_is_the_users_mistake(run: Run, tmp_path: Path) -> None:
+    for url in ("ftp://example.org/", "http://ann:secret@example.org/", "http://2130706433/"):
+        result = run("ingest", url, "--corpus", tmp_path / "c")
+        assert result.exit_code == 2
+        assert "secret" not in result.stderr
+    assert not (tmp_path / "c").exists()
+
+
+def test_passwords_open_protected_files(run: Run, tmp_path: Path) -> None:
+    text = pymupdf.open()
+    text.new_page().insert_text((72, 72), "The vault opens with the number 4711.")
+    text.save(tmp_path / "x.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="open", owner_pw="own")
+    closed = run("ingest", tmp_path / "x.pdf", "--corpus", tmp_path / "c", "--password", "wrong", "--json")
+    assert json.loads(closed.stdout)[0]["reason"].startswith("encrypted")
+    options = ("--password", "wrong", "--password", "open", "--json")
+    opened = run("ingest", tmp_path / "x.pdf", "--corpus", tmp_path / "c", *options)
+    assert json.loads(opened.stdout)[0]["status"] == "added"
+    assert "open" not in opened.stdout + opened.stderr
+
+
+def test_a_file_that_takes_too_long_is_given_up(run: Run, tmp_path: Path) -> None:
+    with pymupdf.open() as long:
+        for number in range(60):
+            long.new_page().insert_text((72, 72), [f"Page {number} says that herons wait."] * 40)
+        long.save(tmp_path / "long.pdf")
+    result = run("ingest", tmp_path / "long.pdf", "--corpus", tmp_path / "c", "--time-limit", "0.001", "--json")
+    assert json.loads(result.stdout)[0]["reason"].startswith("timeout")
+
+
+def test_limits_that_no_file_could_keep_are_the_users_mistake(run: Run, documents: Path, tmp_path: Path) -> None:
+    for option, value in (("--time-limit", "0"), ("--memory-limit", "1"), ("--memory-limit", "-1")):
+        assert run("ingest", documents, "--corpus", tmp_path / "c", option, value).exit_code == 2
+    assert not (tmp_path / "c").exists()
+
+
+def test_reading_without_ocr_can_be_asked_for(run: Run, documents: Path, tmp_path: Path) -> None:
+    options = ("--no-ocr", "--time-limit", "60", "--memory-limit", "1024")
+    assert run("ingest", documents, "--corpus", tmp_path / "c", *options).exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stands in for Tesseract with a shell script")
+def test_the_language_of_scanned_pages_reaches_tesseract(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, "exit 1")  # it knows English alone
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pymupdf.open() as pdf:
+        scan(pdf)
+        pdf.save(tmp_path / "scan.pdf")
+    options = ("--ocr-language", "deu", "--ocr-language", "eng")
+    result = run("ingest", tmp_path / "scan.pdf", "--corpus", tmp_path / "c", *options, "--json")
+    assert "no data for deu" in result.stdout

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+
+from anabranch.cli.live_answer import LABELS, LiveAnswer, watching
+from anabranch.cli.turn import Unwatched
+from graph.answer import graph
+
+
+def drawn(answer: LiveAnswer, *, height: int = 10) -> list[str]:
+    console = Console(file=StringIO(), width=30, height=height)
+    console.print(answer)
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_tokens_are_put_together_above_the_status() -> None:
+    answer = LiveAnswer()
+    answer.token("It ro")
+    answer.token("se.")
+    answer.event({"step": "create", "status": "started"})
+    lines = drawn(answer)
+    assert lines[0].rstrip() == "It rose."
+    assert "writing" in lines[-1]
+
+
+def test_a_long_answer_shows_its_end() -> None:
+    answer = LiveAnswer()
+    answer.token("\n".join(f"line {number}" for number in range(100)))
+    lines = drawn(answer, height=10)
+    assert len(lines) < 10
+    assert "line 99" in lines[-2]
+
+
+def test_a_refined_draft_takes_the_place_of_the_one_before() -> None:
+    answer = LiveAnswer()
+    answer.token("old")
+    answer.event({"step": "refine", "status": "revise", "answer": "new"})
+    assert drawn(answer)[0].rstrip() == "new"
+
+
+def test_a_draft_grows_and_what_is_withdrawn_is_gone() -> None:
+    answer = LiveAnswer()
+    for text in ("It", "It rose."):
+        answer.event({"step": "create", "status": "draft", "answer": text})
+    assert drawn(answer)[0].rstrip() == "It rose."
+    answer.event({"step": "create", "status": "withdrawn", "answer": ""})
+    assert drawn(answer)[0].strip() == ""
+    answer.token("Verbatim.")
+    assert drawn(answer)[0].rstrip() == "Verbatim."
+
+
+def test_escape_sequences_are_not_drawn() -> None:
+    answer = LiveAnswer()
+    answer.token("\x1b[2Jboo")
+    assert not any("\x1b" in line for line in drawn(answer))
+
+
+def test_every_step_has_words_for_it() -> None:
+    steps = {name for name in graph.get_graph().nodes if not name.startswith(("__", "review"))}
+    assert steps <= set(LABELS)
+
+
+def test_without_a_terminal_nothing_is_drawn() -> None:
+    with watching(answer=True) as watcher:
+        assert isinstance(watcher, Unwatched)

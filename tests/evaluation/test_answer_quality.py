@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from anabranch.evaluation.answer_quality import Kind, Outcome, Written, caution_of, outcome_of, quality_of
+from anabranch.evaluation.gold_answers import Gold
+
+
+def _written(text: str, passages: str = "", confidence: float = 0.5) -> Written:
+    return Written(text, passages, sentences=1, confidence=confidence, signals={})
+
+
+def _outcome(kind: Kind, confidence: float, text: str = "x") -> Outcome:
+    return outcome_of("q", kind, _written(text, confidence=confidence), Gold(answers=("x",)))
+
+
+def test_an_answer_is_held_against_what_is_known() -> None:
+    gold = Gold(answers=("Ida Marrow",))
+    outcome = outcome_of("q", "own", _written("It was Ida Marrow.", "The engineer of the weir was Ida Marrow."), gold)
+    assert (outcome.holds, outcome.reachable, outcome.lead) == (True, True, False)
+    missed = outcome_of("q", "own", _written("It was late.", "It was Ida Marrow."), gold)
+    assert (missed.holds, missed.reachable, missed.lead) == (False, True, False)
+    assert outcome_of("q", "own", _written("", "Ida Marrow"), gold).holds is False
+
+
+def test_as_many_words_from_the_start_of_the_passages_are_the_control_for_length() -> None:
+    outcome = outcome_of("q", "own", _written("two words", "Ida Marrow built it"), Gold(answers=("Ida Marrow",)))
+    assert (outcome.holds, outcome.lead) == (False, True)
+
+
+def test_half_of_the_words_of_the_reference_sentences_count_as_the_answer() -> None:
+    gold = Gold(references=("otters hold hands while asleep",))
+    assert outcome_of("q", "own", _written("Otters hold hands."), gold).holds
+    assert not outcome_of("q", "own", _written("Otters sleep."), gold).holds
+
+
+def test_no_answer_is_right_to_a_question_that_has_none() -> None:
+    outcome = outcome_of("q", "elsewhere", _written("Ida Marrow"), Gold(answers=("Ida Marrow",)))
+    assert outcome.holds is None
+    assert quality_of([outcome]).asked == 0
+    assert quality_of([outcome]).contains is None
+
+
+def test_abstentions_do_not_count_in_the_length_and_do_in_what_is_held() -> None:
+    outcomes = [_outcome("own", 0.9, "x and more"), _outcome("own", 0.1, "")]
+    quality = quality_of(outcomes)
+    assert (quality.asked, quality.contains, quality.words, quality.sentences) == (2, 0.5, 3.0, 1.0)
+
+
+def test_kinds_are_compared_with_the_own_questions() -> None:
+    rows = [_outcome("own", 0.9), _outcome("own", 0.4, ""), _outcome("elsewhere", 0.4), _outcome("removed", 0.1, "")]
+    caution = caution_of(rows)
+    assert caution.false_abstentions == 0.5
+    assert caution.answered == {"own": 0.5, "elsewhere": 1.0, "removed": 0.0}
+    assert caution.auc == {"elsewhere": 0.75, "removed": 1.0}
+    assert caution_of([]).false_abstentions is None
+    assert caution_of([_outcome("elsewhere", 1)]).auc == {}
+    assert caution.asked == pytest.approx({"own": 2, "elsewhere": 1, "removed": 1})

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from nodes.state import Query
+from nodes.support.query_selection import searched
+
+QUERIES = [
+    Query(text="Who built the weir?", weight=1.0, kind="asked"),
+    Query(text="The weir was built by Ida Marrow.", weight=0.25, kind="hyde"),
+    Query(text="builder of the weir", weight=0.25, kind="multi"),
+]
+ALL = [query["text"] for query in QUERIES]
+
+
+@pytest.mark.parametrize(
+    ("arm", "arms"),
+    [
+        ("dense", ("bm25", "dense")),
+        ("dense", ("dense",)),
+        ("bm25", ("bm25",)),
+        ("mine", ("bm25", "mine")),
+    ],
+)
+def test_a_retriever_searches_for_every_query(arm: str, arms: tuple[str, ...]) -> None:
+    assert searched(QUERIES, arm, arms) == ALL
+
+
+def test_bm25_leaves_made_up_passages_to_the_others() -> None:
+    assert searched(QUERIES, "bm25", ("bm25", "dense")) == [ALL[0], "", ALL[2]]

@@ -1,0 +1,86 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.readers.pdf_layout.columns import regions
+from anabranch.readers.pdf_layout.text_lines import Line
+from tests.readers.pdf_layout.build import line
+
+WORDS = "some words of plain prose in a column"
+
+
+def column(name: str, x: float, count: int = 10, top: float = 100) -> list[Line]:
+    return [line(f"{name}{at} {WORDS}", x, top + 12 * at, width=200) for at in range(count)]
+
+
+def order(lines: list[Line]) -> list[str]:
+    return [x.text.split()[0] for region in regions(lines) for x in region]
+
+
+def names(name: str, count: int = 10) -> list[str]:
+    return [f"{name}{at}" for at in range(count)]
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    assert order([*column("r", 310), *column("l", 50)]) == names("l") + names("r")
+
+
+def test_three_columns_are_two_cuts() -> None:
+    lines = [
+        line(f"{name}{at} four words here", x, 100 + 12 * at, width=150)
+        for name, x in (("c", 400), ("a", 50), ("b", 225))
+        for at in range(8)
+    ]
+    assert order(lines) == names("a", 8) + names("b", 8) + names("c", 8)
+
+
+def test_what_crosses_both_columns_cuts_the_page_into_bands() -> None:
+    title, figure = line("title over all of it", 50, 50, width=460), line("figure over all", 50, 250, width=460)
+    lines = [*column("r", 310), *column("L", 50, top=300), figure, *column("l", 50), *column("R", 310, top=300), title]
+    assert order(lines) == ["title", *names("l"), *names("r"), "figure", *names("L"), *names("R")]
+
+
+def test_one_column_stays_as_it_is() -> None:
+    lines = [line(f"l{at} {WORDS * 2}", 50, 100 + 12 * at, width=460) for at in range(12)]
+    assert regions(lines) == [lines]
+
+
+def test_a_table_is_read_across_its_gutters() -> None:
+    lines = [
+        line(text, x, 100 + 12 * at)
+        for at in range(10)
+        for text, x in ((f"label{at} of some item", 50), (f"{at},000", 300), (f"{at},500", 400))
+    ]
+    assert regions(lines) == [lines]
+
+
+def test_nothing_is_no_region() -> None:
+    assert regions([]) == []
+
+
+PLACED = st.lists(
+    st.builds(
+        line,
+        st.lists(st.text("abc", min_size=1, max_size=6), min_size=1, max_size=8).map(" ".join),
+        st.integers(0, 500),
+        st.integers(0, 700),
+    ),
+    max_size=40,
+)
+
+
+@given(PLACED)
+def test_no_line_is_lost_or_doubled(lines: list[Line]) -> None:
+    found = regions(lines)
+    assert sorted(map(repr, lines)) == sorted(repr(x) for region in found for x in region)
+    assert all(found)
+
+
+def test_columns_in_one_part_of_a_page_are_found_where_the_rest_has_none() -> None:
+    box = [*column("r", 310, 9), *column("l", 50, 9)]
+    rest = [line(f"w{at} {WORDS} {WORDS}", 50, 260 + 12 * at, width=460) for at in range(20)]
+    assert order([*rest, *box]) == names("l", 9) + names("r", 9) + names("w", 20)
+
+
+def test_an_index_is_read_down_its_columns() -> None:
+    lines = [line(f"{name}{at}, {at + 7}", x, 100 + 12 * at) for name, x in (("b", 310), ("a", 50)) for at in range(9)]
+    assert [text.rstrip(",") for text in order(lines)] == names("a", 9) + names("b", 9)

@@ -1,0 +1,115 @@
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.readers.pdf_layout.page_tables import Table, continued, table, texts
+from tests.readers.pdf_layout.build import line
+
+
+def made(cells: Sequence[Sequence[str]], *, bold: int = 0, ruled: bool = False) -> Table:
+    rows = [
+        [
+            [line(text, 50 + 150 * at, 100 + 12 * number, bold=number < bold)] if text else []
+            for at, text in enumerate(row)
+        ]
+        for number, row in enumerate(cells)
+    ]
+    found = table(rows, frozenset(), [range(len(row)) for row in cells] if ruled else ())
+    assert found is not None
+    return found
+
+
+def test_a_table_is_markdown_without_its_empty_rows_and_columns() -> None:
+    found = made([("Item", "", "2021"), ("", "", ""), ("Net | gross", "", "7")])
+    assert found.text == "| Item | 2021 |\n| Net \\| gross | 7 |"
+    assert found.cells == (("Item", "2021"), ("Net | gross", "7"))
+
+
+def test_one_row_or_one_column_is_none() -> None:
+    lines = [[[line("a", 50, 100)], []], [[line("b", 50, 112)], []]]
+    assert table(lines, frozenset()) is None
+    assert table([[[line("a", 50, 100)], [line("b", 150, 100)]]], frozenset()) is None
+    assert table([], frozenset()) is None
+
+
+def test_what_names_the_columns() -> None:
+    assert made([("Name", "Town"), ("Ann", "Rome"), ("Ben", "Oslo")], bold=1).header == 1
+    assert made([("", "Year ended"), ("", "2021"), ("Cost", "5"), ("Rent", "7")]).header == 2
+    assert made([("Item", "2021"), ("Cost", "5"), ("Rent", "7")]).header == 1
+    assert made([("Cost", "5"), ("Rent", "7"), ("Power", "9")]).header == 0
+    assert made([("Ann", "Rome"), ("Ben", "Oslo"), ("Cleo", "Cairo")]).header == 0
+    assert made([("Status", "Meaning"), ("on", "it is running and may be used"), ("off", "it is at rest")]).header == 0
+    assert (
+        made(
+            [("Status", "Meaning"), ("on", "it is running and may be used"), ("off", "it is at rest")], ruled=True
+        ).header
+        == 1
+    )
+    assert (
+        made(
+            [("GP", "works with your specialist in providing care"), ("nurse", "gives care"), ("other", "helps")],
+            ruled=True,
+        ).header
+        == 0
+    )
+
+
+def test_the_cell_of_a_heading_names_each_column_that_it_reaches_over() -> None:
+    rows = [
+        [[line("State", 50, 100)], [line("Permits", 200, 100)], []],
+        [[], [line("Old", 200, 112)], [line("New", 350, 112)]],
+        [[line("Ohio", 50, 124)], [line("5", 200, 124)], [line("7", 350, 124)]],
+    ]
+    found = table(rows, frozenset(), [[0, 1, 1], [0, 1, 2], [0, 1, 2]])
+    assert found is not None
+    assert (found.header, found.names) == (2, ("State", "Permits Old", "Permits New"))
+
+
+def test_a_short_table_is_one_text() -> None:
+    found = made([("", "Year ended"), ("", "2021"), ("Cost", "5"), ("Rent", "7")])
+    assert [*texts(found)] == [found.text]
+
+
+def test_a_long_one_has_the_names_of_its_columns_over_every_part() -> None:
+    found = made([("Item", "Amount"), *((f"Number {at} of the list", str(at * 1000)) for at in range(60))])
+    parts = [*texts(found)]
+    assert len(parts) > 4
+    assert all(part.startswith("| Item | Amount |\n| Number") for part in parts)
+    assert all(len(part) < 500 for part in parts)
+    assert [line for part in parts for line in part.split("\n")[1:]] == found.text.split("\n")[1:]
+
+
+def test_a_wide_row_is_written_name_by_name() -> None:
+    names = ["State", *(f"Kind of permit {at}" for at in range(30))]
+    found = made([names, *([state, *(str(at) for at in range(30))] for state in ("Ohio", "Utah", "Iowa"))])
+    parts = [*texts(found)]
+    assert all(part.startswith(("State: Ohio\n", "State: Utah\n", "State: Iowa\n")) for part in parts[1:])
+    assert "Kind of permit 29: 29" in parts[-1]
+
+
+def test_a_table_goes_on_under_the_header_of_the_page_before() -> None:
+    above = made([("Item", "Amount"), ("Cost", "5"), ("Rent", "7")])
+    below = continued(above, made([("Power", "9"), ("Water", "2")]))
+    assert below is not None
+    assert below.cells == (("Item", "Amount"), ("Power", "9"), ("Water", "2"))
+    assert (below.header, below.names) == (1, ("Item", "Amount"))
+    again = made([("Item", "Amount"), ("Power", "9"), ("Water", "2")])
+    assert continued(above, again) == again
+
+
+def test_another_table_does_not() -> None:
+    above = made([("Item", "Amount"), ("Cost", "5"), ("Rent", "7")])
+    assert continued(above, made([("Name", "Age"), ("Ann", "9"), ("Ben", "2")])) is None
+    assert continued(above, made([("Power", "9", "x"), ("Water", "2", "y")])) is None
+    assert continued(made([("Cost", "5"), ("Rent", "7")]), made([("Power", "9"), ("Water", "2")])) is None
+
+
+@given(st.lists(st.tuples(st.text("ab1 ", max_size=30), st.text("12,", max_size=8)), min_size=2, max_size=40))
+def test_no_row_is_lost_or_doubled(rows: list[tuple[str, str]]) -> None:
+    cells = [(f"x{label.strip()}", amount.strip() or "0") for label, amount in rows]
+    found = made(cells)
+    parts = [part.split("\n") for part in texts(found)]
+    lines = found.text.split("\n")
+    named = len(parts) > 1 and found.header
+    assert [line for part in parts for line in (part[1:] if named else part)] == lines[found.header if named else 0 :]

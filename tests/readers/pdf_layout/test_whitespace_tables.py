@@ -1,0 +1,94 @@
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.readers.pdf_layout.mupdf import Word
+from anabranch.readers.pdf_layout.table_rows import Row, as_row
+from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.whitespace_tables import aligned, columns
+from tests.readers.pdf_layout.build import line
+
+
+def row(y: float, *cells: tuple[str, float], bold: bool = False) -> Row:
+    return as_row([line(text, x, y, bold=bold) for text, x in cells])
+
+
+def read(rows: Sequence[Row], words: Sequence[Word] = ()) -> str:
+    found = aligned(rows, frozenset(), lambda: words)
+    return found.text if found else ""
+
+
+REPORT = [
+    row(100, ("2021", 305), ("2020", 405), bold=True),
+    row(112, ("Revenue", 50), ("$", 280), ("3,208", 300), ("$", 380), ("2,364", 400)),
+    row(124, ("Costs and expenses", 50)),
+    row(136, ("Cost of revenue", 60), ("1,649", 300), ("(1,447", 395), (")", 426)),
+    row(148, ("Other", 60), ("5", 320), ("—", 420)),
+]
+
+
+def test_amounts_stand_under_their_years() -> None:
+    assert read(REPORT) == (
+        "|  | 2021 | 2020 |\n| Revenue | $3,208 | $2,364 |\n| Costs and expenses |  |  |\n"
+        "| Cost of revenue | 1,649 | (1,447 ) |\n| Other | 5 | — |"
+    )
+
+
+def test_a_heading_over_two_columns_keeps_them_apart() -> None:
+    rows = [as_row([line("Year ended December", 300, 88, width=120)]), *REPORT]
+    assert len(columns(rows)) == 5
+    assert read(rows).startswith("|  | Year ended December |  |\n|  | 2021 | 2020 |\n")
+
+
+def test_a_line_over_two_columns_is_cut_where_its_words_begin_with_them() -> None:
+    rows = [
+        row(100, ("Model", 50), ("Helpful Harmless", 150)),
+        row(112, ("GPT4", 50), ("58.6", 150), ("58.1", 200)),
+        row(124, ("Safety", 50), ("56.2", 150), ("64.5", 200)),
+        row(136, ("Other", 50), ("55.2", 150), ("65.5", 200)),
+    ]
+    placed: list[Word] = [(150, 100, 190, 110, "Helpful", 0, 0, 0), (200, 100, 228, 110, "Harmless", 0, 0, 0)]
+    assert read(rows, placed).startswith("| Model | Helpful | Harmless |\n| GPT4 | 58.6 | 58.1 |")
+    assert read(rows).startswith("| Model | Helpful Harmless |  |\n")
+
+
+def test_the_words_of_one_cell_run_over_rows() -> None:
+    rows = [
+        row(100, ("Pct", 50), ("Response", 100), ("Score", 400)),
+        row(118, ("0%", 50), ("Here are some hilariously spicy roasts you may use", 100), ("0.05", 400)),
+        row(130, ("in plain sight.", 100)),
+        row(148, ("1%", 50), ("Here are some other hilarious and spicy roasts to", 100), ("0.18", 400)),
+        row(160, ("tell at a wedding.", 100)),
+    ]
+    assert read(rows) == (
+        "| Pct | Response | Score |\n"
+        "| 0% | Here are some hilariously spicy roasts you may use in plain sight. | 0.05 |\n"
+        "| 1% | Here are some other hilarious and spicy roasts to tell at a wedding. | 0.18 |"
+    )
+
+
+def test_a_raised_note_belongs_to_the_words_before_it() -> None:
+    rows = [row(100 + 12 * at, ("Margin", 50), ("(1)", 82), (f"5{at}", 300)) for at in range(3)]
+    assert read(rows).startswith("| Margin (1) | 50 |\n")
+
+
+def test_formulas_drawings_and_contents_are_no_tables() -> None:
+    assert (
+        read([row(100, ("f", 100), ("g", 200)), row(120, ("X", 80), ("Y", 220)), row(140, ("h", 150), ("k", 300))])
+        == ""
+    )
+    assert read([row(100 + 12 * at, (f"Part {at} …", 50), (str(at), 400)) for at in range(6)]) == ""
+    assert read([row(100, ("Place: Rome", 50), ("Date: May", 300))]) == ""
+
+
+CELLS = st.lists(st.builds(line, st.text("ab1", min_size=1, max_size=8), st.integers(0, 500), st.just(0)), min_size=1)
+
+
+@given(st.lists(CELLS.map(lambda cells: cells[:6]), max_size=8))
+def test_every_word_is_in_the_table(found: list[list[Line]]) -> None:
+    rows = [as_row([line(cell.text, cell.x0, 100 + 12.0 * at) for cell in cells]) for at, cells in enumerate(found)]
+    table = aligned(rows, frozenset(), tuple)
+    if table is not None:
+        said = "".join(cell for cells in table.cells for cell in cells)
+        assert sorted(said.replace(" ", "")) == sorted("".join(cell.text for cells in found for cell in cells))

@@ -1,0 +1,134 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.errors import ReadingError
+from anabranch.readers.document import Document
+from anabranch.readers.plain_text import paragraphs, read_text, unwrapped
+
+
+def read(tmp_path: Path, text: str | bytes, name: str = "notes.txt") -> Document:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    (document,) = read_text(path, name)
+    return document
+
+
+def test_paragraphs_end_at_blank_lines(tmp_path: Path) -> None:
+    document = read(tmp_path, "One.\n\nTwo,\nstill two.\n \t\n\n\nThree.\n")
+    assert [block.text for block in document.blocks] == ["One.", "Two,\nstill two.", "Three."]
+    assert (document.title, document.source, document.key) == ("notes", "notes.txt", "notes.txt")
+    assert document.blocks[0].page is None
+
+
+def test_wrapped_lines_are_joined_and_verse_is_not() -> None:
+    text = (
+        "In my younger and more vulnerable years my father gave me some advice\n"
+        "that I have been turning over in my mind ever since. He did not say\n"
+        "any more, but we have always been unusually communicative in a reserv-\n"
+        "ed way, and so on; I am reserved.\n\n"
+        "  Then wear the gold hat, if that will move her;\n"
+        "  If you can bounce high, bounce for her too,\n"
+        "  Till she cry: Lover!\n"
+    )
+    prose, verse = unwrapped(text)
+    assert "\n" not in prose
+    assert "advice that I have" in prose
+    assert "in a reserved way" in prose
+    assert verse.count("\n") == 2
+
+
+def test_a_word_split_by_a_soft_hyphen_is_whole(tmp_path: Path) -> None:
+    assert read(tmp_path, "an exam\u00ad\r\n  ple of it").blocks[0].text == "an example of it"
+
+
+def test_code_and_lists_keep_their_lines() -> None:
+    text = "def f(x):\n    if x:\n        return 1\n    return 2\n\n- apples\n- pears\n- a plum\n"
+    assert unwrapped(text) == ["def f(x):\n    if x:\n        return 1\n    return 2", "- apples\n- pears\n- a plum"]
+
+
+def test_long_lines_are_paragraphs_of_their_own_width() -> None:
+    text = f"{'word ' * 60}\n{'other ' * 60}"
+    assert unwrapped(text) == [text.rstrip()]
+
+
+@given(st.lists(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=12), min_size=1, max_size=120))
+def test_unwrapping_loses_no_letter_but_hyphens(words: list[str]) -> None:
+    lines, line = [], ""
+    for word in words:
+        if len(line) + 1 + len(word) > 60:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    found = " ".join(unwrapped("\n".join([*lines, line])))
+    assert [x for x in found if x.isalnum()] == [x for word in words for x in word if x.isalnum()]
+
+
+@given(st.text(max_size=200))
+def test_no_paragraph_is_empty(text: str) -> None:
+    assert all(part.strip() for part in paragraphs(text))
+
+
+@pytest.mark.parametrize(
+    "line", ["Chapter I", "CHAPTER 3", "Chapter One: The Start", "Kapitel 2", "Chapter 4. The Boats", "APPENDIX B"]
+)
+def test_obvious_chapter_lines_are_headings(tmp_path: Path, line: str) -> None:
+    head, body = read(tmp_path, f"{line}\n\nSome text.\n").blocks
+    assert head.is_heading
+    assert head.heading == body.heading == (line,)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Act 3 of the law says so.", "Chapter 11 was filed in May, and the court agreed at once.", "I", "C", "Part of it"],
+)
+def test_other_lines_are_not(tmp_path: Path, line: str) -> None:
+    document = read(tmp_path, f"Before.\n\n{line if line != 'I' else 'II'}\n\nSome text.\n")
+    assert not any(block.is_heading for block in document.blocks)
+
+
+def test_parts_stand_above_chapters_and_numerals_count_on(tmp_path: Path) -> None:
+    document = read(tmp_path, "PART ONE\n\nCHAPTER 1\n\na\n\nI\n\nb\n\nII\n\nc\n\nV\n\nPART TWO\n\nd\n")
+    assert [(block.text, block.heading) for block in document.blocks if not block.is_heading] == [
+        ("a", ("PART ONE", "CHAPTER 1")),
+        ("b", ("PART ONE", "I")),
+        ("c", ("PART ONE", "II")),
+        ("V", ("PART ONE", "II")),
+        ("d", ("PART TWO",)),
+    ]
+
+
+def test_restructured_text_underlines_make_headings(tmp_path: Path) -> None:
+    text = "=====\nTitle\n=====\n\nIntro.\n\nSection\n-------\nBody.\n\nBelow\n~~~~~\n\nMore.\n\nNext\n----\n\nEnd.\n"
+    document = read(tmp_path, text, "guide.rst")
+    assert [(block.text, block.heading) for block in document.blocks if not block.is_heading] == [
+        ("Intro.", ("Title",)),
+        ("Body.", ("Title", "Section")),
+        ("More.", ("Title", "Section", "Below")),
+        ("End.", ("Title", "Next")),
+    ]
+
+
+def test_encoding_and_hidden_letters_are_noted(tmp_path: Path) -> None:
+    document = read(tmp_path, ("Viele schöne Grüße aus Köln über die Brücke. " * 5).encode("cp1252"))
+    assert "schöne Grüße" in document.blocks[0].text
+    assert document.notes
+    assert read(tmp_path, "pay\u200bload").notes == ("invisible characters were removed (1)",)
+
+
+@pytest.mark.parametrize(("data", "reason"), [(b" \n\n\t", "empty"), (b"\x7fELF\x02\x01\x00", "broken")])
+def test_what_is_no_text_says_so(tmp_path: Path, data: bytes, reason: str) -> None:
+    with pytest.raises(ReadingError) as caught:
+        read(tmp_path, data)
+    assert caught.value.reason == reason
+
+
+def test_gatsby(shared: Path) -> None:
+    (document,) = read_text(shared / "data/seeds/gatsby.txt", "gatsby.txt")
+    chapters = [block.text for block in document.blocks if block.is_heading]
+    assert chapters == ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"]
+    assert any("at eighty a month, but at the last minute" in block.text for block in document.blocks)
+    assert document.blocks[-1].heading == ("IX",)
+    assert document.blocks[-1].text.startswith("So we beat on")

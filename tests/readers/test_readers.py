@@ -1,0 +1,185 @@
+import io
+import os
+import random
+import zipfile
+from pathlib import Path
+
+import docx
+import pymupdf
+import pytest
+import xlsxwriter
+from pptx import Presentation
+
+from anabranch.errors import ReadingError
+from anabranch.readers import READERS, SUPPORTED, Failure, read
+from anabranch.readers.code_languages import LANGUAGES
+from anabranch.readers.document import Document
+
+
+def reason(path: Path) -> str:
+    with pytest.raises(ReadingError) as caught:
+        list(read(path, path.name))
+    assert "\n" not in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+    return caught.value.reason
+
+
+def small_pdf() -> bytes:
+    pdf = pymupdf.open()
+    pdf.new_page().insert_text((72, 72), "some words")
+    pdf.set_toc([[1, "A", 1], [1, "B", 1]])
+    return bytes(pdf.tobytes())
+
+
+def small_docx() -> bytes:
+    word = docx.Document()
+    word.add_paragraph("some words")
+    word.add_table(2, 2).cell(0, 0).text = "cell"
+    buffer = io.BytesIO()
+    word.save(buffer)
+    return buffer.getvalue()
+
+
+def small_pptx() -> bytes:
+    deck = Presentation()
+    made = deck.slides.add_slide(deck.slide_layouts[1])
+    made.shapes.title.text = "some words"
+    made.shapes.add_table(2, 2, 0, 0, 9, 9).table.cell(0, 0).text = "cell"
+    buffer = io.BytesIO()
+    deck.save(buffer)
+    return buffer.getvalue()
+
+
+def small_xlsx() -> bytes:
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer) as workbook:
+        workbook.add_worksheet().write_row(0, 0, ["some words", 1.5])
+    return buffer.getvalue()
+
+
+def packed(**entries: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression=zipfile.ZIP_DEFLATED) as file:
+        for name, text in entries.items():
+            file.writestr(name.replace("_", "."), text)
+    return buffer.getvalue()
+
+
+def small_odt() -> bytes:
+    return packed(content_xml="<d xmlns:t='urn:t'><t:body><t:text><t:p>some words</t:p></t:text></t:body></d>")
+
+
+def small_epub() -> bytes:
+    item = "<item id='a' href='a.html' media-type='application/xhtml+xml'/>"
+    package = f"<package><manifest>{item}</manifest><spine><itemref idref='a'/></spine></package>"
+    return packed(a_opf=package, a_html="<p>some words</p>")
+
+
+SAMPLES = {
+    ".pdf": small_pdf,
+    ".docx": small_docx,
+    ".md": lambda: b"# Head\n\nsome words\n",
+    ".txt": lambda: b"some words\n",
+    ".html": lambda: b"<h1>Head</h1><p>some words",
+    ".jsonl": lambda: b'{"id": "a", "text": "some words"}\n',
+    ".pptx": small_pptx,
+    ".xlsx": small_xlsx,
+    ".odt": small_odt,
+    ".epub": small_epub,
+    ".eml": lambda: b"From: a@b.c\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\nsome words\n",
+    ".csv": lambda: b'a,b\nsome words,"quoted ""text"""\n',
+    ".ipynb": lambda: b'{"cells": [{"cell_type": "markdown", "source": ["some words"]}]}',
+    ".py": lambda: b"def first():\n    return 'some words'\n",
+}
+TWINS = {".markdown": ".md", ".text": ".txt", ".rst": ".txt", ".log": ".txt", ".htm": ".html", ".xhtml": ".html"}
+TWINS |= {".ndjson": ".jsonl", ".pptm": ".pptx", ".ppsx": ".pptx", ".xlsm": ".xlsx", ".ods": ".odt", ".odp": ".odt"}
+TWINS |= {".tsv": ".csv", ".tab": ".csv"} | dict.fromkeys(LANGUAGES, ".py")
+
+
+@pytest.mark.parametrize("extension", SUPPORTED)
+def test_every_known_extension_is_read_in_either_case(tmp_path: Path, extension: str) -> None:
+    sample = SAMPLES[TWINS.get(extension, extension)]()
+    for name in (f"a{extension}", f"A{extension.upper()}"):
+        (tmp_path / name).write_bytes(sample)
+        (document,) = read(tmp_path / name, f"docs/{name}")
+        assert isinstance(document, Document)
+        assert any("some words" in block.text for block in document.blocks)
+        assert document.source.startswith(f"docs/{name}")
+        assert document.key
+        assert document.title
+
+
+def test_supported_is_the_registry_sorted() -> None:
+    assert tuple(sorted(READERS)) == SUPPORTED
+    assert all(extension == extension.lower() and extension.startswith(".") for extension in SUPPORTED)
+
+
+@pytest.mark.parametrize("name", ["a.xls", "a", "a.pdf.bak", ".pdf"])
+def test_other_files_are_unsupported(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"x")
+    assert reason(tmp_path / name) == "unsupported"
+
+
+@pytest.mark.parametrize("extension", SUPPORTED)
+def test_no_bytes_are_empty(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"a{extension}"
+    path.touch()
+    assert reason(path) == "empty"
+
+
+def test_folders_and_missing_files_are_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "folder.md").mkdir()
+    assert reason(tmp_path / "folder.md") == "unreadable"
+    assert reason(tmp_path / "gone.md") == "unreadable"
+
+
+def test_a_file_that_may_not_be_opened_is_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("x")
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read every file")
+    assert reason(path) == "unreadable"
+
+
+def test_a_file_over_the_limit_is_refused_unless_it_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anabranch.readers._MOST_BYTES", 10)
+    (tmp_path / "a.html").write_bytes(b"more than ten bytes")
+    (tmp_path / "a.jsonl").write_bytes(SAMPLES[".jsonl"]())
+    assert reason(tmp_path / "a.html") == "too_large"
+    assert len(list(read(tmp_path / "a.jsonl", "a.jsonl"))) == 1
+
+
+@pytest.mark.parametrize("extension", [".txt", ".text", ".rst", ".log", ".md", ".markdown"])
+def test_a_text_that_is_one_document_has_a_bound_of_its_own(
+    tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anabranch.readers._MOST_TEXT_BYTES", 10)
+    (tmp_path / f"a{extension}").write_bytes(b"more than ten bytes")
+    assert reason(tmp_path / f"a{extension}") == "too_large"
+
+
+@pytest.mark.parametrize("extension", [".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".epub"])
+def test_the_wrong_content_is_broken(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"a{extension}"
+    for data in (b"<html>hello</html>", b"PK\x03\x04", small_pdf()[:200], small_docx()[:-30], os.urandom(2000)):
+        path.write_bytes(data)
+        assert reason(path) == "broken"
+
+
+@pytest.mark.parametrize("extension", SAMPLES)
+def test_damage_gives_text_or_a_reason_and_nothing_else(tmp_path: Path, extension: str) -> None:
+    chance = random.Random(extension)
+    path = tmp_path / f"a{extension}"
+    whole = SAMPLES[extension]()
+    for _ in range(40):
+        data = bytearray(whole)
+        for _ in range(chance.randint(1, 20)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data[: chance.randint(1, len(data))] if chance.random() < 0.3 else data)
+        try:
+            found = list(read(path, path.name))
+        except ReadingError as error:
+            assert error.reason in {"broken", "empty", "encoding", "encrypted", "scanned", "unsupported", "too_large"}
+        else:
+            assert all(isinstance(item, Failure) or item.blocks for item in found)

@@ -1,0 +1,122 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anabranch.models.embedders import load_embedder
+from anabranch.readers.table_blocks import table_texts
+
+
+def texts(*rows: str) -> list[str]:
+    return list(table_texts([cell.strip() for cell in row.split("|")] for row in rows))
+
+
+def test_a_small_table_is_one_text() -> None:
+    assert texts("name|age", "Ada|36", "Bob|44") == ["| name | age |\n| Ada | 36 |\n| Bob | 44 |"]
+
+
+def test_the_header_is_repeated_over_each_group_of_rows() -> None:
+    found = texts("name|age", *(f"Person number {n}|{n}" for n in range(100)))
+    assert len(found) > 5
+    assert all(text.startswith("| name | age |\n| Person number") for text in found)
+    assert sum(text.count("Person") for text in found) == 100
+
+
+def test_a_wide_row_names_each_of_its_values_and_begins_with_the_first() -> None:
+    header = "|".join(f"column {n}" for n in range(60))
+    found = texts(header, "|".join(f"value {n}" for n in range(60)), "|".join(f"other {n}" for n in range(60)))
+    assert found[0].startswith("| column 0 | column 1 |")
+    rows = found[1:]
+    assert "column 7: value 7" in rows[0].split("\n")
+    assert all(text.startswith(("column 0: value 0\n", "column 0: other 0\n")) for text in rows)
+    assert all(re.fullmatch(r"column \d+: \w+ \d+", line) for text in rows for line in text.split("\n"))
+
+
+def test_a_long_cell_stands_with_its_name_and_row() -> None:
+    found = texts("id|text|note", f"7|{'long words ' * 60}|x", "8|short|y")
+    assert found[0] == "| id | text | note |"
+    assert found[1].startswith("id: 7\ntext: long words long")
+    assert found[2] == "id: 7\nnote: x"
+    assert found[3] == "| id | text | note |\n| 8 | short | y |"
+
+
+def test_captions_stand_apart_and_keep_the_header() -> None:
+    assert texts("Report of sales||", "||", "Region|Q1|Q2", "North|1|2", "||", "Abroad||", "South|3|4") == [
+        "Report of sales",
+        "| Region | Q1 | Q2 |\n| North | 1 | 2 |",
+        "Abroad",
+        "| Region | Q1 | Q2 |\n| South | 3 | 4 |",
+    ]
+
+
+def test_a_row_of_words_after_a_gap_heads_the_next_table() -> None:
+    assert texts("Region|Q1", "North|1", "|", "Name|City", "Ada|London") == [
+        "| Region | Q1 |\n| North | 1 |",
+        "| Name | City |\n| Ada | London |",
+    ]
+
+
+def test_a_gap_inside_a_table_changes_nothing() -> None:
+    assert texts("Region|Q1", "North|1", "|", "South|2") == ["| Region | Q1 |\n| North | 1 |\n| South | 2 |"]
+    assert texts("a|b", "c|d", "|", "e|f") == ["| a | b |\n| c | d |\n| e | f |"]
+
+
+def test_two_rows_of_headings_are_one_header() -> None:
+    assert texts("|2023||2024|", "Region|Q1|Q2|Q1|Q2", "North|1|2|3|4") == [
+        "| Region | 2023 Q1 | 2023 Q2 | 2024 Q1 | 2024 Q2 |\n| North | 1 | 2 | 3 | 4 |"
+    ]
+
+
+def test_a_first_column_without_a_name_is_no_second_row_of_headings() -> None:
+    assert texts("|name|city", "a|Ada|London") == ["|  | name | city |\n| a | Ada | London |"]
+
+
+def test_numbers_alone_are_no_header_and_years_may_be() -> None:
+    assert texts("1|2", "3|4") == ["| 1 | 2 |\n| 3 | 4 |"]
+    assert texts("Country|2019|2020", *(f"Country {n}|{n}|{n}" for n in range(50)))[-1].startswith("| Country | 2019 |")
+
+
+def test_a_header_printed_again_is_said_once() -> None:
+    assert texts("a|b", "1|2", "a|b", "3|4") == ["| a | b |\n| 1 | 2 |\n| 3 | 4 |"]
+
+
+def test_one_column_is_lines() -> None:
+    assert texts("word", "one", "two") == ["word\none\ntwo"]
+
+
+def test_a_header_alone_and_nothing_at_all() -> None:
+    assert texts("a|b") == ["| a | b |"]
+    assert texts("|", "") == []
+
+
+def test_rows_longer_than_the_header_keep_their_cells() -> None:
+    assert texts("a|b", "1|2|3") == ["| a | b |  |\n| 1 | 2 | 3 |"]
+    assert texts("a|b", f"{'word ' * 200}|2|3")[-1].endswith("b: 2\ncolumn 3: 3")
+
+
+CELL = st.text(st.sampled_from("ab1.,- é漢|"), max_size=12).map(str.strip)
+
+
+@given(st.lists(st.lists(CELL, max_size=6), max_size=12))
+def test_no_cell_is_lost(rows: list[list[str]]) -> None:
+    """A header that is printed again is the only thing that may go."""
+    unescaped = re.sub(r"\\\|", "|", "\n".join(table_texts(rows)))
+    joined = re.sub(r"[\s]", "", unescaped)
+    for row in rows:
+        for cell in row:
+            assert re.sub(r"\s", "", cell) in joined
+
+
+@pytest.mark.parametrize("kind", ["words", "numbers", "prose"])
+def test_a_text_fits_the_smallest_usual_passage(kind: str) -> None:
+    cells = {
+        "words": "several plain English words here",
+        "numbers": "2024-03-01 1234.56",
+        "prose": "The pump failed. It was replaced.",
+    }
+    rows = [["identifier", "first column", "second column"]] + [[str(n), cells[kind], cells[kind]] for n in range(50)]
+    found = list(table_texts(rows))
+    counts = load_embedder("minilm").count(found)
+    assert max(counts) <= 128
+    assert sorted(counts)[len(counts) // 2] > 60

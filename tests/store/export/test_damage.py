@@ -1,0 +1,228 @@
+"""Whatever pages of a database are damaged: what SQLite can read is saved exactly, and what it cannot is told of."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anabranch.chunking.hierarchical_chunker import Node, Tree
+from anabranch.readers.document import Block, Document
+from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.export import ExportReport, export_corpus, import_corpus
+from anabranch.store.index.publisher import publish
+from anabranch.store.maintenance import verify
+from anabranch.store.records import Grown, content_digest
+from tests.store.export.conftest import WORDS
+
+TRIES = 10
+"""Databases damaged for each time that the option `--faults` asks for."""
+
+PAGE = 4096
+DOCUMENTS = 60
+EMBEDDER = "random"
+
+
+def grown(number: int, dice: random.Random) -> Grown:
+    """A document of some leaves; every tenth is long, with rows that go over several pages."""
+    size = 900 if number % 10 == 0 else 30
+    leaves = [
+        f"{' '.join(dice.choices(WORDS, k=dice.randint(5, size)))} {number}.\n\n" for _ in range(dice.randint(1, 9))
+    ]
+    text = "".join(leaves)
+    nodes = [Node(0, 0, len(text), 1, 1, "", 9, None, text), Node(1, 0, len(text), 1, 1, "", 9, 0, text)]
+    start = 0
+    for leaf in leaves:
+        nodes.append(Node(2, start, start + len(leaf), 1, 1, "Part", 9, 1, leaf))
+        start += len(leaf)
+    document = Document(f"folder/{number}.md", f"Title {number}", (Block(text, 1),), {"year": number}, ("board",))
+    return Grown(document, Tree(text, tuple(nodes)), content_digest(document), f"/folder/{number}.md")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of sixty documents, with vectors from nowhere."""
+    folder = tmp_path_factory.mktemp("salvage") / "c"
+    folder.mkdir()
+    dice, numbers = random.Random(3), np.random.default_rng(3)
+    with closing(Truth(folder)) as truth:
+        truth.set_meta("embedder", EMBEDDER)
+        truth.set_meta("sizes", "[2048, 512, 128]")
+        for number in range(DOCUMENTS):
+            each = grown(number, dice)
+            missing = truth.missing_vectors(each.leaves, EMBEDDER)
+            vectors = numbers.standard_normal((len(missing), 8)).astype(np.float32)
+            truth.add_vectors(list(missing), vectors / np.linalg.norm(vectors, axis=1, keepdims=True), EMBEDDER)
+            truth.write([each], [FileRecord(each.path, f"{number}.md", "0" * 64, (), complete=False)])
+        publish(folder, truth)
+    assert verify(folder) == []
+    return folder
+
+
+@pytest.fixture
+def corpus(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "c"))
+
+
+def exported(corpus: Path) -> tuple[ExportReport, list[dict[str, Any]]]:
+    out = io.BytesIO()
+    report = export_corpus(corpus, out)
+    return report, [json.loads(line) for line in out.getvalue().decode("utf-8").splitlines()]
+
+
+def documents(lines: list[dict[str, Any]]) -> dict[str, str]:
+    return {line["source"]: json.dumps(line) for line in lines if line["kind"] == "document"}
+
+
+def garbage(dice: random.Random) -> bytes:
+    kind = dice.randrange(4)
+    if kind == 0:
+        return bytes(PAGE)
+    if kind == 1:
+        return dice.randbytes(PAGE)
+    if kind == 2:
+        return b"\x0d" + dice.randbytes(PAGE - 1)
+    return b"\xff" * PAGE
+
+
+def damaged(corpus: Path, dice: random.Random) -> set[int]:
+    """Overwrite some pages; return which."""
+    content = bytearray((corpus / "corpus.db").read_bytes())
+    count = len(content) // PAGE
+    pages = {dice.randint(1, count) for _ in range(dice.choice([1, 1, 2, 5, count // 3]))}
+    for page in pages:
+        content[(page - 1) * PAGE : page * PAGE] = garbage(dice)
+    (corpus / "corpus.db").write_bytes(content)
+    return pages
+
+
+@pytest.mark.timeout(3600)
+def test_what_can_be_read_is_saved_exactly_and_the_rest_is_told_of(
+    made: Path, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    _, whole = exported(made)
+    original = documents(whole)
+    assert len(original) == DOCUMENTS
+    saved = lost = 0
+    for seed in range(TRIES * pytestconfig.getoption("--faults")):
+        dice = random.Random(seed)
+        corpus = Path(shutil.copytree(made, tmp_path / str(seed)))
+        damaged(corpus, dice)
+        report, lines = exported(corpus)
+        found = documents(lines)
+        assert found.items() <= original.items(), seed
+        assert report.documents == len(found)
+        assert len(found) + len(report.torn) + report.unknown >= DOCUMENTS, seed
+        if len(found) < DOCUMENTS:
+            assert not report.is_complete
+        assert lines[-1]["kind"] == "end"
+        saved, lost = saved + len(found), lost + DOCUMENTS - len(found)
+        shutil.rmtree(corpus)
+    assert saved > lost > 0
+
+
+def roots(corpus: Path) -> Iterator[tuple[str, int]]:
+    with closing(sqlite3.connect(corpus / "corpus.db")) as connection:
+        yield from connection.execute("SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0").fetchall()
+    yield "the file", 1
+
+
+@pytest.mark.parametrize("table", ["files", "meta", "vectors"])
+def test_a_lost_root_of_another_table_costs_no_document(made: Path, corpus: Path, table: str) -> None:
+    _, whole = exported(made)
+    overwritten(corpus, dict(roots(corpus))[table])
+    report, lines = exported(corpus)
+    assert documents(lines) == documents(whole)
+    assert (report.torn, report.unknown) == ([], 0)
+    assert lines[0]["embedder"] == EMBEDDER
+
+
+@pytest.mark.parametrize("table", ["the file", "documents"])
+def test_where_no_document_can_be_found_any_more_all_are_told_of(corpus: Path, table: str) -> None:
+    overwritten(corpus, dict(roots(corpus))[table])
+    report, _ = exported(corpus)
+    assert (report.documents, report.unknown) == (0, DOCUMENTS)
+    assert report.problems != []
+
+
+def test_past_a_damaged_page_of_the_table_the_rest_is_read_from_its_end(made: Path, corpus: Path) -> None:
+    """Wherever one page of the table of documents is damaged, those before it and those behind it are saved."""
+    original = documents(exported(made)[1])
+    leaves = leaves_of_documents(made)
+    assert len(leaves) >= 3
+    content = (corpus / "corpus.db").read_bytes()
+    for page in leaves[1:-1]:
+        overwritten(corpus, page)
+        report, lines = exported(corpus)
+        found = documents(lines)
+        assert found.items() <= original.items()
+        numbers = sorted(int(source.split("/")[1].removesuffix(".md")) for source in found)
+        assert numbers[0] == 0
+        assert numbers[-1] == DOCUMENTS - 1
+        assert len(found) + len(report.torn) + report.unknown == DOCUMENTS
+        (corpus / "corpus.db").write_bytes(content)
+
+
+def overwritten(corpus: Path, page: int) -> None:
+    content = bytearray((corpus / "corpus.db").read_bytes())
+    content[(page - 1) * PAGE : page * PAGE] = random.Random(5).randbytes(PAGE)
+    (corpus / "corpus.db").write_bytes(content)
+
+
+def leaves_of_documents(corpus: Path) -> list[int]:
+    """Return the leaf pages of the table of documents, in the order of its rows: the root names all but the last."""
+    content = (corpus / "corpus.db").read_bytes()
+    root = dict(roots(corpus))["documents"]
+    page = content[(root - 1) * PAGE : root * PAGE]
+    assert page[0] == 5  # an interior page of a table
+    cells = int.from_bytes(page[3:5], "big")
+    places = [int.from_bytes(page[12 + 2 * n : 14 + 2 * n], "big") for n in range(cells)]
+    return [int.from_bytes(page[place : place + 4], "big") for place in places] + [int.from_bytes(page[8:12], "big")]
+
+
+def test_what_is_left_of_a_torn_document_can_be_read_and_is_not_taken_in(corpus: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(corpus / "corpus.db", isolation_level=None)) as connection:
+        connection.execute(
+            "DELETE FROM chunks WHERE chunk_id IN (SELECT chunk_id FROM chunks JOIN documents USING (doc_id) "
+            "WHERE source = 'folder/7.md' AND level = 2 ORDER BY start LIMIT 1)"
+        )
+    report, lines = exported(corpus)
+    assert [torn.source for torn in report.torn] == ["folder/7.md"]
+    (torn,) = (line for line in lines if line["kind"] == "torn")
+    assert torn["passages"]
+    assert "folder/7.md" not in documents(lines)
+    out = tmp_path / "out.jsonl"
+    with out.open("wb") as file:
+        export_corpus(corpus, file)
+    with out.open("rb") as file:
+        taken = import_corpus(file, tmp_path / "new", embedder="minilm")
+    assert taken.added == DOCUMENTS - 1
+    assert [bad.source for bad in taken.bad] == ["folder/7.md"]
+    assert "torn" in taken.bad[0].reason
+    assert verify(tmp_path / "new") == []
+
+
+def test_a_database_cut_short_gives_what_is_left_or_says_that_nothing_is(made: Path, corpus: Path) -> None:
+    original = documents(exported(made)[1])
+    content = (corpus / "corpus.db").read_bytes()
+    (corpus / "corpus.db").write_bytes(content[: len(content) // 2 + 1000])
+    report, lines = exported(corpus)
+    assert documents(lines).items() <= original.items()
+    assert not report.is_complete
+    assert report.documents + len(report.torn) + report.unknown >= DOCUMENTS
+
+
+def test_a_database_that_is_gone_but_for_its_name_is_said(corpus: Path) -> None:
+    (corpus / "corpus.db").write_bytes(b"")
+    report, lines = exported(corpus)
+    assert (report.documents, report.unknown) == (0, DOCUMENTS)
+    assert [line["kind"] for line in lines] == ["corpus", "end"]

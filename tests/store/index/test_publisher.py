@@ -1,0 +1,166 @@
+"""Whatever is added, changed and removed, searches find what an index made from nothing would, with the same scores."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from anabranch.store.corpus_writer import Truth
+from anabranch.store.index import dense
+from anabranch.store.index import publisher as publishing
+from anabranch.store.index import segment_merger as draft
+from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.index.publisher import compact, out_of_date, publish, tidy
+from anabranch.store.index.segment_index import Index
+from anabranch.text.analyzer import analyser
+from tests.store.index.filling import DIMENSION, alive, opened, put, vector
+
+edits = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "put", "put", "remove", "publish", "publish", "tidy", "compact"]), st.integers(0, 7)
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def check(folder: Path, truth: Truth) -> None:
+    """Compare both arms with their references over what is alive."""
+    texts = alive(truth)
+    index = Index(folder, str(current(folder)))
+    nothing_hidden = index.masks(None)
+    terms = {chunk_id: analyser().terms(text) for chunk_id, text in texts.items()}
+    reference = BM25Okapi(list(terms.values()))
+    for query in (["heron", "river"], ["flood", "flood", "owl"], ["dawn"], ["absent"]):
+        (found,) = index.bm25.search([analyser().terms(" ".join(query))], 1_000, nothing_hidden)
+        expected = dict(zip(terms, reference.get_scores(analyser().terms(" ".join(query))), strict=True))
+        sharing = {chunk_id for chunk_id, has in terms.items() if set(has) & set(analyser().terms(" ".join(query)))}
+        ids = index.ids(found.rows)
+        assert set(ids) == sharing
+        assert len(ids) == len(sharing)
+        np.testing.assert_allclose(found.scores, [expected[chunk_id] for chunk_id in ids], rtol=1e-9, atol=1e-9)
+        assert all(before >= after for before, after in pairwise(found.scores))
+    question = vector("a question")
+    (near,) = index.nearest(question[None], 1_000, nothing_hidden)
+    cosines = {chunk_id: float(vector(text) @ question) for chunk_id, text in texts.items()}
+    assert sorted(index.ids(near.rows)) == sorted(texts)
+    np.testing.assert_allclose(near.scores, sorted(cosines.values(), reverse=True), atol=1e-6)
+    assert index.manifest.leaves == len(texts)
+    assert index.damage() == []
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(edits, st.integers(0, 1_000))
+def test_an_index_that_grew_is_as_one_made_at_once(steps: list[tuple[str, int]], seed: int) -> None:
+    dice = random.Random(seed)
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch, closing(opened(Path(name))) as truth:
+        folder = Path(name)
+        patch.setattr(draft, "SMALL", 4)
+        patch.setattr(publishing, "PART", 5)
+        for act, which in steps:
+            if act == "put":
+                put(truth, f"{which}.md", dice)
+            elif act == "remove":
+                truth.remove_file(f"/{which}.md")
+            else:
+                {"publish": publish, "tidy": tidy, "compact": compact}[act](folder, truth)
+        publish(folder, truth)
+        assert not out_of_date(folder, truth)
+        if alive(truth):
+            check(folder, truth)
+        else:
+            assert current(folder) is None
+
+
+def many(truth: Truth, folder: Path, times: int) -> None:
+    dice = random.Random(5)
+    for number in range(times):
+        put(truth, f"{number}.md", dice)
+        publish(folder, truth)
+        tidy(folder, truth)
+
+
+def test_segments_stay_few_and_in_order_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "SMALL", 4)
+    with closing(opened(tmp_path)) as truth:
+        many(truth, tmp_path, 60)
+        manifest = read_manifest(tmp_path, str(current(tmp_path)))
+        check(tmp_path, truth)
+        sizes = [segment.rows for segment in Index(tmp_path, manifest.name).segments]
+        assert len(sizes) <= 6
+        assert all(before >= 3 * after for before, after in pairwise(sizes))
+        assert {path.name for path in (tmp_path / "segments").iterdir()} >= set(manifest.segments)
+        compact(tmp_path, truth)
+        check(tmp_path, truth)
+        assert len(list((tmp_path / "segments").iterdir())) == len(list((tmp_path / "generations").iterdir())) == 1
+
+
+def test_a_change_touches_no_former_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "SMALL", 0)
+    with closing(opened(tmp_path)) as truth:
+        put(truth, "large.md", random.Random(1), leaves=40)
+        publish(tmp_path, truth)
+        (large,) = (tmp_path / "segments").iterdir()
+        before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in large.iterdir()}
+        put(truth, "small.md", random.Random(2), leaves=1)
+        publish(tmp_path, truth)
+        assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in large.iterdir()} == before
+        assert len(list((tmp_path / "segments").iterdir())) == 2
+        check(tmp_path, truth)
+
+
+def test_a_mask_of_documents_hides_the_others_in_every_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draft, "SMALL", 4)
+    with closing(opened(tmp_path)) as truth:
+        many(truth, tmp_path, 25)
+        numbers = np.array([row[0] for row in truth.all("SELECT number FROM documents WHERE number % 3 = 0")])
+        owners = dict(truth.all("SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id)"))
+    index = Index(tmp_path, str(current(tmp_path)))
+    (near,) = index.nearest(vector("a question")[None], 1_000, index.masks(numbers))
+    assert {owners[chunk_id] for chunk_id in index.ids(near.rows)} == set(numbers.tolist())
+    (everything,) = index.nearest(vector("a question")[None], 1_000, index.masks(None))
+    scores = dict(zip(everything.rows.tolist(), everything.scores.tolist(), strict=True))
+    assert near.scores.tolist() == [scores[row] for row in near.rows.tolist()]
+
+
+def test_a_damaged_segment_is_not_merged_into_a_sound_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(opened(tmp_path)) as truth:
+        put(truth, "one.md", random.Random(1), leaves=5)
+        publish(tmp_path, truth)
+        (segment,) = (tmp_path / "segments").iterdir()
+        content = bytearray((segment / "dense.0.faiss").read_bytes())
+        content[-2] ^= 64
+        (segment / "dense.0.faiss").write_bytes(bytes(content))
+        put(truth, "two.md", random.Random(2), leaves=5)
+        publish(tmp_path, truth)
+        assert "Making the index anew" in caplog.text
+        check(tmp_path, truth)
+
+
+def test_many_rows_get_codes_and_scores_stay_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense, "QUANTISED", 100)
+    monkeypatch.setattr(dense, "SHARD_BYTES", 4 * DIMENSION * 300)
+    with closing(opened(tmp_path)) as truth:
+        for number in range(8):
+            put(truth, f"{number}.md", random.Random(number), leaves=100)
+        publish(tmp_path, truth)
+        (segment,) = (tmp_path / "segments").iterdir()
+        assert len(list(segment.glob("dense.*.faiss"))) == 3
+        assert len(list(segment.glob("codes.*.faiss"))) == 3
+        check(tmp_path, truth)

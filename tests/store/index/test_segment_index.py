@@ -1,0 +1,81 @@
+"""The index as a whole: what it refuses, and how rows get their names."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anabranch.errors import EmbedderMismatchError
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.index import segment_merger as draft
+from anabranch.store.index.manifest import current
+from anabranch.store.index.segment_index import Index, seen, spread
+from anabranch.store.protocol import Scope
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Index:
+    (tmp_path / "d").mkdir()
+    for name in ("a", "b", "c"):
+        (tmp_path / "d" / f"{name}.md").write_text(f"Herons fish at weir {name}.\n", encoding="utf-8")
+    ingest([tmp_path / "d"], tmp_path / "c")
+    return Index(tmp_path / "c", str(current(tmp_path / "c")))
+
+
+def test_vectors_of_another_length_are_refused(index: Index) -> None:
+    with pytest.raises(EmbedderMismatchError, match="length 384"):
+        index.nearest(np.zeros((1, 8), dtype=np.float32), 5, index.masks(None))
+
+
+def test_documents_that_may_not_be_seen_have_no_rows(index: Index) -> None:
+    assert not seen(index.masks(np.zeros(0, dtype=np.int64)))
+    assert seen(index.masks(None))
+    (found,) = index.bm25.search([["heron"]], 10, index.masks(np.array([2])))
+    assert index.ids(found.rows) == index.ids(np.array([1]))
+    assert asyncio.run(asyncio.to_thread(index.damage)) == []
+
+
+def test_scores_are_those_of_a_search_over_several_segments_with_dead_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draft, "SMALL", 1)
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"{number}.md").write_text(
+            f"Herons fish at weir {number}. {'Eels hide. ' * number}", encoding="utf-8"
+        )
+    ingest([folder], tmp_path / "c")
+    (folder / "3.md").write_text("Herons nest in the alders.", encoding="utf-8")
+    (folder / "new.md").write_text("A heron and an otter.", encoding="utf-8")
+    ingest([folder], tmp_path / "c")
+    assert len(Index(tmp_path / "c", str(current(tmp_path / "c"))).segments) > 1
+    assert asyncio.run(_compared(tmp_path / "c")) == 13
+
+
+async def _compared(folder: Path) -> int:
+    corpus = await open_corpus(folder)
+    (every,) = await corpus.search("dense", ["heron"], 100, Scope())
+    for arm in ("bm25", "dense"):
+        (ranked,) = await corpus.search(arm, ["heron weir otter eels eels"], 100, Scope())
+        (scores,) = await corpus.scores(arm, ["heron weir otter eels eels"], every["ids"], Scope())
+        assert scores == {**dict.fromkeys(every["ids"], 0.0), **dict(zip(ranked["ids"], ranked["scores"], strict=True))}
+    (background,) = await corpus.background(["heron"], Scope())
+    assert background.passages == len(every["ids"])
+    assert background.mean == pytest.approx(np.mean(every["scores"]))
+    return len(every["ids"])
+
+
+@pytest.mark.parametrize(("rows", "most"), [(0, 5), (1, 5), (5, 5), (7, 3), (1000, 512)])
+def test_a_sample_is_spread_over_all_rows(rows: int, most: int) -> None:
+    sample = spread(rows, most)
+    assert len(sample) == min(rows, most)
+    assert len(set(sample.tolist())) == len(sample)
+    assert all(0 <= row < rows for row in sample.tolist())
+    if len(sample) > 1:
+        steps = np.diff(sample)
+        assert steps.max() - steps.min() <= 1

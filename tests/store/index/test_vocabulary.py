@@ -1,0 +1,32 @@
+"""Terms on disk, found by bisection or all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anabranch.store.index.vocabulary import Vocabulary, encoded, write_terms
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(st.text(min_size=1, max_size=6).map(encoded)), st.lists(st.text(max_size=6).map(encoded), max_size=4))
+def test_every_term_is_found_and_no_other(terms: set[bytes], others: list[bytes]) -> None:
+    ordered = sorted(terms)
+    with TemporaryDirectory() as folder:
+        write_terms(Path(folder), ordered)
+        vocabulary = Vocabulary(Path(folder))
+        assert list(vocabulary) == ordered
+        assert [vocabulary[number] for number in range(len(vocabulary))] == ordered
+        wanted = [*ordered, *others]
+        expected = [ordered.index(term) if term in terms else None for term in wanted]
+        assert [vocabulary.find(term) for term in wanted] == expected
+        assert vocabulary.numbers(wanted).tolist() == [-1 if place is None else place for place in expected]
+
+
+def test_a_few_terms_of_many_are_bisected_for(tmp_path: Path) -> None:
+    ordered = [f"{number:04}".encode() for number in range(0, 2_000, 2)]
+    write_terms(tmp_path, ordered)
+    assert Vocabulary(tmp_path).numbers([b"0003", b"0010", b"1998"]).tolist() == [-1, 5, 999]

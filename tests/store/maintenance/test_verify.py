@@ -1,0 +1,260 @@
+"""What is wrong with a corpus is found and said; what is sound stays as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anabranch.errors import CorpusNotFoundError
+from anabranch.store.index.manifest import (
+    current,
+    home_of,
+    read_manifest,
+    read_statistics,
+    read_tombs,
+    segment_home,
+    write_generation,
+)
+from anabranch.store.index.segment import Segment, seal
+from anabranch.store.index.statistics import Statistics
+from anabranch.store.maintenance import examine, verify
+from anabranch.store.passage_reader import read_only
+from anabranch.store.write_lock import writing
+from tests.store.maintenance.conftest import Change
+
+A_MD = "(SELECT doc_id FROM documents WHERE source = 'a.md')"
+
+
+def test_a_sound_corpus_has_no_problems_and_stays_as_it_is(corpus: Path) -> None:
+    before = {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
+    told: list[tuple[str, int, int]] = []
+    assert examine(corpus, lambda *step: told.append(step)) == []
+    assert {("documents", 6, 6), ("index", 6, 6)} <= set(told)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("DELETE FROM vectors", "6 passages without a vector"),
+        ("UPDATE vectors SET vector = substr(vector, 1, 8) WHERE rowid_ = 1", "1 passage without a vector"),
+        ("DELETE FROM chunks WHERE level = 2", "a.md: a passage is missing at character 0"),
+        ("DELETE FROM chunks WHERE level = 1", "a chunk has lost its parent"),
+        ("DELETE FROM chunks WHERE level = 0", "a chunk has lost its parent"),
+        (f"DELETE FROM chunks WHERE doc_id = {A_MD}", "a.md: a passage is missing"),
+        ("UPDATE chunks SET start = start + 1 WHERE level = 2", "is missing at character 0"),
+        ("UPDATE chunks SET text = replace(text, 'fish', 'fisk') WHERE level = 2", "a.md: a passage is not what was"),
+        ("UPDATE chunks SET text = substr(text, 2) WHERE level = 2", "not all of its text"),
+        ("UPDATE chunks SET text = NULL", "a leaf has no text"),
+        ("UPDATE chunks SET heading = 'Cats' WHERE level = 2", "or what it stands under, is not"),
+        ("UPDATE chunks SET page = 'x'", "a row of its chunks cannot be read"),
+        ("UPDATE documents SET title = 'Cats' WHERE source = 'a.md'", "a.md: a passage, or what it stands under"),
+        ("UPDATE documents SET source = 'b.md' WHERE source = 'a.md'", "b.md: its id is not that of its name"),
+        ("UPDATE documents SET metadata = '{' WHERE source = 'a.md'", "a.md: its metadata cannot be read"),
+        ("UPDATE documents SET access = '{}' WHERE source = 'a.md'", "a.md: its metadata cannot be read"),
+        ("UPDATE documents SET pages = '[[1]]' WHERE source = 'a.md'", "a.md: its metadata cannot be read"),
+        ("UPDATE documents SET tokens = 0 WHERE source = 'a.md'", "a.md: a passage is missing"),
+        ("UPDATE documents SET title = x'ff' WHERE source = 'a.md'", "a.md: its row cannot be read"),
+        ("DELETE FROM documents WHERE source = 'a.md'", "3 chunks of no document"),
+        ("UPDATE meta SET value = '99' WHERE name = 'changes'", "earlier state"),
+        ("UPDATE meta SET value = 'other' WHERE name = 'embedder'", "6 passages without a vector"),
+        ("INSERT OR REPLACE INTO meta VALUES ('language', 'dutch')", "made with the language 'english', not 'dutch'"),
+        ("UPDATE documents SET born = 7 WHERE source = 'a.md'", "1 document of the database not in the index"),
+        ("PRAGMA user_version = 1", "its tables are of version 1, not 2: the next opening"),
+        ("PRAGMA user_version = 3", "its tables are of version 3, not 2: update Anabranch"),
+    ],
+)
+def test_what_is_wrong_in_the_database_is_said(corpus: Path, change: Change, sql: str, said: str) -> None:
+    if "rowid_" in sql:  # the table has no rowid
+        sql = sql.replace("rowid_ = 1", "vector_key = (SELECT min(vector_key) FROM vectors)")
+    change(corpus, sql)
+    problems = verify(corpus)
+    assert any(said in problem for problem in problems), problems
+
+
+def test_a_vector_that_is_none_is_found(corpus: Path, change: Change) -> None:
+    nan = np.full(384, np.nan, dtype=np.float32).tobytes()
+    change(corpus, "UPDATE vectors SET vector = ? WHERE vector_key = (SELECT min(vector_key) FROM vectors)", nan)
+    assert "1 passage without a vector of the corpus's embedder, or with a bad one" in verify(corpus)
+
+
+def test_a_vector_that_changed_is_found(corpus: Path, change: Change) -> None:
+    key = "(SELECT min(vector_key) FROM chunks WHERE level = 2 AND text LIKE '%number 1%')"
+    change(corpus, f"UPDATE vectors SET vector = ? WHERE vector_key = {key}", np.ones(384, np.float32).tobytes())
+    assert verify(corpus) == ["1 passage of n.jsonl#1 with another vector than in the index"]
+
+
+def test_an_index_inside_the_database_that_differs_is_found(corpus: Path, miswire: Callable[[Path], None]) -> None:
+    miswire(corpus)
+    assert any("documents_by_path" in problem for problem in verify(corpus))
+
+
+def test_a_damaged_page_is_said_and_no_traceback(corpus: Path) -> None:
+    content = bytearray((corpus / "corpus.db").read_bytes())
+    content[5 * 4096 : 6 * 4096] = os.urandom(4096)
+    (corpus / "corpus.db").write_bytes(content)
+    problems = verify(corpus)
+    assert any(problem.startswith("corpus.db: ") for problem in problems)
+    assert not any("\n" in problem or "***" in problem for problem in problems)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database" * 400])
+def test_a_database_that_is_none_is_said(corpus: Path, content: bytes) -> None:
+    (corpus / "corpus.db").write_bytes(content)
+    assert verify(corpus) != []
+
+
+def altered(corpus: Path, alter: Callable[[Path], None]) -> None:
+    """Change the files of the only segment and seal it again, as a defect in making it would have left them."""
+    manifest = read_manifest(corpus, str(current(corpus)))
+    home = segment_home(corpus, manifest.segments[0])
+    alter(home)
+    (home / "segment.json").unlink()
+    seal(home)
+    tombs, statistics = read_tombs(corpus, manifest), read_statistics(corpus, manifest)
+    shutil.rmtree(home_of(corpus, manifest.name))
+    write_generation(corpus, manifest, statistics, tombs)
+
+
+def swap(name: str) -> Callable[[Path], None]:
+    """Exchange the first two rows of one array of a segment."""
+
+    def alter(home: Path) -> None:
+        array = np.load(home / name)
+        array[[0, 1]] = array[[1, 0]]
+        np.save(home / name, array)
+
+    return alter
+
+
+def swap_documents(home: Path) -> None:
+    documents = np.load(home / "documents.npy")
+    documents[[0, 1], :2] = documents[[1, 0], :2]
+    np.save(home / "documents.npy", documents)
+
+
+def double(home: Path) -> None:
+    documents = np.load(home / "documents.npy")
+    documents[1, :2] = documents[0, :2]
+    np.save(home / "documents.npy", documents)
+
+
+def recount(home: Path) -> None:
+    lengths = np.load(home / "bm25.lengths.npy")
+    lengths[0] += 1
+    np.save(home / "bm25.lengths.npy", lengths)
+
+
+def reword(home: Path) -> None:
+    """Exchange two terms of the first row in its forward list for those of the last."""
+    forward, starts = np.load(home / "bm25.forward.npy"), np.load(home / "bm25.forward_starts.npy")
+    forward[0] = forward[starts[-2]]
+    np.save(home / "bm25.forward.npy", forward)
+
+
+@pytest.mark.parametrize(
+    ("alter", "said"),
+    [
+        (swap("rows.npy"), "2 passages of the index not those of the database"),
+        (swap_documents, "2 passages of the index not those of the database"),
+        (double, "1 document in the index twice"),
+        (double, "1 document of the database not in the index as they are"),
+        (recount, "the index counts its passages and words wrongly"),
+        (recount, "1 passage with other words in the index"),
+        (reword, "1 passage with other words in the index"),
+    ],
+)
+def test_an_index_that_is_another_than_the_documents_is_found(
+    corpus: Path, alter: Callable[[Path], None], said: str
+) -> None:
+    assert len(Segment(segment_home(corpus, read_manifest(corpus, str(current(corpus))).segments[0])).ids) == 6
+    altered(corpus, alter)
+    problems = verify(corpus)
+    assert said in problems
+
+
+@pytest.mark.parametrize(
+    ("rows", "length", "histogram", "said"),
+    [
+        (1, 0, 0, "the index counts its passages and words wrongly"),
+        (0, 1, 0, "the index counts its passages and words wrongly"),
+        (0, 0, 1, "the index counts wrongly in how many passages words are"),
+    ],
+)
+def test_statistics_that_drifted_are_found(corpus: Path, rows: int, length: int, histogram: int, said: str) -> None:
+    manifest = read_manifest(corpus, str(current(corpus)))
+    tombs, right = read_tombs(corpus, manifest), read_statistics(corpus, manifest)
+    wrong = Statistics(right.rows, right.length, right.histogram + np.array([[0], [histogram]]))
+    shutil.rmtree(home_of(corpus, manifest.name))
+    write_generation(
+        corpus, replace(manifest, leaves=manifest.leaves + rows, length=manifest.length + length), wrong, tombs
+    )
+    assert verify(corpus) == [said]
+
+
+def test_what_killed_runs_left_is_a_remark(corpus: Path) -> None:
+    (corpus / "generations" / ".000009-abcd").mkdir()
+    (corpus / "segments" / "0123456789ab").mkdir()
+    (corpus / "segments" / "0123456789ab" / "rows.npy").write_bytes(b"x" * 1000)
+    (corpus / ".CURRENT").write_text("000009-abcd")
+    assert verify(corpus) == []
+    said = [finding.said for finding in examine(corpus)]
+    assert said == [
+        "generations/.000009-abcd is left over (0 bytes)",
+        "segments/0123456789ab is left over (1,000 bytes)",
+        ".CURRENT is left over (11 bytes)",
+    ]
+
+
+def test_while_somebody_writes_the_index_may_be_behind(corpus: Path, change: Change) -> None:
+    change(corpus, "UPDATE meta SET value = '99' WHERE name = 'changes'")
+    (corpus / ".CURRENT").write_text("000009-abcd")
+    code = (
+        "import sys; from pathlib import Path; from anabranch.store.write_lock import writing\n"
+        "with writing(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(corpus)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        found = examine(corpus)
+        process.communicate(b"")
+    assert [finding.is_remark for finding in found] == [True]
+    assert f"process {process.pid} on" in found[0].said
+    assert verify(corpus) != []
+
+
+def test_a_writer_that_looks_at_its_own_corpus_is_nobody_else(corpus: Path) -> None:
+    with writing(corpus):
+        assert examine(corpus) == []
+
+
+def test_it_waits_for_no_reader(corpus: Path) -> None:
+    reader = read_only(corpus / "corpus.db")
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM documents").fetchone()
+    assert verify(corpus) == []
+    reader.close()
+
+
+def test_no_corpus_there(tmp_path: Path) -> None:
+    with pytest.raises(CorpusNotFoundError):
+        verify(tmp_path / "absent")
+
+
+def test_a_moved_corpus_is_the_same(corpus: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere" / "under another name"
+    moved.parent.mkdir()
+    corpus.rename(moved)
+    assert verify(moved) == []
+    assert json.loads((home_of(moved, str(current(moved))) / "manifest.json").read_text())["number"] == 1

@@ -1,0 +1,70 @@
+"""Vectors of queries: embedded once, on their own, counted, and anew where that is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from anabranch.models.embedder import Vectors
+from anabranch.models.usage import metered
+from anabranch.store import query_vectors
+from anabranch.store.query_vectors import QueryVectors, embedding_anew
+
+
+class Lettered:
+    """An embedder whose vector of a text is its length and the number of its vowels."""
+
+    name, spec, dimension, max_tokens = "lettered", "lettered", 2, 512
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        with self._lock:
+            self.asked.update(texts)
+        return np.array([[len(text), sum(text.count(vowel) for vowel in "aeiou")] for text in texts], dtype=np.float32)
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+
+@pytest.fixture
+def embedder() -> Lettered:
+    return Lettered()
+
+
+def test_each_query_is_embedded_once(embedder: Lettered) -> None:
+    vectors = QueryVectors(embedder)
+    with metered() as meter:
+        first = vectors.of(["weir", "mill", "weir"])
+        again = vectors.of(["mill", "bee"])
+    assert first.tolist() == [[4, 2], [4, 1], [4, 2]]
+    assert again.tolist() == [[4, 1], [3, 2]]
+    assert embedder.asked == {"weir": 1, "mill": 1, "bee": 1}
+    assert (meter.embedded, meter.known) == (3, 1)
+    assert vectors.one("weir").tolist() == [4, 2]
+    assert embedder.asked["weir"] == 1
+
+
+def test_anew_embeds_what_is_known_and_what_searches_beside_it_reuse(embedder: Lettered) -> None:
+    vectors = QueryVectors(embedder)
+    vectors.of(["weir"])
+    with metered() as meter, embedding_anew(True):
+        vectors.of(["weir", "weir"])
+    assert embedder.asked == {"weir": 2}
+    assert (meter.embedded, meter.known) == (1, 0)
+    vectors.of(["weir"])
+    assert embedder.asked == {"weir": 2}
+
+
+def test_the_last_used_are_kept(embedder: Lettered, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_vectors, "KEPT", 2)
+    vectors = QueryVectors(embedder)
+    for query in ("a", "b", "a", "c", "a", "b"):
+        vectors.of([query])
+    assert embedder.asked == {"a": 1, "b": 2, "c": 1}

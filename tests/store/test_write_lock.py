@@ -1,0 +1,181 @@
+"""One writer at a time, and whoever has to wait is told for whom."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from anabranch.errors import CorpusLockedError, SettingsError
+from anabranch.ingest.pipeline import ingest
+from anabranch.store.maintenance import rebuild, remove
+from anabranch.store.write_lock import holder, writing
+
+HOLD = """
+import sys
+from pathlib import Path
+from anabranch.store.write_lock import writing
+with writing(Path(sys.argv[-1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+WRITE = """
+import sys
+from pathlib import Path
+from anabranch.store.write_lock import writing
+folder = Path(sys.argv[1])
+for _ in range(25):
+    with writing(folder, wait=50):
+        before = int((folder / "count").read_text())
+        (folder / "count").write_text(str(before + 1))
+"""
+READ_ONLY = """
+import os, sys
+from pathlib import Path
+from anabranch.store.write_lock import holder, writing
+from anabranch.errors import SettingsError
+os.setgid(65534)
+os.setuid(65534)
+try:
+    with writing(Path(sys.argv[1]), wait=5):
+        print("written")
+except SettingsError as error:
+    print(error, holder(Path(sys.argv[1])))
+"""
+
+
+@contextmanager
+def held(folder: Path, *words: str) -> Iterator[int]:
+    """Another process holds the lock, until it is told to end."""
+    command = [sys.executable, "-c", HOLD, *words, str(folder)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    try:
+        yield process.pid
+    finally:
+        process.communicate(b"")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a.md").write_text("# Herons\n\nHerons fish.\n", encoding="utf-8")
+    ingest([tmp_path / "d"], tmp_path / "c")
+    return tmp_path / "c"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda corpus: ingest([corpus.parent / "d"], corpus), rebuild, lambda corpus: remove(corpus, ["a.md"])],
+    ids=["ingest", "rebuild", "remove"],
+)
+def test_a_second_writer_is_told_who_the_first_is(corpus: Path, write: Callable[[Path], object]) -> None:
+    with held(corpus, "ingest", "--password", "secret") as pid:
+        who = re.escape(f"process {pid} on {socket.gethostname()} (python ingest), since 2")
+        with pytest.raises(CorpusLockedError, match=who) as caught:
+            write(corpus)
+        assert "secret" not in str(caught.value)
+    assert ingest([corpus.parent / "d"], corpus).count("unchanged") == 1
+
+
+def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert holder(tmp_path) is not None
+    process.kill()
+    process.communicate()
+    assert (tmp_path / "writer").exists()
+    assert holder(tmp_path) is None
+    with writing(tmp_path):
+        found = holder(tmp_path)
+        assert found is not None
+        assert found.pid == os.getpid()
+
+
+@pytest.mark.parametrize("content", [b"", b"process 1", b"[1]", b'{"pid": 1}', b"\xff"])
+def test_a_name_that_cannot_be_read_is_nobodys(tmp_path: Path, content: bytes) -> None:
+    with writing(tmp_path):
+        (tmp_path / "writer").write_bytes(content)
+        assert holder(tmp_path) is None
+        with pytest.raises(CorpusLockedError, match="by another process"), writing(tmp_path):
+            pass
+
+
+def test_a_name_on_another_machine_is_believed(tmp_path: Path) -> None:
+    facts = {"pid": 2**22 + 1, "host": "elsewhere", "command": "anabranch ingest", "since": "2026-01-01 10:00:00"}
+    (tmp_path / "writer").write_text(json.dumps(facts))
+    assert str(holder(tmp_path)) == f"process {2**22 + 1} on elsewhere (anabranch ingest), since 2026-01-01 10:00:00"
+
+
+def test_a_writer_that_waits_says_for_whom_once_and_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    entered: list[str] = []
+
+    def second() -> None:
+        with writing(tmp_path, wait=50):
+            entered.append("second")
+
+    thread = threading.Thread(target=second)
+    with writing(tmp_path):
+        thread.start()
+        while not caplog.records:
+            threading.Event().wait(0.05)
+        entered.append("first")
+    thread.join()
+    assert entered == ["first", "second"]
+    (record,) = caplog.records
+    assert f"process {os.getpid()} on" in record.getMessage()
+    assert "Waiting for 50 seconds" in record.getMessage()
+
+
+def test_waiting_ends(tmp_path: Path) -> None:
+    with writing(tmp_path), pytest.raises(CorpusLockedError), writing(tmp_path, wait=0.3):
+        pass
+
+
+def test_several_processes_that_wait_write_one_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "count").write_text("0")
+    processes = [subprocess.Popen([sys.executable, "-c", WRITE, str(tmp_path)]) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0] * 4
+    assert (tmp_path / "count").read_text() == "100"
+
+
+def test_the_lock_is_free_after_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), writing(tmp_path):
+        raise ZeroDivisionError
+    with writing(tmp_path):
+        pass
+    assert not (tmp_path / "writer").exists()
+
+
+def test_what_is_no_folder_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="cannot be written to"), writing(tmp_path / "file"):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
+def test_a_folder_that_cannot_be_written_to_is_said_to_be() -> None:
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        folder.chmod(0o555)
+        command = [sys.executable, "-c", READ_ONLY, str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path.cwd())
+        assert f"The corpus at {folder} cannot be written to: Permission denied." in done.stdout
+        assert done.stdout.strip().endswith("None")
+    finally:
+        shutil.rmtree(folder)
