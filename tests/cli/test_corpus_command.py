@@ -103,7 +103,7 @@ def test_what_cannot_be_mended_is_exported(run: Run, own: Path, tmp_path: Path) 
     assert "anabranch corpus export" in mended.stdout
     saved = run("corpus", "export", "--corpus", own, "--output", tmp_path / "saved.jsonl")
     assert saved.exit_code == 1
-    assert "bees.md: a passage is missing" in saved.stderr
+    assert "bees.md: database disk image is malformed" in saved.stderr
     taken = run("corpus", "import", tmp_path / "saved.jsonl", "--corpus", tmp_path / "new")
     assert taken.exit_code == 1
     assert "bees.md: it was torn when it was exported" in taken.stdout

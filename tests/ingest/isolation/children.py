@@ -130,9 +130,9 @@ def only_hangs(monkeypatch: pytest.MonkeyPatch, name: str, after: int = 0) -> No
     """
 
     class Patient(Process):
-        def order(self, path: Path, source: str) -> None:
+        def order(self, path: Path, source: str, real: Path | None = None) -> None:
             self.left = after if path.name == name else sys.maxsize
-            super().order(path, source)
+            super().order(path, source, real)
 
         def head(self) -> object:
             limits = self._setup.limits
