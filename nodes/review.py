@@ -15,7 +15,7 @@ from langgraph.types import interrupt
 from anabranch.errors import SettingsError
 from nodes.settings import Context, settle
 from nodes.state import Passage, Query, State
-from nodes.support.state_validation import hold_to_reader
+from nodes.support.state_validation import checked, hold_to_reader
 
 MAX_QUERIES = 32
 MAX_TRIES = 20
@@ -51,7 +51,8 @@ def review_sources(state: State) -> dict[str, Any]:
 
 
 def _hold_to_reader(state: State) -> None:
-    hold_to_reader(state, settle(state.get("settings"), get_runtime(Context)))
+    with checked(state):
+        hold_to_reader(state, settle(state.get("settings"), get_runtime(Context)))
 
 
 def _reply(shown: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:

@@ -352,13 +352,16 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
     if not isinstance(settings, Mapping | None):
         msg = "The settings kept in this thread cannot be used: they are no mapping of names to values."
         raise SettingsError(msg, hint="Start a new thread.")
-    remembered = {name: value for name, value in (settings or {}).items() if name not in PRIVATE}
-    fixed = _environment()
+    remembered = {str(name): value for name, value in (settings or {}).items() if name not in PRIVATE}
     try:
-        context = Context(**{**fixed, **remembered, **explicit})
+        operators = Context(**_environment())
     except ValidationError as error:
-        raise _unusable(error, {*remembered} - {*explicit}) from error
-    _refuse_locked(context, fixed)
+        raise _unusable(error, set()) from error
+    try:
+        context = Context(**{**operators.explicit, **remembered, **explicit})
+    except ValidationError as error:
+        raise _unusable(error, {*remembered}) from error
+    _refuse_locked(context, operators)
     context._explicit = frozenset(explicit)  # the class and its functions are one unit
     return context
 
@@ -405,13 +408,9 @@ def _unusable(error: ValidationError, remembered: set[str]) -> SettingsError:
     )
 
 
-def _refuse_locked(context: Context, fixed: Mapping[str, Any]) -> None:
+def _refuse_locked(context: Context, operators: Context) -> None:
     """Hold the caller to what the operator fixed (ANABRANCH_LOCK), also against a thread's edited state."""
-    lock = locked()
-    if not lock:
-        return
-    operators = Context(**fixed)
-    for name in lock:
+    for name in locked():
         if getattr(context, name) != getattr(operators, name):
             msg = f"The setting {name!r} is fixed by the operator of this server."
             raise SettingsError(msg, hint="Leave it out.")

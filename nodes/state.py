@@ -10,6 +10,7 @@ from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from pydantic import Field
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
 from typing_extensions import TypedDict
@@ -34,10 +35,16 @@ def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return before | new
 
 
+Count = Annotated[int, Field(ge=0)]
+"""What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing."""
+
+Text = Annotated[str, Field(max_length=50_000)]
+
+
 class Query(TypedDict):
     """One search query; `kind` says where it came from (asked, condensed, together, reviewed, or a strategy)."""
 
-    text: str
+    text: Text
     weight: float
     kind: str
 
@@ -89,10 +96,10 @@ class Passage(TypedDict):
 class Excerpt(TypedDict):
     """A numbered piece of a passage in a window: characters [start, end) of the chunk's text."""
 
-    number: int
+    number: Count
     id: str
-    start: int
-    end: int
+    start: Count
+    end: Count
 
 
 class Evidence(TypedDict):
@@ -134,8 +141,8 @@ class Draft(TypedDict):
 
     answer: str
     quotes: dict[str, list[str]]
-    window: int
-    keeps: int
+    window: Count
+    keeps: Count
     found: bool
     missing: str
 
@@ -204,11 +211,11 @@ class Step(TypedDict):
     """One node's line in the trace; `round` groups model calls that ran at the same time."""
 
     node: str
-    round: int
-    ms: float
-    calls: int
-    prompt_tokens: int
-    output_tokens: int
+    round: Count
+    ms: Annotated[float, Field(ge=0)]
+    calls: Count
+    prompt_tokens: Count
+    output_tokens: Count
     counts: dict[str, Any]
 
 
@@ -254,16 +261,16 @@ class State(InputState):
 class Left(TypedDict):
     """What a turn may still spend, None where nothing bounds it."""
 
-    calls: int | None
-    sequential: int | None
-    tokens: int | None
+    calls: Count | None
+    sequential: Count | None
+    tokens: Count | None
 
 
 class RetrieveTask(TypedDict):
     """What one retrieval branch is sent; `left` where its retriever asks the chat model."""
 
     arm: str
-    texts: list[str]
+    texts: list[Text]
     settings: dict[str, Any]
     reader: str
     narrowed: dict[str, Any] | None

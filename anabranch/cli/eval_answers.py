@@ -36,7 +36,7 @@ from anabranch.evaluation.question_selection import Question, asked_of, pool_of
 from anabranch.evaluation.score_tables import Table
 from anabranch.retrieval.answerability import BIAS, SURE, WEIGHTS
 from graph.answer import graph
-from nodes.settings import Context
+from nodes.settings import Context, in_force
 from nodes.state import InputState
 from nodes.support.dependencies import chunks_of
 
@@ -103,7 +103,7 @@ async def _forced(
         for question, outcome in zip(questions, outcomes, strict=True)
         if question.kind == "own" and question.gold.is_comparable
     ]
-    open_to_all = context.model_copy(update={"grade": "none"})
+    open_to_all = in_force(Context(**{**context.explicit, "grade": "none"}))
     again = await _answered([each for each, outcome in own if not outcome.answered], open_to_all, f"{name}, abstained")
     return (*(outcome for _, outcome in own if outcome.answered), *again)
 

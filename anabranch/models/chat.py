@@ -272,10 +272,15 @@ class Chat:
 
     async def _chunks(self, reply: _Reply) -> AsyncGenerator[BaseMessage]:
         try:
-            async with asyncio.timeout(self.settings.timeout):
-                limit = self._limit(reply.ceiling)
-                async for chunk in self._client.astream(reply.messages, config=_UNSEEN, **limit):
-                    yield chunk
+            chunks = aiter(self._client.astream(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling)))
+            deadline = asyncio.get_running_loop().time() + self.settings.timeout
+            while True:
+                # Around the wait alone: whoever reads the chunks must not be cancelled in its place.
+                async with asyncio.timeout_at(deadline):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    return
+                yield chunk
         except Exception as error:  # providers raise types of their own; each is sorted below
             raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 

@@ -131,7 +131,7 @@ def follow_up(question: str, turns: Sequence[Turn]) -> str:
 
     Whether it is about that, nobody can tell without a model, so it is searched for alone as well.
     """
-    before = turns[-1].question.strip() if turns else ""
+    before = turns[-1].question.strip()[:MAX_ANSWER_CHARS] if turns else ""
     if not before or before.casefold() == question.strip().casefold():
         return question
     return f"{before} {question.strip()}"

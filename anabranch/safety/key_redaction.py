@@ -16,7 +16,9 @@ LEAST = 8
 _NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)\Z")
 _QUOTED = r"""["']?\s*[:=]\s*["']?"""
 _SIGNED = (
-    re.compile(rf"""((?:authorization|api-key){_QUOTED})(?:(?:bearer|basic|token)\s+)?[^\s"',;}}]+""", re.IGNORECASE),
+    re.compile(
+        rf"""((?:authorization|api[-_]?key){_QUOTED})(?:(?:bearer|basic|token)\s+)?[^\s"',;}}]+""", re.IGNORECASE
+    ),
     re.compile(r"""(\bBearer\s+)[^\s"',;}]{6,}"""),
     re.compile(r"""([?&](?:key|api_?key|token|access_token)=)[^&\s"']+""", re.IGNORECASE),
     re.compile(r"""(://)[^/\s@"']+(?=@)"""),

@@ -24,7 +24,7 @@ from nodes.state import State
 MAX_PROBLEMS = 3
 
 _LENGTHS = {
-    "asked": 10_000, "standalone": 20_000, "message_id": 200, "reader": 64, "answer": 400_000,
+    "asked": 10_000, "standalone": 50_000, "message_id": 200, "reader": 64, "answer": 400_000,
     "queries": 64, "texts": 64, "retrieved": 1_000, "guests": 200_000, "candidates": 200_000, "passages": 10_000,
     "windows": 100_000, "excerpts": 10_000, "partials": 100_000, "drafts": 100, "citations": 10_000,
     "unsupported": 10_000, "degraded": 10_000, "trace": 10_000,

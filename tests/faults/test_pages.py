@@ -15,7 +15,7 @@ from pathlib import Path
 
 from anabranch.errors import AnabranchError
 from anabranch.store.corpus_handles import open_now
-from anabranch.store.export.export_corpus import export_corpus
+from anabranch.store.export.corpus_export import export_corpus
 from anabranch.store.local_store import EmbeddedCorpus
 from anabranch.store.maintenance import rebuild, repair
 from anabranch.store.protocol import Scope

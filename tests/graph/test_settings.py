@@ -162,3 +162,11 @@ async def test_as_a_subgraph_under_a_context_of_somebody_elses(river: str, monke
         around.add_edge("rag", END)
         state = await around.compile().ainvoke({"question": QUESTION}, context=context)  # type: ignore[arg-type]
         assert "Ida Marrow" in state["answer"]
+
+
+def test_a_bad_variable_is_not_quoted_to_a_caller_whose_own_value_covers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_BASE_URL", f"ftp://user:{SECRET}@x")
+    monkeypatch.setenv("ANABRANCH_LOCK", '["corpus"]')
+    with pytest.raises(SettingsError, match="ANABRANCH_BASE_URL") as caught:
+        in_force(Context(base_url="http://x/v1"))
+    assert SECRET not in str(caught.value)

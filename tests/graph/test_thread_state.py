@@ -181,3 +181,30 @@ async def test_tags_are_not_told_by_the_thread(locked_away: str) -> None:
     compiled = await stopped(context, before="cite", question="Who will the Halden weir be sold to?")
     values = (await compiled.aget_state(CONFIG)).values
     assert "board" not in json.dumps({name: value for name, value in values.items() if name in ("settings", "reader")})
+
+
+@pytest.mark.loopback
+async def test_a_trace_that_gives_money_back_is_refused(river: str) -> None:
+    """Figures below nothing would make the budget larger, whatever the operator fixed."""
+    with OpenAIStub(model()) as stub:
+        context = Context(
+            corpus=river, model="openai:stub", base_url=stub.base_url, synthesis="map_reduce", strategy="none", **SMALL
+        )
+        compiled = await stopped(context, before="pack")
+        excerpt = {"number": 1, "id": "x", "start": 0, "end": 10}
+        step = {"node": "x", "round": 0, "ms": 0.0, "calls": -100_000, "prompt_tokens": 0, "output_tokens": 0}
+        forged = {
+            "windows": [[excerpt]] * 10_000,
+            "route": {"name": "map_reduce", "reasons": []},
+            "trace": [{**step, "counts": {}}],
+        }
+        with pytest.raises(ThreadStateError, match="trace"):
+            await compiled.aupdate_state(CONFIG, forged, as_node="pack")
+            await compiled.ainvoke(None, CONFIG, context=context)
+        assert len(stub.calls) == 0
+
+
+async def test_long_messages_of_before_are_no_reason_to_refuse_a_question(river: str) -> None:
+    messages = [("human", "The mill. " * 2_400), ("ai", "Yes."), ("human", "Who built the Halden weir?")]
+    state = await build().compile().ainvoke({"messages": messages}, context=Context(corpus=river))  # type: ignore[arg-type]
+    assert "Ida Marrow" in state["answer"]

@@ -337,5 +337,5 @@ def test_a_folder_swapped_while_it_is_looked_through_shows_nothing_outside(
             swapped(folder / "inbox" / "a.txt", tmp_path / "secret" / "a.txt", "folder")
         return scandir(path)
 
-    monkeypatch.setattr("anabranch.ingest.directory_scan.os.scandir", swapping)
+    monkeypatch.setattr("os.scandir", swapping)
     assert "inbox/a.txt" not in [found.source for found in survey([folder]).files]

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
@@ -111,3 +112,16 @@ async def test_a_model_that_cannot_be_had_is_said_before_any_call(monkeypatch: p
         await load_chat(ChatSettings(model="no-such-provider:x"))
     with pytest.raises(SettingsError, match="provider:name"):
         await load_chat(ChatSettings(model="xyzzy"))
+
+
+@pytest.mark.parametrize("reading", [0.0, 0.03])
+async def test_a_stream_over_its_deadline_is_an_error_and_cancels_nobody(reading: float) -> None:
+    """Also where it is over while the reader is busy with what has come."""
+    client = FakeListChatModel(responses=["x" * 5_000], sleep=0.002)
+    chat = Chat(client, ChatSettings("slow", timeout=0.2))
+    with pytest.raises(ModelError, match="did not answer within"):
+        async for _ in chat.stream("s", "u", max_tokens=5_000):
+            await asyncio.sleep(reading)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0

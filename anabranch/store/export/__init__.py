@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anabranch.store.export.export_corpus import ExportReport, export_corpus
-from anabranch.store.export.import_corpus import ImportReport, import_corpus
+from anabranch.store.export.corpus_export import ExportReport, export_corpus
+from anabranch.store.export.corpus_import import ImportReport, import_corpus
 
 __all__ = ["ExportReport", "ImportReport", "export_corpus", "import_corpus"]

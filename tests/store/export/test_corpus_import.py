@@ -22,7 +22,7 @@ from anabranch.errors import CorpusEmptyError, CorpusLockedError, EmbedderMismat
 from anabranch.ingest.pipeline import ingest
 from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.export import ImportReport, export_corpus, import_corpus
-from anabranch.store.export import import_corpus as importing
+from anabranch.store.export import corpus_import as importing
 from anabranch.store.export.json_lines import line_of, record_of
 from anabranch.store.maintenance import remove, verify
 from anabranch.store.protocol import Scope
@@ -330,7 +330,7 @@ RUN = """
 import sys
 from pathlib import Path
 from anabranch.store.export import import_corpus
-from anabranch.store.export import import_corpus as importing
+from anabranch.store.export import corpus_import as importing
 importing.PENDING_LEAVES = 1
 with open(sys.argv[1], "rb") as file:
     print("ready", flush=True)
