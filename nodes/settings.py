@@ -305,8 +305,7 @@ class Context(BaseModel):
     @property
     def explicit(self) -> dict[str, Any]:
         """The values that were given, without those that `in_force` added."""
-        names = self.model_fields_set if self._explicit is None else self._explicit
-        return self.model_dump(include=set(names))
+        return self.model_dump(include=self._given())
 
     @field_validator("retrievers")
     @classmethod
@@ -320,8 +319,10 @@ class Context(BaseModel):
 
         What the environment says stays out: it is the operator's, and a result is the caller's to read.
         """
-        given = {name: value for name, value in self.explicit.items() if name not in PRIVATE}
-        return self.model_dump(mode="json", include=set(given))
+        return self.model_dump(mode="json", include=self._given() - PRIVATE)
+
+    def _given(self) -> set[str]:
+        return set(self.model_fields_set if self._explicit is None else self._explicit)
 
 
 def settle(settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None) -> Context:

@@ -139,7 +139,7 @@ class Draft(TypedDict):
         missing: What the writer said is missing.
     """
 
-    answer: str
+    answer: Annotated[str, Field(max_length=400_000)]
     quotes: dict[str, list[str]]
     window: Count
     keeps: Count

@@ -31,9 +31,6 @@ _LENGTHS = {
 }  # fmt: skip
 """Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
 
-MAX_DRAFT_CHARS = 400_000
-"""Two replies of the longest kind, one after the other."""
-
 
 @cache
 def _shape(of: type) -> TypeAdapter[Any]:
@@ -66,7 +63,6 @@ def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
         problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
         told = "; ".join(f"{'.'.join(map(str, item['loc']))[:80]}: {item['msg']}" for item in problems)
         raise _unusable(told) from error
-    _refuse_long_drafts(state)
     try:
         yield
     except KeyError as error:
@@ -74,14 +70,6 @@ def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
             told = f"it has no {error.args[0]!r}"
             raise _unusable(told) from error
         raise
-
-
-def _refuse_long_drafts(state: Mapping[str, Any]) -> None:
-    drafts = [state.get("draft"), *(partial["draft"] for partial in state.get("partials") or ())]
-    for draft in [*drafts, *(state.get("drafts") or ())]:
-        if draft is not None and len(draft["answer"]) > MAX_DRAFT_CHARS:
-            told = f"draft: it has {len(draft['answer']):,} characters, {MAX_DRAFT_CHARS:,} is the most"
-            raise _unusable(told)
 
 
 def _unusable(told: str) -> ThreadStateError:

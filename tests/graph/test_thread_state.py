@@ -198,7 +198,7 @@ async def test_a_trace_that_gives_money_back_is_refused(river: str) -> None:
             "route": {"name": "map_reduce", "reasons": []},
             "trace": [{**step, "counts": {}}],
         }
-        with pytest.raises(ThreadStateError, match="trace.*greater than or equal to 0"):
+        with pytest.raises(ThreadStateError, match=r"trace.*greater than or equal to 0"):
             await compiled.aupdate_state(CONFIG, forged, as_node="pack")
             await compiled.ainvoke(None, CONFIG, context=context)
         assert len(stub.calls) == 0
