@@ -1,0 +1,67 @@
+"""Extensions by name: what comes with the package, and what other packages add through entry points.
+
+A package adds a reranker, say, with two lines of its own `pyproject.toml`; the command line, a server and the forms of
+Studio find it as soon as it is installed:
+
+    [project.entry-points."anabranch.rerankers"]
+    mine = "my_package.rerank:MyReranker"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from anabranch.errors import SettingsError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """The extensions of one kind; each is imported when it is first asked for."""
+
+    def __init__(self, kind: str, built_in: Mapping[str, str]) -> None:
+        """Name what is built in.
+
+        Args:
+            kind: What one of them is called, as in "reranker"; the group of entry points is `anabranch.rerankers`.
+            built_in: The place of each by its name, as in "anabranch.models.rerankers.cohere:CohereReranker".
+        """
+        self.kind = kind
+        self.group = f"anabranch.{kind.replace(' ', '_')}s"
+        self._built_in = {name: EntryPoint(name, place, self.group) for name, place in built_in.items()}
+
+    @cached_property
+    def _known(self) -> dict[str, EntryPoint]:
+        # Nobody's package replaces what is built in: a reader of the settings must know what a name does.
+        return {entry.name: entry for entry in entry_points(group=self.group)} | self._built_in
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names: those built in, then the others in alphabetical order."""
+        return (*self._built_in, *sorted(self._known.keys() - self._built_in.keys()))
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is one of that name."""
+        return name in self._known
+
+    def get(self, name: str) -> T:
+        """Return the extension of that name.
+
+        Raises:
+            SettingsError: There is none, or its package cannot be imported.
+        """
+        entry = self._known.get(name)
+        if entry is None:
+            near = get_close_matches(name, self.names, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise SettingsError(f"There is no {self.kind} {name!r}.", hint=f"{hint}Known: {', '.join(self.names)}.")
+        try:
+            found: T = entry.load()
+        except (ImportError, AttributeError) as error:
+            msg = f"The {self.kind} {name!r} ({entry.value}) cannot be imported: {error}"
+            raise SettingsError(msg, hint="Install what it needs, or repair the package that adds it.") from error
+        return found
