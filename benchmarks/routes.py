@@ -109,10 +109,11 @@ async def _taken(
         turn = await asked(compiled, stub, next(questions), context)
         state = turn.state
         chosen, windows = state["route"]["name"], len(state["windows"])
-        as_meant = chosen == route.chosen and windows >= route.windows and state["round"] == 1
+        once = [step["node"] for step in state["trace"]].count("fuse") == 1
+        as_meant = chosen == route.chosen and windows >= route.windows and once
         if as_meant and not state["abstained"] and not state["degraded"]:
             return turn
-        went.append(f"{state['asked']!r}: {chosen!r}, {windows!r} windows, {state['round']!r} rounds")
+        went.append(f"{state['asked']!r}: {chosen!r}, {windows!r} windows")
     raise RuntimeError(f"no question went the route {route.title!r}: {'; '.join(went)}")
 
 

@@ -14,9 +14,9 @@ from anabranch.errors import UserError
 from anabranch.ingest.pipeline import ingest
 from anabranch.readers.document import Chunk
 from graph.answer import graph as answering
-from graph.search import graph as searching
+from graph.retrieval import search as searching
 from nodes.settings import Context
-from nodes.state import Candidate
+from nodes.state import CHANNELS, Candidate
 from nodes.support.dependencies import chunks_of
 
 HOME = Path(".anabranch/examples")
@@ -48,7 +48,7 @@ async def _found(question: str, context: Context) -> list[tuple[Candidate, Chunk
 
 def answered(question: str, context: Context) -> dict[str, Any]:
     """Return the end state of one turn."""
-    return asyncio.run(answering.ainvoke({"question": question}, context=context))
+    return asyncio.run(answering.ainvoke({"question": question}, context=context, output_keys=CHANNELS))
 
 
 def show(title: str, lines: Iterable[str]) -> None:

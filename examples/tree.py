@@ -45,7 +45,7 @@ def main(
     )
     show(f"{NODES} passages", [passage_line(*hit) for hit in found(question, context)])
     state = answered(question, context)
-    levels: Counter[tuple[int, str]] = Counter()
+    levels: Counter[tuple[str, str]] = Counter()
     for step in state["trace"]:
         if step["node"] in ("map", "reduce"):
             levels[step["round"], step["node"]] += step["calls"]

@@ -16,23 +16,23 @@ from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
 from nodes.settings import Context, settle
-from nodes.state import MapTask, Partial, ReduceTask, RetrieveTask, State
+from nodes.state import MapTask, Partial, ReduceTask, RetrievalState, RetrieveTask, State
 from nodes.support.query_selection import searched
 from nodes.support.turn_budget import as_left, beside, left_of
 
 
-def after_begin(state: State) -> Literal["condense", "rewrite"]:
+def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
     """Make a follow-up stand alone; the first question of a conversation does."""
     return "condense" if len(state.get("messages") or []) > 1 else "rewrite"
 
 
-def search(state: State) -> list[Send]:
-    """Fan out: one branch per retriever, every query in each that it can serve."""
+def fan_out(state: RetrievalState) -> list[Send]:
+    """Send every query to each retriever that it is for: one branch per retriever."""
     context = settle(state.get("settings"), get_runtime(Context))
     return [Send("retrieve", _task(context, state, arm)) for arm in context.retrievers]
 
 
-def _task(context: Context, state: State, arm: str) -> RetrieveTask:
+def _task(context: Context, state: RetrievalState, arm: str) -> RetrieveTask:
     task = RetrieveTask(
         arm=arm,
         texts=searched(state["queries"], arm, context.retrievers),
@@ -45,27 +45,31 @@ def _task(context: Context, state: State, arm: str) -> RetrieveTask:
     return task
 
 
-def after_rewrite(state: State) -> list[Send] | Literal["review_queries"]:
+def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries"]:
     """Pause for a person on the first round, if asked to; else search."""
     context = settle(state.get("settings"), get_runtime(Context))
     if context.review == "queries" and state["round"] == 1:
         return "review_queries"
-    return search(state)
+    return fan_out(state)
 
 
-def after_grade(state: State) -> Literal["rewrite", "pack", "abstain", "review_sources"]:
-    """Answer on evidence, look again while that can help, abstain where there is nothing."""
+def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
+    """Search for thin evidence once more while that can help; else the search is over."""
     context = settle(state.get("settings"), get_runtime(Context))
     evidence = state["evidence"]
-    if evidence["verdict"] == "nothing":
+    # Without a model nobody has other words for the question, and the same ones would find the same passages.
+    able = context.model is not None and state["round"] < context.max_rounds
+    return "rewrite" if able and evidence["verdict"] == "thin" and not evidence["unchanged"] else "__end__"
+
+
+def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"]:
+    """Answer on evidence; abstain where there is nothing."""
+    context = settle(state.get("settings"), get_runtime(Context))
+    verdict = state["evidence"]["verdict"]
+    # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
+    judged = context.grade == "llm" or context.model is None
+    if verdict == "nothing" or (verdict == "thin" and judged):
         return "abstain"
-    if evidence["verdict"] == "thin":
-        # Without a model nobody has other words for the question, and the same ones would find the same passages.
-        if context.model is not None and state["round"] < context.max_rounds and not evidence["unchanged"]:
-            return "rewrite"
-        # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
-        if context.grade == "llm" or context.model is None:
-            return "abstain"
     return "review_sources" if context.review == "sources" else "pack"
 
 

@@ -8,14 +8,13 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
 
 from anabranch.errors import QuestionError
 from anabranch.store.filters import compile_filters
 from anabranch.text.normalization import clean
 from nodes.retrieve import refuse_unknown
 from nodes.settings import Context, reader_of, settle
-from nodes.state import Draft, Evidence, InputState, Query, Route
+from nodes.state import InputState, Query, fresh_turn
 from nodes.support.dependencies import corpus_of, model_of, reranker_of
 from nodes.support.tracing import Update, traced
 
@@ -38,6 +37,7 @@ async def begin(
         await reranker_of(context)
     corpus = await corpus_of(context, anew=True)
     return {
+        **fresh_turn(),
         # Inputs are taken in and emptied, so that the next turn on this thread cannot find this one's.
         "question": "",
         "filters": None,
@@ -48,26 +48,7 @@ async def begin(
         "asked": asked,
         "narrowed": narrowed,
         "standalone": asked,
-        "round": 0,
         "queries": [Query(text=asked, weight=1.0, kind="asked")],
-        "retrieved": Overwrite([]),
-        "guests": Overwrite({}),
-        "signals": {},
-        "candidates": [],
-        "passages": [],
-        "evidence": Evidence(verdict="", reasons=[], missing="", digest="", unchanged=False),
-        "windows": [],
-        "route": Route(name="", reasons=[]),
-        "draft": Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing=""),
-        "partials": Overwrite([]),
-        "answer": "",
-        "message_id": "",
-        "citations": [],
-        "unsupported": [],
-        "verification": {},
-        "abstained": False,
-        "degraded": Overwrite([]),
-        "usage": {},
         "counts": {"generation": corpus.generation},
     }
 

@@ -12,7 +12,7 @@ from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import Turn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context, settle
-from nodes.state import Degraded, Query, State
+from nodes.state import Degraded, Query, RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
@@ -28,7 +28,7 @@ NOTHING_FOUND = "(not found in the documents)"
 
 
 @traced("condense")
-async def condense(state: State, runtime: Runtime[Context]) -> Update:
+async def condense(state: RetrievalState, runtime: Runtime[Context]) -> Update:
     """Rewrite the question from the conversation; on a first turn there is nothing to do.
 
     The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the

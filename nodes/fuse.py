@@ -13,7 +13,7 @@ from anabranch.retrieval.fusion.question_weight import Evidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context, settle
-from nodes.state import Candidate, Degraded, Query, Retrieved, State
+from nodes.state import Candidate, Degraded, Query, RetrievalState, Retrieved
 from nodes.support.dependencies import corpus_of, scope_of
 from nodes.support.fusion_weights import ARMS, informed
 from nodes.support.tracing import Update, traced
@@ -22,7 +22,7 @@ EQUAL = 0.5
 
 
 @traced("fuse")
-async def fuse(state: State, runtime: Runtime[Context]) -> Update:
+async def fuse(state: RetrievalState, runtime: Runtime[Context]) -> Update:
     """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks, not the lists.
 
     Raises:
@@ -87,7 +87,9 @@ def _fused(context: Context, queries: list[Query], records: list[Retrieved], fou
     )
 
 
-async def _informed(context: Context, state: State, records: list[Retrieved]) -> tuple[list[Retrieved], list[Evidence]]:
+async def _informed(
+    context: Context, state: RetrievalState, records: list[Retrieved]
+) -> tuple[list[Retrieved], list[Evidence]]:
     """Return the records with complete lists, and the evidence for each query."""
     corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
     return await informed(corpus, scope, state["queries"], records)

@@ -17,7 +17,7 @@ from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.store.protocol import CorpusStore
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context, settle
-from nodes.state import Degraded, Evidence, State
+from nodes.state import Degraded, Evidence, RetrievalState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
@@ -27,7 +27,7 @@ MAX_MISSING = 200
 
 
 @traced("grade")
-async def grade(state: State, runtime: Runtime[Context]) -> Update:
+async def grade(state: RetrievalState, runtime: Runtime[Context]) -> Update:
     """Say 'enough', 'thin' or 'nothing', why, and what is missing; a round that brings nothing new ends the search."""
     context = settle(state.get("settings"), runtime)
     digest = _digest(state)
@@ -63,7 +63,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _as_before(state: State) -> Update:
+def _as_before(state: RetrievalState) -> Update:
     """Keep the verdict on the same passages: to ask a model again would cost a call, and might say otherwise."""
     before = state["evidence"]
     reasons = [*before["reasons"], "another round found the same passages"]
@@ -73,7 +73,7 @@ def _as_before(state: State) -> Update:
     }
 
 
-async def _by_scores(context: Context, state: State) -> Judgement:
+async def _by_scores(context: Context, state: RetrievalState) -> Judgement:
     corpus = await corpus_of(context)
     idf = await corpus.idf([state["standalone"]], scope_of(context, state.get("narrowed")))
     passages = await _words(context, state, corpus)
@@ -95,11 +95,11 @@ async def _by_scores(context: Context, state: State) -> Judgement:
     return either(await judged(state["asked"], ALONE), judgement) if _is_together(state) else judgement
 
 
-def _is_together(state: State) -> bool:
+def _is_together(state: RetrievalState) -> bool:
     return state["queries"][0]["kind"] == TOGETHER
 
 
-async def _words(context: Context, state: State, corpus: CorpusStore) -> list[frozenset[str]]:
+async def _words(context: Context, state: RetrievalState, corpus: CorpusStore) -> list[frozenset[str]]:
     """Return which terms of the question each leaf has that was found."""
     ids, guests = _leaf_ids(state), state.get("guests") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
@@ -110,19 +110,19 @@ async def _words(context: Context, state: State, corpus: CorpusStore) -> list[fr
     return [*found.values(), *map(frozenset, analysed)]
 
 
-def _leaf_ids(state: State) -> list[str]:
+def _leaf_ids(state: RetrievalState) -> list[str]:
     """Return the leaves that were found, best first: a parent of many has most words of any question somewhere."""
     kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
     return [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
 
 
-async def _leaves(context: Context, state: State) -> list[Chunk]:
+async def _leaves(context: Context, state: RetrievalState) -> list[Chunk]:
     ids = _leaf_ids(state)
     found = await chunks_of(context, state, ids)
     return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
 
-async def _by_model(context: Context, state: State) -> Judgement:
+async def _by_model(context: Context, state: RetrievalState) -> Judgement:
     chat = await model_of(context)
     if chat is None:
         msg = "grade: llm needs a chat model, and none is configured."
@@ -150,7 +150,7 @@ def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
     return texts
 
 
-def _digest(state: State) -> str:
+def _digest(state: RetrievalState) -> str:
     """Name a set of passages, so that a round which brings nothing new can be told."""
     ids = sorted(passage["id"] for passage in state["passages"])
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16]

@@ -11,7 +11,7 @@ from anabranch.retrieval.auto_merging import Merged, room_left
 from anabranch.retrieval.auto_merging import merge as merge_chunks
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
 from nodes.settings import Context, settle
-from nodes.state import Passage, State
+from nodes.state import Passage, RetrievalState
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.tracing import Update, traced
 
@@ -19,7 +19,7 @@ PREVIEW_CHARS = 80
 
 
 @traced("merge")
-async def merge(state: State, runtime: Runtime[Context]) -> Update:
+async def merge(state: RetrievalState, runtime: Runtime[Context]) -> Update:
     """Merge upwards over the chunk tree, under the caller's access rules: siblings they may not read stay out."""
     context = settle(state.get("settings"), runtime)
     merged, known = await merged_of(context, state)
@@ -29,6 +29,7 @@ async def merge(state: State, runtime: Runtime[Context]) -> Update:
     leaves = [candidate["id"] for candidate in state["candidates"]]
     return {
         "passages": passages,
+        "texts": known,
         "counts": {
             "leaves": len(leaves),
             "passages": len(passages),
@@ -37,7 +38,7 @@ async def merge(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-async def merged_of(context: Context, state: State) -> tuple[Merged, dict[str, Chunk]]:
+async def merged_of(context: Context, state: RetrievalState) -> tuple[Merged, dict[str, Chunk]]:
     """Return what the candidates merge to, whatever their order, and the chunks that are there."""
     corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
     scores = {candidate["id"]: candidate["score"] for candidate in state["candidates"]}

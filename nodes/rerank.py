@@ -10,7 +10,7 @@ from anabranch.readers.document import Chunk
 from anabranch.retrieval.relevance_order import rank_by_relevance
 from anabranch.store.records import embedded_text
 from nodes.settings import Context, settle
-from nodes.state import Candidate, Degraded, State
+from nodes.state import Candidate, RetrievalState
 from nodes.support.dependencies import chunks_of, reranker_of
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
@@ -19,32 +19,31 @@ from nodes.support.window_fit import one_call_reads_all
 
 
 @traced("rerank")
-async def rerank(state: State, runtime: Runtime[Context], *, order_counts: bool = False) -> Update:
+async def rerank(state: RetrievalState, runtime: Runtime[Context], *, order_counts: bool = False) -> Update:
     """Order candidates by the reranker's relevance; where it fails or there is none, the fused order stays.
 
     With `order_counts` the order is what was asked for, also where it changes nothing that an answer would read.
     """
     context = settle(state.get("settings"), runtime)
     fused = state["candidates"]
+    texts = await chunks_of(context, state, [candidate["id"] for candidate in fused])
+    state = {**state, "texts": texts}
+
+    def update(candidates: list[Candidate], by: str, **counts: str) -> Update:
+        kept = candidates[: context.top_k]
+        return {"candidates": kept, "texts": texts, "counts": {"by": by, "kept": len(kept), **counts}}
+
     if context.rerank == "none" or len(fused) < 2:
-        return {"candidates": fused[: context.top_k], "counts": {"by": "none", "kept": min(len(fused), context.top_k)}}
-    degraded: list[Degraded] = []
-    candidates = fused
+        return update(fused, "none")
     if not order_counts and (skipped := await _needless(context, state)):
-        kept = fused[: context.top_k]
-        return {"candidates": kept, "counts": {"by": "none", "kept": len(kept), "skipped": skipped}}
+        return update(fused, "none", skipped=skipped)
     try:
-        candidates = await _judged(context, state, fused)
+        return update(await _judged(context, state, fused), context.rerank)
     except ModelError as error:
-        degraded.append(failed("rerank", error))
-    return {
-        "candidates": candidates[: context.top_k],
-        "degraded": degraded,
-        "counts": {"by": "none" if degraded else context.rerank, "kept": min(len(candidates), context.top_k)},
-    }
+        return {**update(fused, "none"), "degraded": [failed("rerank", error)]}
 
 
-async def _needless(context: Context, state: State) -> str:
+async def _needless(context: Context, state: RetrievalState) -> str:
     """Say why no model is asked to reorder; empty where it should be."""
     if context.rerank != "llm":
         return ""
@@ -52,16 +51,14 @@ async def _needless(context: Context, state: State) -> str:
         return "all candidates fit one window: their order changes nothing that is read"
     judged = [candidate["id"] for candidate in state["candidates"][: context.rerank_depth]]
     calls = calls_of(context.rerank_form, len(judged), context.rerank_batch)
-    shown = await chunks_of(context, state, judged) if context.max_tokens is not None else {}
-    tokens = sum(chunk.tokens for chunk in shown.values())
+    tokens = sum(chunk.tokens for chunk_id, chunk in state["texts"].items() if chunk_id in judged)
     spared = spares(context, state["trace"], calls=calls, tokens=tokens)
     return "" if spared else f"{calls} calls would leave none for the answer"
 
 
-async def _judged(context: Context, state: State, fused: list[Candidate]) -> list[Candidate]:
+async def _judged(context: Context, state: RetrievalState, fused: list[Candidate]) -> list[Candidate]:
     seen = fused[: context.rerank_depth]
-    found = await chunks_of(context, state, [candidate["id"] for candidate in seen])
-    texts = [_text(found.get(candidate["id"])) for candidate in seen]
+    texts = [_text(state["texts"].get(candidate["id"])) for candidate in seen]
     reranker = await reranker_of(context)
     relevance = await reranker.relevance(state["standalone"], texts)
     relevance += [None] * (len(fused) - len(seen))

@@ -14,14 +14,14 @@ from langgraph.types import interrupt
 
 from anabranch.errors import SettingsError
 from nodes.settings import Context, settle
-from nodes.state import Passage, Query, State
+from nodes.state import Passage, Query, RetrievalState, State
 from nodes.support.state_validation import checked, hold_to_reader
 
 MAX_QUERIES = 32
 MAX_TRIES = 20
 
 
-def review_queries(state: State) -> dict[str, Any]:
+def review_queries(state: RetrievalState) -> dict[str, Any]:
     """Show the queries; resume with true to accept, or with a list of texts to search for instead."""
     _hold_to_reader(state)
     shown = {
@@ -50,7 +50,7 @@ def review_sources(state: State) -> dict[str, Any]:
     return {} if ids is None else {"passages": [by_id[chunk_id] for chunk_id in ids]}
 
 
-def _hold_to_reader(state: State) -> None:
+def _hold_to_reader(state: State | RetrievalState) -> None:
     with checked(state):
         hold_to_reader(state, settle(state.get("settings"), get_runtime(Context)))
 

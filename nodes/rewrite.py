@@ -11,7 +11,7 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
 from nodes.settings import Context, settle
-from nodes.state import Degraded, Query, State
+from nodes.state import Degraded, Query, RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
@@ -24,13 +24,13 @@ DERIVED_WEIGHT = 0.5
 
 
 @traced("rewrite")
-async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
+async def rewrite(state: RetrievalState, runtime: Runtime[Context]) -> Update:
     """Add up to `n_queries` - 1 queries to the question; what fails leaves the question, which is always searched."""
     context = settle(state.get("settings"), runtime)
     # What a person wrote stays in every round: the question, and the queries that they put in its place.
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
     room = context.n_queries - len(kept)
-    strategy = _strategy(context, again=state["round"] > 0)
+    strategy = _strategy(context, again=state.get("round", 0) > 0)
     texts: list[str] = []
     degraded: list[Degraded] = []
     chat = await model_of(context) if room > 0 and strategy in REWRITE else None
@@ -42,7 +42,7 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=strategy) for text in texts]
     return {
         "queries": [*kept, *derived],
-        "round": state["round"] + 1,
+        "round": state.get("round", 0) + 1,
         "degraded": degraded,
         "counts": {"queries": len(kept) + len(derived), "kind": strategy if derived else "none"},
     }
@@ -53,7 +53,7 @@ def _strategy(context: Context, *, again: bool) -> str:
     return "multi" if again and context.strategy == "none" else context.strategy
 
 
-async def _missing(context: Context, state: State) -> list[str]:
+async def _missing(context: Context, state: RetrievalState) -> list[str]:
     """Return the words of the question that were not found.
 
     A judge read passages before it said what is missing, and queries may go to retrievers outside: only the question's
@@ -65,10 +65,10 @@ async def _missing(context: Context, state: State) -> list[str]:
     return [word for word, terms in zip(words, analysed, strict=True) if not set(said).isdisjoint(terms)]
 
 
-async def _ask(chat: Chat, context: Context, state: State, strategy: str, room: int) -> list[str]:
+async def _ask(chat: Chat, context: Context, state: RetrievalState, strategy: str, room: int) -> list[str]:
     system = context.rewrite_prompt or REWRITE[strategy]
     lines = [f"Number of lines: {room}", f"Question: {state['standalone']}"]
-    if state["round"] > 0:
+    if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(query['text'] for query in state['queries'])}")
         missing = await _missing(context, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []

@@ -1,22 +1,36 @@
-"""What flows through the answer graph: ids, scores and short records, never passage text.
+"""What flows through the graphs: ids, scores and short records in every checkpoint, passage text in none.
 
-Everything is a JSON primitive, so any checkpointer can keep it and a person can read it. Channels that several branches
-write, or that grow within a turn, have a reducer and are reset by `begin`; the others hold their last value.
+What is kept is made of JSON primitives, so that any checkpointer can keep it and a person can read it. Each channel
+that belongs to one turn says with `Fresh` what it holds when a turn begins; those that several branches write have a
+reducer.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NotRequired
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, get_type_hints
 
 from langchain_core.messages import AnyMessage
+from langgraph.channels import UntrackedValue
 from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
 from pydantic import Field
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
 from typing_extensions import TypedDict
 
 from anabranch.errors import ThreadStateError
+from anabranch.readers.document import Chunk
 from anabranch.store.protocol import RankedList
+from anabranch.synthesis.budget import RouteName
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What a channel holds when a turn begins."""
+
+    value: Any
 
 
 def added(before: list[Any], new: list[Any]) -> list[Any]:
@@ -106,14 +120,14 @@ class Evidence(TypedDict):
     """Whether the passages can answer the question.
 
     Attributes:
-        verdict: 'enough', 'thin' or 'nothing'.
+        verdict: Empty before anybody judged.
         reasons: For people.
         missing: What the next round should look for.
         digest: Names the set of passages that was judged.
         unchanged: Whether this round brought the same passages as the one before.
     """
 
-    verdict: str
+    verdict: Literal["", "enough", "thin", "nothing"]
     reasons: list[str]
     missing: str
     digest: str
@@ -121,9 +135,9 @@ class Evidence(TypedDict):
 
 
 class Route(TypedDict):
-    """How the answer is written ('compose', 'create', 'refine', 'map_reduce') and why."""
+    """How the answer is written, and why; the name is empty before that is chosen."""
 
-    name: str
+    name: RouteName | Literal[""]
     reasons: list[str]
 
 
@@ -208,10 +222,10 @@ class Degraded(TypedDict):
 
 
 class Step(TypedDict):
-    """One node's line in the trace; `round` groups model calls that ran at the same time."""
+    """One node's line in the trace; steps of one `round`, a superstep of LangGraph, ran at the same time."""
 
     node: str
-    round: Count
+    round: Annotated[str, Field(max_length=200)]
     ms: Annotated[float, Field(ge=0)]
     calls: Count
     prompt_tokens: Count
@@ -227,35 +241,121 @@ class InputState(TypedDict, total=False):
     filters: dict[str, Any] | None
 
 
-class State(InputState):
-    """Everything a turn knows once `begin` has set the stage."""
+class SearchState(TypedDict):
+    """What the search and the answer share: the question as it is in force, and what was found for it.
+
+    `texts` are the passages that this turn has read, by id. No checkpoint has them: a resumed run reads them again.
+    """
 
     settings: dict[str, Any]
     reader: str
     asked: str
     narrowed: dict[str, Any] | None
     standalone: str
-    round: int
     queries: list[Query]
-    retrieved: Annotated[list[Retrieved], added]
-    guests: Annotated[dict[str, dict[str, Any]], merged]
-    signals: dict[str, float]
+    guests: Annotated[dict[str, dict[str, Any]], Fresh({}), merged]
+    candidates: Annotated[list[Candidate], Fresh([])]
+    passages: Annotated[list[Passage], Fresh([])]
+    evidence: Annotated[Evidence, Fresh(Evidence(verdict="", reasons=[], missing="", digest="", unchanged=False))]
+    signals: Annotated[dict[str, float], Fresh({})]
+    texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
+    degraded: Annotated[list[Degraded], Fresh([]), added]
+    trace: Annotated[list[Step], added]
+
+
+class RetrievalInput(TypedDict):
+    """What the retrieval graph is given by the graph that it is a step of."""
+
+    messages: list[AnyMessage]
+    settings: dict[str, Any]
+    reader: str
+    asked: str
+    narrowed: dict[str, Any] | None
+    standalone: str
+    queries: list[Query]
+
+
+class RetrievalOutput(TypedDict):
+    """What it gives back: what was found, how it was looked for, and its own part of the trace."""
+
+    standalone: str
+    queries: list[Query]
+    guests: dict[str, dict[str, Any]]
     candidates: list[Candidate]
     passages: list[Passage]
     evidence: Evidence
-    windows: list[list[Excerpt]]
-    route: Route
-    draft: Draft
-    partials: Annotated[list[Partial], added]
+    signals: dict[str, float]
+    texts: dict[str, Chunk]
+    degraded: list[Degraded]
+    trace: list[Step]
+
+
+class RetrievalState(SearchState):
+    """Everything that one search knows; it begins anew in each turn."""
+
+    messages: list[AnyMessage]
+    round: int
+    retrieved: Annotated[list[Retrieved], added]
+
+
+class State(InputState, SearchState):
+    """Everything a turn knows once `begin` has set the stage."""
+
+    windows: Annotated[list[list[Excerpt]], Fresh([])]
+    route: Annotated[Route, Fresh(Route(name="", reasons=[]))]
+    draft: Annotated[Draft, Fresh(Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing=""))]
+    partials: Annotated[list[Partial], Fresh([]), added]
+    answer: Annotated[str, Fresh("")]
+    message_id: Annotated[str, Fresh("")]
+    citations: Annotated[list[Citation], Fresh([])]
+    unsupported: Annotated[list[str], Fresh([])]
+    verification: Annotated[Verification | dict[str, Any], Fresh({})]
+    abstained: Annotated[bool, Fresh(value=False)]
+    usage: Annotated[dict[str, Any], Fresh({})]
+
+
+class OutputState(TypedDict):
+    """What a caller gets of a turn; the rest is in the thread's state, where there is a checkpointer."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
     answer: str
-    message_id: str
     citations: list[Citation]
+    passages: list[Passage]
     unsupported: list[str]
     verification: Verification | dict[str, Any]
     abstained: bool
-    degraded: Annotated[list[Degraded], added]
-    trace: Annotated[list[Step], added]
+    degraded: list[Degraded]
     usage: dict[str, Any]
+    trace: list[Step]
+
+
+CHANNELS = [name for name in get_type_hints(State) if name != "texts"]
+"""All that is kept of a turn, for whoever looks inside: `graph.ainvoke(..., output_keys=CHANNELS)`."""
+
+
+class SearchOutput(TypedDict):
+    """What a caller gets of a search: the ids of the ranked leaves, and how they were found."""
+
+    asked: str
+    narrowed: dict[str, Any] | None
+    queries: list[Query]
+    guests: dict[str, dict[str, Any]]
+    candidates: list[Candidate]
+    signals: dict[str, float]
+    degraded: list[Degraded]
+    trace: list[Step]
+
+
+def fresh_turn() -> dict[str, Any]:
+    """Return an update that empties every channel that belongs to one turn, by what `State` says of each."""
+    update: dict[str, Any] = {}
+    for name, hint in get_type_hints(State, include_extras=True).items():
+        marks: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+        for mark in marks:
+            if isinstance(mark, Fresh):
+                value = deepcopy(mark.value)
+                update[name] = Overwrite(value) if callable(marks[-1]) else value
+    return update
 
 
 class Left(TypedDict):

@@ -21,7 +21,7 @@ def picture() -> str:
     """Return the answer graph as a Mermaid drawing."""
     from graph.answer import graph
 
-    drawing = graph.get_graph().draw_mermaid()
+    drawing = graph.get_graph(xray=1).draw_mermaid()
     # The front matter and the inline HTML are for Mermaid's own site; GitHub draws the plain form.
     drawing = re.sub(r"^---.*?---\n", "", drawing, flags=re.DOTALL)
     return "```mermaid\n" + re.sub(r"</?p>", "", drawing).strip() + "\n```"

@@ -37,7 +37,7 @@ from anabranch.evaluation.score_tables import Table
 from anabranch.retrieval.answerability import BIAS, SURE, WEIGHTS
 from graph.answer import graph
 from nodes.settings import Context, in_force
-from nodes.state import InputState
+from nodes.state import CHANNELS, InputState
 from nodes.support.dependencies import chunks_of
 
 CONFIGURATION = "answers"
@@ -119,7 +119,8 @@ async def _answered(questions: Sequence[Question], context: Context, label: str)
 
 
 async def _written(question: Question, context: Context) -> Written:
-    state = await graph.ainvoke(InputState(question=question.text, filters=question.filters), context=context)
+    given = InputState(question=question.text, filters=question.filters)
+    state = await graph.ainvoke(given, context=context, output_keys=CHANNELS)
     chunks = await chunks_of(context, state, [passage["id"] for passage in state["passages"]])
     return Written(
         text="" if state["abstained"] else _MARKER.sub("", state["answer"]),

@@ -18,7 +18,7 @@ from anabranch.cli.question_lines import Asked, read_questions
 from anabranch.errors import AnabranchError, SettingsError
 from graph.answer import graph
 from nodes.settings import Context
-from nodes.state import InputState
+from nodes.state import CHANNELS, InputState
 from nodes.support.dependencies import corpus_of, model_of
 
 
@@ -79,7 +79,9 @@ async def _in_order(
 
 async def _row(asked: Asked, context: Context, filters: dict[str, Any] | None) -> dict[str, Any]:
     try:
-        state = await graph.ainvoke(InputState(question=asked.question, filters=filters), context=context)
+        state = await graph.ainvoke(
+            InputState(question=asked.question, filters=filters), context=context, output_keys=CHANNELS
+        )
         return {"id": asked.id, **await result_of(state, context)}
     except Exception as error:  # noqa: BLE001  # one question must not end the others
         return {

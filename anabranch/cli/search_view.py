@@ -15,7 +15,7 @@ from anabranch.cli.question_lines import read_questions
 from anabranch.evaluation.trec import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
-from graph.search import graph
+from graph.retrieval import search
 from nodes.settings import Context
 from nodes.state import Candidate, InputState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of
@@ -31,7 +31,7 @@ Hit = tuple[Candidate, Chunk]
 
 async def hits_of(query: str, context: Context, filters: dict[str, Any] | None) -> tuple[list[Hit], dict[str, Any]]:
     """Return the leaf passages that a query finds, best first, and the end state of the search."""
-    state = await graph.ainvoke(InputState(question=query, filters=filters), context=context)
+    state = await search.ainvoke(InputState(question=query, filters=filters), context=context)
     candidates: list[Candidate] = state["candidates"]
     found = await chunks_of(context, state, [candidate["id"] for candidate in candidates])
     return [(item, found[item["id"]]) for item in candidates if item["id"] in found], state

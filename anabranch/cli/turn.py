@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StreamMode
 
 from nodes.settings import Context
-from nodes.state import InputState
+from nodes.state import CHANNELS, InputState
 
 
 class Watcher(Protocol):
@@ -62,7 +62,9 @@ async def run_turn(graph: Graph, given: Given, context: Context, config: Runnabl
     state: dict[str, Any] = {}
     modes: list[StreamMode] = ["messages", "custom", "values"]
     options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
-    stream: AsyncIterator[Any] = graph.astream(given, config, context=context, stream_mode=modes, **options)
+    stream: AsyncIterator[Any] = graph.astream(
+        given, config, context=context, stream_mode=modes, output_keys=CHANNELS, **options
+    )
     async for mode, payload in stream:
         if mode == "values":
             state = dict(payload)

@@ -15,6 +15,7 @@ from evals.real_model.questions import Question, contains
 from evals.real_model.serving import Clock
 from graph.answer import build
 from nodes.settings import Context
+from nodes.state import CHANNELS
 
 WINDOW = 1000
 """Tokens of passages in all, on every route: a small model on one core reads some forty a second."""
@@ -76,7 +77,7 @@ async def ask(question: Question, route: str, corpus: Path, base_url: str, clock
     config: RunnableConfig = {"configurable": {"thread_id": uuid4().hex}}
     cpu, began = clock(), time.perf_counter()
     state: dict[str, Any] = await build().compile(checkpointer=InMemorySaver()).ainvoke(
-        {"question": question.text}, config, context=context
+        {"question": question.text}, config, context=context, output_keys=CHANNELS
     )  # fmt: skip
     usage, counts = state["usage"], _counts(state, "cite")
     return Result(

@@ -65,12 +65,18 @@ async def model_of(context: Context) -> Chat | None:
 async def chunks_of(
     context: Context, state: Mapping[str, Any], ids: Sequence[str], *, corpus: CorpusStore | None = None
 ) -> dict[str, Chunk]:
-    """Fetch passages with their text, from the corpus and from what guest retrievers brought."""
+    """Return passages with their text: those that this turn has read, those of guest retrievers, then the corpus's.
+
+    Passages that are gone, or that the caller may not read, are absent.
+    """
     guests: Mapping[str, Mapping[str, Any]] = state.get("guests") or {}
-    corpus = corpus or await corpus_of(context)
-    own = [chunk_id for chunk_id in ids if chunk_id not in guests]
-    found = await corpus.chunks(own, scope_of(context, state.get("narrowed"))) if own else {}
-    return {**found, **{chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests}}
+    read: Mapping[str, Chunk] = state.get("texts") or {}
+    known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
+    known |= {chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests and chunk_id not in known}
+    if missing := [chunk_id for chunk_id in ids if chunk_id not in known]:
+        corpus = corpus or await corpus_of(context)
+        known |= await corpus.chunks(missing, scope_of(context, state.get("narrowed")))
+    return known
 
 
 async def reranker_of(context: Context) -> Reranker:

@@ -64,10 +64,14 @@ def traced(name: str, *, first: bool = False) -> Callable[[Node], Node]:
     return decorate
 
 
-def _superstep() -> int:
-    """Return the number of the superstep: branches of one fan-out share it, so their calls are one round trip."""
+def _superstep() -> str:
+    """Return the name of the superstep: branches of one fan-out share it, so their calls are one round trip.
+
+    The steps of a subgraph are counted from one again, so that its own name stands before theirs.
+    """
     try:
         metadata = get_config().get("metadata", {})
     except RuntimeError:  # a node called on its own, outside a graph
-        return 0
-    return int(metadata.get("langgraph_step", 0))
+        return "0"
+    *outer, _ = str(metadata.get("langgraph_checkpoint_ns", "")).split("|")
+    return ":".join([*(graph.split(":", maxsplit=1)[0] for graph in outer), str(metadata.get("langgraph_step", 0))])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from nodes.merge import merged_of
 from nodes.settings import Context
-from nodes.state import State
+from nodes.state import RetrievalState
 from nodes.support.context_window import room_of
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.drafts import label
 
 
-async def one_call_reads_all(context: Context, state: State) -> bool:
+async def one_call_reads_all(context: Context, state: RetrievalState) -> bool:
     """Tell whether reordering the candidates would change neither what is read nor the number of calls.
 
     It would where `top_k` leaves some of them out, and where what they merge to does not fit one window.

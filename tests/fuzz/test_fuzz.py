@@ -25,10 +25,10 @@ from pydantic import ValidationError
 
 from anabranch.errors import AnabranchError
 from anabranch.ingest.pipeline import ingest
-from graph.answer import build, graph
 from nodes.settings import Context, in_force
 from nodes.state import State
 from tests.conftest import REPOSITORY
+from tests.graph.inside import build, graph
 
 SECRET = "hunter2-in-a-file-of-the-server"
 QUESTION = "Who built the Halden weir?"

@@ -101,10 +101,15 @@ def model(**changes: Script | Reply | str) -> Script:
 
 def at_once(state: dict[str, Any]) -> list[int]:
     """Return how many model calls each step of a turn made that made any; branches side by side are one step."""
-    calls: Counter[int] = Counter()
+    calls: Counter[str] = Counter()
     for step in state["trace"]:
         calls[step["round"]] += step["calls"]
-    return [count for _, count in sorted(calls.items()) if count]
+    return [count for count in calls.values() if count]
+
+
+def rounds_of(state: dict[str, Any]) -> int:
+    """Return how many rounds of retrieval a turn took."""
+    return sum(step["node"] == "fuse" for step in state["trace"])
 
 
 def without_nonce(request: Request) -> str:

@@ -10,8 +10,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph.answer import build, graph
 from nodes.settings import Context
+from tests.graph.inside import build, graph
 
 
 async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.errors import CorpusEmptyError, QuestionError
 from anabranch.ingest.pipeline import ingest
-from graph.answer import build as build_answer
-from graph.search import graph as search
+from graph.retrieval import search
 from nodes.begin import MAX_QUESTION_CHARS
 from nodes.settings import Context
 from nodes.state import InputState
 from tests.cli.conftest import Run, run, write_rows  # noqa: F401  # a fixture
 from tests.evaluation.made import make_collection
+from tests.graph.inside import build as build_answer
 
 ANSWER = build_answer().compile()
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import model, written
 from tests.servers.calls import Request
 from tests.servers.clock import Clock, hurried

@@ -13,9 +13,9 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.text.analyzer import Analyser
-from graph.answer import build
 from nodes.settings import Context
 from nodes.support import extractive_draft as composed
+from tests.graph.inside import build
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 

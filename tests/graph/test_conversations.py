@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph.answer import build, graph
 from nodes.settings import Context
+from tests.graph.inside import build, graph
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -77,7 +77,8 @@ async def test_a_follow_up_is_searched_as_condensed_and_as_asked(river: str) -> 
         ("condensed", "When was the Halden weir rebuilt?"),
         ("asked", "When was it rebuilt?"),
     ]
-    assert all(len(record["lists"]) == 2 for record in state["retrieved"])
+    searched = [step["counts"]["lists"] for step in state["trace"] if step["node"] == "retrieve"]
+    assert [len(lists) for lists in searched] == [2, 2]
     assert state["standalone"] == "When was the Halden weir rebuilt?"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from graph.answer import graph
 from nodes.settings import Context
-from tests.graph.replies import added, at_once, model, step_of
+from tests.graph.inside import graph
+from tests.graph.replies import added, at_once, model, rounds_of, step_of
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -186,7 +186,7 @@ async def test_insufficient_evidence_leads_to_one_more_round_and_then_an_abstent
         state = await _ask(stub, river, grade="llm")
         assert _by_step(stub)["create"] == 0
         assert state["abstained"]
-        assert state["round"] <= 2
+        assert rounds_of(state) <= 2
         again = [call.request.user for call in stub.calls if step_of(call.request) == "rewrite"]
         assert len(again) == 2
         assert again[1].endswith("\nWhat was not found: measures")
@@ -195,7 +195,7 @@ async def test_insufficient_evidence_leads_to_one_more_round_and_then_an_abstent
 async def test_a_first_turn_is_not_condensed_and_a_second_is(river: str) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
-    from graph.answer import build
+    from tests.graph.inside import build
 
     compiled = build().compile(checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "1"}}

@@ -16,8 +16,8 @@ from anabranch.errors import (
     QuestionError,
     SettingsError,
 )
-from graph.answer import build, graph
 from nodes.settings import Context
+from tests.graph.inside import build, graph
 from tests.graph.replies import model
 from tests.servers import scripts
 from tests.servers.clock import hurried

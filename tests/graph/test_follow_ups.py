@@ -8,8 +8,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from anabranch.ingest.pipeline import ingest
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

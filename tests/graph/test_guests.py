@@ -11,9 +11,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError
-from graph.answer import build
-from graph.search import build as build_search
+from graph.retrieval import build_search
 from nodes.settings import Context
+from tests.graph.inside import build
 
 TOLL = "The toll bridge at Halden was opened in 1832 by Queen Adelaide."
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from anabranch.ingest.pipeline import ingest
 from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Arm, CorpusStore, Scope
-from graph.answer import build
 from nodes.settings import Context
+from tests.graph.inside import build
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,10 @@ from langchain_core.messages import AIMessageChunk
 from anabranch.ingest.pipeline import ingest
 from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
-from graph.answer import graph
 from nodes.settings import Context
 from prompts import CREATE
 from tests.conftest import REPOSITORY
+from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of, written
 from tests.safety.rendering import live
 from tests.servers.calls import Request

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph.answer import build, graph
 from nodes.settings import Context
+from tests.graph.inside import build, graph
 from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

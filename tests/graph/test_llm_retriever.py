@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from anabranch.errors import SettingsError
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in
 from tests.servers import scripts
 from tests.servers.calls import Request

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from anabranch.models.chat import close_chats
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from anabranch.models import reserve
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import model
 from tests.models.test_reasoning import ceiling_of, completion
 from tests.servers.calls import Request

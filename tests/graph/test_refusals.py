@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.answer import build, graph
 from nodes.settings import Context
+from tests.graph.inside import build, graph
 from tests.graph.replies import model, step_of
 from tests.safety.test_key_redaction import KEY, echoing
 from tests.servers.calls import Request

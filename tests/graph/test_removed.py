@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.ingest.pipeline import ingest
 from anabranch.store.maintenance.remove import remove
-from graph.answer import build
 from nodes.settings import Context
+from tests.graph.inside import build
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request
 from tests.servers.openai_stub import OpenAIStub

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in
 from tests.models.rerankers.pair_models import transformer
 from tests.servers import scripts

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.answer import build, graph
 from nodes.settings import Context
 from tests.graph import turn
+from tests.graph.inside import build, graph
 from tests.graph.replies import model, without_nonce
 from tests.servers.openai_stub import OpenAIStub
 

@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from anabranch.safety.operator import environment
-from graph.answer import build
 from nodes.settings import Context
+from tests.graph.inside import build
 
 QUESTION = "Who built the Halden weir?"
 
@@ -65,7 +65,9 @@ async def test_a_turn_can_be_forked_from_any_step_with_other_settings(river: str
     compiled = build().compile(checkpointer=InMemorySaver())
     config = _thread("fork")
     await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
-    before = [snapshot async for snapshot in compiled.aget_state_history(config) if snapshot.next == ("rerank",)]
+    (search,) = [snapshot async for snapshot in compiled.aget_state_history(config) if snapshot.next == ("retrieval",)]
+    inner: Any = search.tasks[0].state
+    before = [snapshot async for snapshot in compiled.aget_state_history(inner) if snapshot.next == ("rerank",)]
     assert before
     state = await compiled.ainvoke(None, before[0].config, context=Context(corpus=river, top_k=1))
     assert len(state["candidates"]) == 1
@@ -76,10 +78,15 @@ async def test_every_arrow_is_a_checkpoint(river: str) -> None:
     compiled = build().compile(checkpointer=InMemorySaver())
     config = _thread("history")
     state = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
-    history = [snapshot.next async for snapshot in compiled.aget_state_history(config)]
-    steps = [next_[0] for next_ in reversed(history) if next_ and next_[0] != "__start__"]
+    steps: list[str] = []
+    async for snapshot in compiled.aget_state_history(config):
+        steps += snapshot.next[:1]
+        inner: Any = snapshot.tasks[0].state if snapshot.next == ("retrieval",) else None
+        if inner is not None:
+            steps.pop()
+            steps += [each.next[0] async for each in compiled.aget_state_history(inner) if each.next]
     ran = [step["node"] for step in state["trace"]]
-    assert steps == list(dict.fromkeys(ran))
+    assert [step for step in reversed(steps) if step != "__start__"] == list(dict.fromkeys(ran))
 
 
 async def test_the_environment_does_not_outrank_what_the_thread_began_with(
@@ -99,7 +106,7 @@ async def test_state_can_be_edited_as_any_node(river: str) -> None:
     config = _thread("edit")
     done = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
     queries = [{"text": "diameter of the water wheel", "weight": 1.0, "kind": "edited"}]
-    edited = await compiled.aupdate_state(config, {"queries": queries, "asked": queries[0]["text"]}, as_node="rewrite")
+    edited = await compiled.aupdate_state(config, {"queries": queries, "asked": queries[0]["text"]}, as_node="begin")
     state = await compiled.ainvoke(None, edited)
     assert "5.5" in state["answer"]
     assert done["answer"] != state["answer"]

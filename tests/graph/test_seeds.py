@@ -12,8 +12,8 @@ import pytest
 from anabranch.ingest.pipeline import ingest
 from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ from typing_extensions import TypedDict
 
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment
-from graph.answer import build, graph
 from nodes.settings import Context, in_force, locked
+from tests.graph.inside import build, graph
 
 QUESTION = "Who built the Halden weir?"
 SECRET = "hunter2-AKIAFAKEFAKEFAKE1234"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import added, model
 from tests.servers import scripts
 from tests.servers.loopback import Reply

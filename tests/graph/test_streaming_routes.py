@@ -15,8 +15,8 @@ from langchain_core.tracers import LangChainTracer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langsmith import Client
 
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import model, step_of, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from anabranch.ingest.pipeline import ingest
-from graph.answer import graph
 from nodes.settings import Context
-from tests.graph.replies import model, passages_in, step_of
+from tests.graph.inside import graph
+from tests.graph.replies import model, passages_in, rounds_of, step_of
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -87,7 +87,7 @@ async def test_rounds_are_bounded(river: str) -> None:
         context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
         state = await _ask(QUESTION, river, grade="llm", max_rounds=3, top_k=1, **context)
         asked = Counter(step_of(call.request) for call in stub.calls)
-    assert state["round"] <= 3
+    assert rounds_of(state) <= 3
     assert asked["grade"] <= 3
     assert asked["create"] == 0
     assert state["abstained"]

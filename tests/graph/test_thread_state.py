@@ -12,8 +12,8 @@ from langgraph.types import Command
 
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.ingest.pipeline import ingest
-from graph.answer import build
 from nodes.settings import Context
+from tests.graph.inside import build
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import Reply

@@ -11,8 +11,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_json import result_of
 from anabranch.ingest.pipeline import ingest
-from graph.answer import build, graph
 from nodes.settings import Context
+from tests.graph.inside import build, graph
 from tests.graph.replies import model, passages_in
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

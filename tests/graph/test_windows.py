@@ -16,8 +16,8 @@ from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
 from anabranch.synthesis.token_bound import at_most
 from anabranch.text.sentences import spans
-from graph.answer import graph
 from nodes.settings import Context
+from tests.graph.inside import graph
 from tests.graph.replies import at_once, model, step_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

@@ -8,14 +8,14 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph.answer import build
-from graph.search import graph
+from graph.retrieval import search as graph
 from nodes.rewrite import DERIVED_WEIGHT
 from nodes.settings import Context
 from nodes.state import InputState
 from prompts import REWRITE
 from tests.graph.conftest import river  # noqa: F401  # fixture
-from tests.graph.replies import model
+from tests.graph.inside import build
+from tests.graph.replies import model, rounds_of
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import route
@@ -100,7 +100,7 @@ async def test_what_a_person_wrote_stays_in_further_rounds(river: str) -> None: 
         )
         await compiled.ainvoke({"question": QUESTION}, config, context=context)
         state = await compiled.ainvoke(Command(resume=["lock keeper of Lower Cray"]), config, context=context)
-    assert state["round"] == 2
+    assert rounds_of(state) == 2
     assert state["queries"][0]["text"] == "lock keeper of Lower Cray"
     assert {query["kind"] for query in state["queries"][1:]} == {"multi"}
 
@@ -108,4 +108,4 @@ async def test_what_a_person_wrote_stays_in_further_rounds(river: str) -> None: 
 async def test_without_a_model_there_is_no_further_round(river: str) -> None:  # noqa: F811
     compiled = build().compile()
     state = await compiled.ainvoke({"question": "What is the mayor's horse called?"}, context=Context(corpus=river))
-    assert state["round"] == 1
+    assert rounds_of(state) == 1
