@@ -27,6 +27,13 @@ def picture() -> str:
     return "```mermaid\n" + re.sub(r"</?p>", "", drawing).strip() + "\n```"
 
 
+def imports() -> str:
+    """Return which package imports which, as a Mermaid drawing."""
+    from scripts.imports import picture as drawn
+
+    return drawn()
+
+
 def settings() -> str:
     """Return the table of Context fields."""
     from nodes.settings import Context
@@ -40,7 +47,7 @@ def settings() -> str:
     return "\n".join(rows)
 
 
-PARTS: dict[str, Callable[[], str]] = {"graph": picture, "settings": settings}
+PARTS: dict[str, Callable[[], str]] = {"graph": picture, "imports": imports, "settings": settings}
 
 
 def pages() -> list[Path]:
