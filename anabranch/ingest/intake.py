@@ -24,7 +24,7 @@ from anabranch.ingest.tally import Tally
 from anabranch.ingest.write_batch import Batch, Finished, Refused
 from anabranch.models.embedder import Embedder
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import Failure
 from anabranch.store.corpus_writer import Truth
 from anabranch.store.records import Grown, content_digest, digest_of
 from anabranch.text.normalization import storable

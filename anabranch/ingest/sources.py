@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.errors import ReadingError
 from anabranch.ingest.directory_walk import Found, Walked, identity_of, survey
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import Failure
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 

@@ -9,143 +9,70 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from anabranch.errors import ReadingError
+from anabranch.errors import ReadingError, SettingsError
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.corpus_marker import is_corpus, names_in
-from anabranch.readers.document import Document
-from anabranch.readers.part_failure import Failure
-from anabranch.readers.read_options import PLAIN, ReadOptions
+from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
+from anabranch.registry import Registry
 from anabranch.text.normalization import squeeze, storable
 
-__all__ = ["PLAIN", "READERS", "SUPPORTED", "Failure", "ReadOptions", "Reader", "read"]
+__all__ = ["PLAIN", "READERS", "Failure", "ReadOptions", "Reader", "read"]
 
 Reader = Callable[[Path, str, ReadOptions], Iterator[Document | Failure]]
+"""Takes a file, what a person calls it (`Document.source`), and the options of the run; raises what `read` does."""
 
-_MOST_BYTES = 1 << 30
+
+class _FileFormat(NamedTuple):
+    """What belongs to the extensions of one format.
+
+    Attributes:
+        extensions: Lower case, separated by spaces.
+        reader: Where it is, as "module:function".
+        most_bytes: What a file may have at most; None where it is streamed.
+        hint: What to do with a larger one.
+    """
+
+    extensions: str
+    reader: str
+    most_bytes: int | None = 1 << 30
+    hint: str = "Split it."
+
+
+# A text becomes one document, which is held in memory and handed over whole (`framing.MOST_BYTES`).
 _MOST_TEXT_BYTES = 100 << 20
-"""Of a file that becomes one document, which is held in memory and handed over whole (`frames.MOST_BYTES`)."""
 
-_STREAMED = frozenset({".jsonl", ".ndjson", ".csv", ".tsv", ".tab"})
+_FORMATS = (
+    _FileFormat(".pdf", "anabranch.readers.pdf:read_pdf"),
+    _FileFormat(".md .markdown", "anabranch.readers.markdown:read_markdown", _MOST_TEXT_BYTES),
+    _FileFormat(".txt .text .rst .log", "anabranch.readers.plain_text:read_text", _MOST_TEXT_BYTES),
+    _FileFormat(".html .htm .xhtml", "anabranch.readers.html:read_html"),
+    _FileFormat(".docx", "anabranch.readers.docx:read_docx"),
+    _FileFormat(".pptx .pptm .ppsx", "anabranch.readers.pptx:read_pptx"),
+    _FileFormat(".xlsx .xlsm", "anabranch.readers.spreadsheet:read_spreadsheet"),
+    _FileFormat(".odt .ods .odp", "anabranch.readers.opendocument:read_odf"),
+    _FileFormat(".epub", "anabranch.readers.epub:read_epub"),
+    _FileFormat(".eml", "anabranch.readers.eml:read_eml"),
+    _FileFormat(".csv .tsv .tab", "anabranch.readers.csv:read_delimited", most_bytes=None),
+    _FileFormat(".jsonl .ndjson", "anabranch.readers.jsonl:read_jsonl", most_bytes=None),
+    _FileFormat(".ipynb", "anabranch.readers.notebook:read_notebook", 1 << 27, "Clear its outputs."),
+    # So much of it is data, not code.
+    _FileFormat(
+        " ".join(LANGUAGES), "anabranch.readers.code:read_code", 1 << 25, "Turn it into CSV or JSON lines, or split it."
+    ),
+)
+_FORMAT_OF = {extension: each for each in _FORMATS for extension in each.extensions.split()}
+_OTHERS = _FileFormat("", "")
 
+READERS: Registry[Reader] = Registry("reader", {extension: each.reader for extension, each in _FORMAT_OF.items()})
+"""Readers by extension, lower case. Each is imported when it is first used, so that start-up stays quick.
 
-def _pdf(path: Path, source: str, options: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.pdf import read_pdf
+A package adds one for an extension of its own through the group of entry points `anabranch.readers`:
 
-    return read_pdf(path, source, options)
-
-
-def _markdown(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.markdown import read_markdown
-
-    return read_markdown(path, source)
-
-
-def _text(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.plain_text import read_text
-
-    return read_text(path, source)
-
-
-def _html(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.html import read_html
-
-    return read_html(path, source)
-
-
-def _docx(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.docx import read_docx
-
-    return read_docx(path, source)
-
-
-def _pptx(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.pptx import read_pptx
-
-    return read_pptx(path, source)
-
-
-def _spreadsheet(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.spreadsheet import read_spreadsheet
-
-    return read_spreadsheet(path, source)
-
-
-def _odf(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.opendocument import read_odf
-
-    return read_odf(path, source)
-
-
-def _epub(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.epub import read_epub
-
-    return read_epub(path, source)
-
-
-def _eml(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.eml import read_eml
-
-    return read_eml(path, source)
-
-
-def _delimited(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.csv import read_delimited
-
-    return read_delimited(path, source)
-
-
-def _code(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.code import read_code
-
-    return read_code(path, source)
-
-
-def _notebook(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.notebook import read_notebook
-
-    return read_notebook(path, source)
-
-
-def _jsonl(path: Path, source: str, _: ReadOptions) -> Iterator[Document | Failure]:
-    from anabranch.readers.jsonl import read_jsonl
-
-    return read_jsonl(path, source)
-
-
-READERS: dict[str, Reader] = {
-    **dict.fromkeys(LANGUAGES, _code),
-    ".pdf": _pdf,
-    ".md": _markdown,
-    ".markdown": _markdown,
-    ".txt": _text,
-    ".text": _text,
-    ".rst": _text,
-    ".log": _text,
-    ".html": _html,
-    ".htm": _html,
-    ".xhtml": _html,
-    ".docx": _docx,
-    ".pptx": _pptx,
-    ".pptm": _pptx,
-    ".ppsx": _pptx,
-    ".xlsx": _spreadsheet,
-    ".xlsm": _spreadsheet,
-    ".odt": _odf,
-    ".ods": _odf,
-    ".odp": _odf,
-    ".epub": _epub,
-    ".eml": _eml,
-    ".csv": _delimited,
-    ".tsv": _delimited,
-    ".tab": _delimited,
-    ".ipynb": _notebook,
-    ".jsonl": _jsonl,
-    ".ndjson": _jsonl,
-}
-"""Reader by extension, lower case. Each imports its library when first used, so that start-up stays quick."""
-
-SUPPORTED: tuple[str, ...] = tuple(sorted(READERS))
+    [project.entry-points."anabranch.readers"]
+    ".foo" = "my_package.foo:read_foo"
+"""
 
 
 def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
@@ -180,11 +107,14 @@ def _reader_of(path: Path, source: str) -> Reader:
         if is_corpus(names_in(path) or []):
             raise ReadingError(f"{source!r} is a corpus, left out with all that is in it.", reason="unsupported")
         raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    extension = path.suffix.lower()
+    if extension not in READERS:
         msg = f"{source!r} is not of a kind that can be read."
-        raise ReadingError(msg, reason="unsupported", hint=f"Known: {' '.join(SUPPORTED)}")
-    return reader
+        raise ReadingError(msg, reason="unsupported", hint=f"Known: {' '.join(sorted(READERS.names))}")
+    try:
+        return READERS.get(extension)
+    except SettingsError as error:  # somebody's package, that cannot be imported
+        raise ReadingError(error.message, reason="unsupported", hint=error.hint) from error
 
 
 def _titled(document: Document) -> Document:
@@ -197,7 +127,7 @@ def _check_size(path: Path, source: str) -> None:
     size = path.stat().st_size
     if size == 0:
         raise ReadingError(f"{source!r} has no content.", reason="empty")
-    kind = path.suffix.lower()
-    most = _MOST_TEXT_BYTES if READERS[kind] in (_text, _markdown) else _MOST_BYTES
-    if size > most and kind not in _STREAMED:
-        raise ReadingError(f"{source!r} has {size} bytes, over {most}.", reason="too_large", hint="Split it.")
+    limit = _FORMAT_OF.get(path.suffix.lower(), _OTHERS)
+    if limit.most_bytes is not None and size > limit.most_bytes:
+        msg = f"{source!r} has {size} bytes, over {limit.most_bytes}."
+        raise ReadingError(msg, reason="too_large", hint=limit.hint)

@@ -9,28 +9,22 @@ from pathlib import Path
 from anabranch.errors import ReadingError
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.code_symbols import definitions
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import decode
 from anabranch.readers.titles import Open, titles, under
 from anabranch.text.normalization import clean_counted
 
-_MOST_BYTES = 1 << 25
 
-
-def read_code(path: Path, source: str) -> Iterator[Document]:
+def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of a source file, or its parts where it is long; its title is its path.
 
     Indents and tabs stay. Invisible and bidirectional control characters go, which can make code read otherwise than
     it runs, and are counted.
 
     Raises:
-        ReadingError: `empty`, `broken` (binary data), `encoding`, `too_large`.
+        ReadingError: `empty`, `broken` (binary data), `encoding`.
     """
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        msg = f"{source!r} has {size} bytes, over {_MOST_BYTES}: that is data, not code."
-        raise ReadingError(msg, reason="too_large", hint="Turn it into CSV or JSON lines, or split it.")
     text, notes = decode(path.read_bytes(), source)
     text, hidden = clean_counted(text)
     if hidden:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from anabranch.errors import ReadingError
 from anabranch.readers.csv_records import Dialect, Records, dialect_of
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import codec_of
 from anabranch.readers.table_blocks import table_texts
@@ -26,7 +26,7 @@ _FEW_NULS = 0.01
 _TOLD_DIALECT = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 
 
-def read_delimited(path: Path, source: str) -> Iterator[Document]:
+def read_delimited(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of a CSV or TSV file, or its parts where it is long.
 
     Delimiter, quotation mark and encoding are recognised. A ragged row keeps all its fields, and a quote that never

@@ -1,4 +1,4 @@
-"""What a reader hands on, and what a corpus keeps: documents, their blocks, and the chunks cut from them."""
+"""What a reader is given and hands on, and what a corpus keeps: documents, their blocks, the chunks cut from them."""
 
 from __future__ import annotations
 
@@ -47,6 +47,52 @@ class Document:
     access: tuple[str, ...] = ()
     key: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One part of a file that could not be read, while the rest could; yielded in place of a document.
+
+    Attributes:
+        source: Where it is, as a person would say it: `notes.jsonl:12` is line 12.
+        reason: One word, from the same set as `ReadingError.reason`.
+        message: What is wrong, on one line.
+    """
+
+    source: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a person wants files to be read in one run.
+
+    Attributes:
+        passwords: Tried in turn on protected files; never written anywhere.
+        ocr: Whether pages that are pictures of text go through Tesseract, where it is on this machine.
+        ocr_languages: Tesseract's names of the languages on those pages, such as `eng` or `deu`.
+    """
+
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+    ocr: bool = True
+    ocr_languages: tuple[str, ...] = ("eng",)
+
+
+PLAIN = ReadOptions()
+"""No passwords; OCR where it can be had."""
+
+
+def access_tags(given: object) -> tuple[str, ...]:
+    """Return the access tags that a document itself declares, each once.
+
+    Raises:
+        ValueError: It is anything but a list of strings, each with something visible in it. To read that as no tags
+            could show the document to everybody.
+    """
+    if not isinstance(given, list) or not all(isinstance(tag, str) and tag.strip() for tag in given):
+        raise ValueError(f"'access' has to be a list of tags, not {given!r}")
+    return tuple(dict.fromkeys(tag.strip() for tag in given))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from docx.oxml.ns import qn
 from docx.oxml.xmlchemy import BaseOxmlElement as Element
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.markdown_table import markdown_rows
 from anabranch.readers.titles import Open, declared, titles, under
 from anabranch.readers.zip_container import Kind, check
@@ -31,7 +31,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): " "}
 
 
-def read_docx(path: Path, source: str) -> Iterator[Document]:
+def read_docx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a .docx file; running headers and footers are left out, footnotes come last.
 
     Raises:

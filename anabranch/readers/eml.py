@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.encoding import decode
 from anabranch.readers.html import page_blocks, parse_html
 from anabranch.readers.plain_text import paragraphs
@@ -34,7 +34,7 @@ _LONGEST_NAME = 80
 Mail: TypeAlias = "Message[Any, Any]"
 
 
-def read_eml(path: Path, source: str) -> Iterator[Document]:
+def read_eml(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a message; of a body in two forms the plain one, unless it is only a stand-in.
 
     Attached files are named and not read, attached messages are read.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.epub_toc import Entry, entries_of_nav, entries_of_ncx, place, set_headings
 from anabranch.readers.html import page_blocks, parse_html
 from anabranch.readers.titles import Open, declared
@@ -20,7 +20,7 @@ _LONGEST_CHAPTER = 1 << 25  # a parsed page takes some thirty times its size
 _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 
 
-def read_epub(path: Path, source: str) -> Iterator[Document]:
+def read_epub(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of an e-book.
 
     Raises:

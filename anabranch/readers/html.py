@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
 from bs4.exceptions import ParserRejectedMarkup
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.markdown_table import markdown_rows
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.titles import Open, declared, titles, under
@@ -26,7 +26,7 @@ _LONGEST_PRE = 4000
 _NOT_IN_DATA = ["table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
 
 
-def read_html(path: Path, source: str) -> Iterator[Document]:
+def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of an HTML page; title: `<title>`, else the first heading, else the file's name.
 
     Raises:
@@ -34,7 +34,7 @@ def read_html(path: Path, source: str) -> Iterator[Document]:
     """
     soup = parse_html(path.read_bytes(), source)
     visible = Visible()
-    blocks, _ = page_blocks(soup, visible)
+    blocks = page_blocks(soup, visible)[0]
     if not blocks:
         raise ReadingError(f"{source!r} shows no text.", reason="empty")
     title = declared(soup.title.get_text()) if soup.title else ""

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from anabranch.errors import ReadingError
-from anabranch.readers.access_tags import access_tags
-from anabranch.readers.document import Block, Document
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions, access_tags
 from anabranch.readers.plain_text import paragraphs
 from anabranch.text.normalization import clean, squeeze
 
@@ -22,7 +20,7 @@ _EXPORTED = b'{"kind": "corpus", "format": "anabranch",'
 _OWN = frozenset({"id", "_id", "title", "text", "access"})
 
 
-def read_jsonl(path: Path, source: str) -> Iterator[Document | Failure]:
+def read_jsonl(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield one document per line, and a `Failure` for each line that is none or too long; blank lines are skipped.
 
     Keys: `id` (or BEIR's `_id`; the line number when absent), `title`, `text`, `access` (a list of tags); every other

@@ -10,8 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from anabranch.errors import ReadingError
-from anabranch.readers.access_tags import access_tags
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, access_tags
 from anabranch.readers.encoding import decode
 from anabranch.readers.frontmatter import FrontMatter, front_matter
 from anabranch.readers.html import visible_text
@@ -33,7 +32,7 @@ _EDGES = {
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
-def read_markdown(path: Path, source: str) -> Iterator[Document]:
+def read_markdown(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a Markdown file; title: front matter, else the first H1, else the file's name.
 
     All other keys of the front matter are metadata, but `access`, a list of access tags.
@@ -46,7 +45,7 @@ def read_markdown(path: Path, source: str) -> Iterator[Document]:
     if hidden:
         notes = (*notes, f"invisible characters were removed ({hidden})")
     front = front_matter(text)
-    written, _ = markdown_blocks(front.body)
+    written = markdown_blocks(front.body)[0]
     blocks = (Block(front.unread), *written) if front.unread else written
     if not blocks:
         raise ReadingError(f"{source!r} holds no text.", reason="empty")

@@ -8,25 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import decode
 from anabranch.readers.markdown import markdown_blocks
 from anabranch.readers.titles import Open, titles
 from anabranch.text.normalization import clean, clean_counted
 
-_MOST_BYTES = 1 << 27
 _LONGEST_OUTPUT = 4000
 
 
-def read_notebook(path: Path, source: str) -> Iterator[Document]:
+def read_notebook(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of an .ipynb file, or its parts where it is long; its first heading is its title.
 
     Raises:
-        ReadingError: `empty`, `broken` when it is no notebook, `encoding`, `too_large`.
+        ReadingError: `empty`, `broken` when it is no notebook, `encoding`.
     """
-    if path.stat().st_size > _MOST_BYTES:
-        raise ReadingError(f"{source!r} has over {_MOST_BYTES} bytes.", reason="too_large", hint="Clear its outputs.")
     text, notes = decode(path.read_bytes(), source)
     try:
         notebook = json.loads(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.odf.odf_body import Body
 from anabranch.readers.odf.odf_sheet import Rows
@@ -20,7 +20,7 @@ _KIND = Kind("OpenDocument file")
 _RUNNING = frozenset({"footer", "header", "date-time", "page-number"})
 
 
-def read_odf(path: Path, source: str) -> Iterator[Document]:
+def read_odf(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of an .odt, .ods or .odp file; a long spreadsheet comes in parts.
 
     Sheets are headings; a slide's number is its page. What is hidden is left out and counted.

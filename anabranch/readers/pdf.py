@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Document
+from anabranch.readers.document import PLAIN, Document, ReadOptions
 from anabranch.readers.heartbeat import beat
 from anabranch.readers.page_ranges import pages_named
 from anabranch.readers.pdf_layout.headings import Outline, body_size, with_outline, with_type
@@ -19,7 +19,6 @@ from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, Word, open_pdf, spar
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 from anabranch.readers.pdf_layout.reading_order import flow
 from anabranch.readers.pdf_layout.text_lines import PageLines, page_lines
-from anabranch.readers.read_options import PLAIN, ReadOptions
 from anabranch.readers.scanned_pages import Scans, scan_notes, with_scans_read
 from anabranch.readers.titles import declared
 from anabranch.text.normalization import squeeze

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from anabranch.errors import ReadingError
 from anabranch.readers.dehyphenation import join_all, vocabulary
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.encoding import decode
 from anabranch.readers.titles import Open, titles, under
 from anabranch.text.normalization import clean_counted
@@ -27,7 +27,7 @@ _UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\Z")
 _WIDEST, _NARROWEST, _FULL = 120, 30, 0.75
 
 
-def read_text(path: Path, source: str) -> Iterator[Document]:
+def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a text file.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.markdown_table import markdown_rows
 from anabranch.readers.ooxml.chart import chart_rows, chart_title
 from anabranch.readers.ooxml.drawing_text import Words, diagram_text
@@ -27,7 +27,7 @@ Size = tuple[int, int]
 """Width and height of a slide."""
 
 
-def read_pptx(path: Path, source: str) -> Iterator[Document]:
+def read_pptx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a presentation; speaker's notes follow their slide, and are said to be such.
 
     Running footers are left out; so are hidden slides, hidden shapes and shapes beside the slide, which are counted.

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 import pymupdf
 
+from anabranch.readers.document import ReadOptions
 from anabranch.readers.heartbeat import beat
 from anabranch.readers.ocr import Lack, Tesseract, tesseract
 from anabranch.readers.page_ranges import pages_named
 from anabranch.readers.pdf_layout.hocr import Recognised
 from anabranch.readers.pdf_layout.mupdf import FAULTS, Image, Page, Pdf, images, spare
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines
-from anabranch.readers.read_options import ReadOptions
 
 _DPI = 300
 _LONGEST_SIDE = 5000

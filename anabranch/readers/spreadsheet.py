@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.ooxml.drawing_text import shape_texts
 from anabranch.readers.ooxml.hidden_rows import load_layout
@@ -19,7 +19,7 @@ from anabranch.readers.zip_container import Archive, Kind, local, opened
 _KIND = Kind("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 
 
-def read_spreadsheet(path: Path, source: str) -> Iterator[Document]:
+def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of an .xlsx or .xlsm file, or its parts where it is long.
 
     Values are those that Excel stored; a formula without one stands for itself. Sheets, rows and columns that are

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers import SUPPORTED, read
+from anabranch.readers import READERS, read
 from anabranch.readers.document import Document
 from anabranch.text.sentences import spans
 
@@ -63,7 +63,7 @@ def _read(paths: Sequence[Path]) -> Iterator[str]:
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         below = sorted(path.rglob("*")) if path.is_dir() else [path]
-        yield from (file for file in below if file.is_file() and file.suffix.lower() in SUPPORTED)
+        yield from (file for file in below if file.is_file() and file.suffix.lower() in READERS)
 
 
 def _proper(texts: Iterable[str]) -> Iterator[str]:

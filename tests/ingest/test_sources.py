@@ -18,7 +18,7 @@ from anabranch.ingest.isolation import process_pool as pool
 from anabranch.ingest.pipeline import IngestReport, ingest
 from anabranch.ingest.sources import gathered
 from anabranch.models.wordpiece_tokenizer import WordPieces
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import Failure
 from anabranch.store.corpus_writer import Truth
 from anabranch.store.maintenance import verify
 from tests.ingest.archives.packing import encrypted, tarred, zipped

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.readers import SUPPORTED, ReadOptions, read
+from anabranch.readers import READERS, ReadOptions, read
 from anabranch.readers.document import Document
 
 REASONS = {
@@ -81,7 +81,7 @@ def test_each_file_gives_text_or_the_right_reason(awkward: list[tuple[Path, str]
     for path, category in awkward:
         found = outcome(path)
         expected = BY_FILE.get(path.name, REASONS.get(category, set()))
-        if path.suffix not in SUPPORTED:
+        if path.suffix not in READERS:
             expected = {"unsupported"}
         if (found if isinstance(found, str) else "text") not in (expected or {"text"}):
             wrong.append((path.name, found))

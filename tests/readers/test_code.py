@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from anabranch import readers
 from anabranch.errors import ReadingError
-from anabranch.readers import code
 from anabranch.readers.code import read_code
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import Document
@@ -98,12 +98,12 @@ def test_what_is_no_code_says_why(tmp_path: Path, data: bytes, reason: str) -> N
     assert caught.value.reason == reason
 
 
-def test_data_in_the_coat_of_code_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code, "_MOST_BYTES", 100)
-    with pytest.raises(ReadingError) as caught:
-        read(tmp_path, "x" * 101, "dump.json")
+def test_data_in_the_coat_of_code_is_refused_with_advice(tmp_path: Path) -> None:
+    with (tmp_path / "dump.json").open("wb") as file:
+        file.truncate((1 << 25) + 1)
+    with pytest.raises(ReadingError, match="JSON lines") as caught:
+        list(readers.read(tmp_path / "dump.json", "dump.json"))
     assert caught.value.reason == "too_large"
-    assert "JSON lines" in caught.value.hint
 
 
 @pytest.mark.parametrize("extension", LANGUAGES)

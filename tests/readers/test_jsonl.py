@@ -7,9 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Document
+from anabranch.readers.document import Document, Failure
 from anabranch.readers.jsonl import read_jsonl
-from anabranch.readers.part_failure import Failure
 
 
 def read(tmp_path: Path, *lines: object) -> list[Document | Failure]:

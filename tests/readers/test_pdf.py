@@ -9,9 +9,8 @@ import pymupdf
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Document
+from anabranch.readers.document import Document, ReadOptions
 from anabranch.readers.pdf import read_pdf
-from anabranch.readers.read_options import ReadOptions
 
 PROSE = (
     "The river divides above the town and each arm keeps its own course for some miles before the water meets again. "

@@ -10,8 +10,9 @@ import pytest
 import xlsxwriter
 from pptx import Presentation
 
+from anabranch import readers
 from anabranch.errors import ReadingError
-from anabranch.readers import READERS, SUPPORTED, Failure, read
+from anabranch.readers import READERS, Failure, read
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import Document
 
@@ -96,7 +97,7 @@ TWINS |= {".ndjson": ".jsonl", ".pptm": ".pptx", ".ppsx": ".pptx", ".xlsm": ".xl
 TWINS |= {".tsv": ".csv", ".tab": ".csv"} | dict.fromkeys(LANGUAGES, ".py")
 
 
-@pytest.mark.parametrize("extension", SUPPORTED)
+@pytest.mark.parametrize("extension", READERS.names)
 def test_every_known_extension_is_read_in_either_case(tmp_path: Path, extension: str) -> None:
     sample = SAMPLES[TWINS.get(extension, extension)]()
     for name in (f"a{extension}", f"A{extension.upper()}"):
@@ -109,9 +110,8 @@ def test_every_known_extension_is_read_in_either_case(tmp_path: Path, extension:
         assert document.title
 
 
-def test_supported_is_the_registry_sorted() -> None:
-    assert tuple(sorted(READERS)) == SUPPORTED
-    assert all(extension == extension.lower() and extension.startswith(".") for extension in SUPPORTED)
+def test_extensions_are_lower_case() -> None:
+    assert all(extension == extension.lower() and extension.startswith(".") for extension in READERS.names)
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a", "a.pdf.bak", ".pdf"])
@@ -120,7 +120,7 @@ def test_other_files_are_unsupported(tmp_path: Path, name: str) -> None:
     assert reason(tmp_path / name) == "unsupported"
 
 
-@pytest.mark.parametrize("extension", SUPPORTED)
+@pytest.mark.parametrize("extension", READERS.names)
 def test_no_bytes_are_empty(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"a{extension}"
     path.touch()
@@ -142,21 +142,30 @@ def test_a_file_that_may_not_be_opened_is_unreadable(tmp_path: Path) -> None:
     assert reason(path) == "unreadable"
 
 
-def test_a_file_over_the_limit_is_refused_unless_it_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anabranch.readers._MOST_BYTES", 10)
+@pytest.mark.parametrize(
+    ("extensions", "most"),
+    [
+        (".pdf .html .htm .xhtml .docx .pptx .pptm .ppsx .xlsx .xlsm .odt .ods .odp .epub .eml", 1 << 30),
+        (".txt .text .rst .log .md .markdown", 100 << 20),
+        (".ipynb", 1 << 27),
+        (" ".join(LANGUAGES), 1 << 25),
+    ],
+)
+def test_a_file_over_its_limit_is_refused(tmp_path: Path, extensions: str, most: int) -> None:
+    for extension in extensions.split():
+        with (tmp_path / f"a{extension}").open("wb") as file:
+            file.truncate(most + 1)  # a hole, which takes no room on the disk
+        assert reason(tmp_path / f"a{extension}") == "too_large"
+
+
+def test_what_is_streamed_has_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = {name: each._replace(most_bytes=each.most_bytes and 10) for name, each in readers._FORMAT_OF.items()}
+    monkeypatch.setattr(readers, "_FORMAT_OF", tiny)
+    for extension in (".jsonl", ".ndjson", ".csv", ".tsv", ".tab"):
+        (tmp_path / f"a{extension}").write_bytes(SAMPLES[TWINS.get(extension, extension)]())
+        assert len(list(read(tmp_path / f"a{extension}", "a"))) == 1
     (tmp_path / "a.html").write_bytes(b"more than ten bytes")
-    (tmp_path / "a.jsonl").write_bytes(SAMPLES[".jsonl"]())
     assert reason(tmp_path / "a.html") == "too_large"
-    assert len(list(read(tmp_path / "a.jsonl", "a.jsonl"))) == 1
-
-
-@pytest.mark.parametrize("extension", [".txt", ".text", ".rst", ".log", ".md", ".markdown"])
-def test_a_text_that_is_one_document_has_a_bound_of_its_own(
-    tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("anabranch.readers._MOST_TEXT_BYTES", 10)
-    (tmp_path / f"a{extension}").write_bytes(b"more than ten bytes")
-    assert reason(tmp_path / f"a{extension}") == "too_large"
 
 
 @pytest.mark.parametrize("extension", [".pdf", ".docx", ".pptx", ".xlsx", ".odt", ".epub"])

@@ -6,9 +6,8 @@ import pymupdf
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Document
+from anabranch.readers.document import Document, ReadOptions
 from anabranch.readers.pdf import read_pdf
-from anabranch.readers.read_options import ReadOptions
 from tests.readers.scanned import WORDS, program, scan
 from tests.readers.test_ocr import stand_in
 

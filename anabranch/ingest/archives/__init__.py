@@ -20,7 +20,7 @@ from anabranch.ingest.archives.zip import zip_members
 from anabranch.ingest.directory_walk import Found, identity_of
 from anabranch.ingest.safe_open import by_handle
 from anabranch.readers import READERS
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import Failure
 from anabranch.store.file_identity import INSIDE
 from anabranch.text.normalization import storable
 

@@ -12,10 +12,8 @@ from anabranch.errors import ReadingError
 from anabranch.ingest.safe_open import by_handle
 from anabranch.models.token_count import Tokens
 from anabranch.readers import READERS, read
-from anabranch.readers.document import Document
+from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.part_failure import Failure
-from anabranch.readers.read_options import PLAIN, ReadOptions
 
 
 @dataclass(frozen=True, slots=True)

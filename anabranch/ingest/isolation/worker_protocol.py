@@ -15,9 +15,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingest.isolation.framing import MOST_BYTES, Frame, Tag
 from anabranch.ingest.isolation.process_limits import Limits
 from anabranch.ingest.isolation.read_and_chunk import Cut, Part
-from anabranch.readers.document import Block, Document
-from anabranch.readers.part_failure import Failure
-from anabranch.readers.read_options import ReadOptions
+from anabranch.readers.document import Block, Document, Failure, ReadOptions
 from anabranch.store.records import plain
 
 _NODE = [field.name for field in fields(Node) if field.name != "text"]

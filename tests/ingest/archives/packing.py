@@ -11,7 +11,7 @@ from pathlib import Path
 
 from anabranch.ingest.archives import CAPS, Caps, members
 from anabranch.ingest.directory_walk import Found
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import Failure
 
 
 def zipped(path: Path, *files: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:

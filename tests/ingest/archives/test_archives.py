@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anabranch.ingest.archives import Caps, is_archive, members
 from anabranch.ingest.archives.unpack_limits import FLOOR
 from anabranch.ingest.directory_walk import Found
-from anabranch.readers.part_failure import Failure
+from anabranch.readers.document import Failure
 from tests.ingest.archives.packing import opened, special, tarred, zipped
 
 NOTE = b"# Herons\n\nHerons wait in the shallows.\n"

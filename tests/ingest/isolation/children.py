@@ -15,14 +15,13 @@ from anabranch.ingest.isolation.process_pool import Pool
 from anabranch.ingest.isolation.reader_process import Process
 from anabranch.ingest.isolation.worker_protocol import Setup
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
-from anabranch.readers.part_failure import Failure
-from anabranch.readers.read_options import PLAIN, ReadOptions
+from anabranch.readers.document import PLAIN, Failure, ReadOptions
 
 SCRIPT = """
 import ctypes, os, sys, time
 from pathlib import Path
 from anabranch.readers.document import Block, Document
-from anabranch.readers import READERS, Failure
+from anabranch.readers import Failure, pdf
 from anabranch.ingest.isolation import worker
 from anabranch.readers.heartbeat import beat
 from anabranch.errors import ReadingError
@@ -86,7 +85,7 @@ def play(path, source, options):
         yield document(f"{source}#options", repr(options.passwords))
         yield document(f"{source}#process", str(os.getpid()))
 
-READERS[".pdf"] = play
+pdf.read_pdf = play
 worker.main()
 """
 COMMAND = (sys.executable, "-c", SCRIPT)

@@ -16,9 +16,7 @@ from anabranch.ingest.isolation import worker_protocol as wire
 from anabranch.ingest.isolation.process_limits import Limits
 from anabranch.ingest.isolation.read_and_chunk import Cut
 from anabranch.models.wordpiece_tokenizer import WordPieces
-from anabranch.readers.document import Block, Document
-from anabranch.readers.part_failure import Failure
-from anabranch.readers.read_options import ReadOptions
+from anabranch.readers.document import Block, Document, Failure, ReadOptions
 
 TOKENS = WordPieces()
 ANY = st.text(st.characters(codec=None), max_size=30)  # lone surrogates too

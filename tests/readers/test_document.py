@@ -1,6 +1,6 @@
 import pytest
 
-from anabranch.readers.access_tags import access_tags
+from anabranch.readers.document import access_tags
 
 
 def test_tags_are_kept_once_in_order() -> None:
