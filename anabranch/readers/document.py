@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from anabranch.text.normalization import squeeze
 
 Level = Literal[0, 1, 2]
 """Depth in the chunk tree: 0 is the largest chunk (2048 tokens), 2 the leaf (128)."""
@@ -130,3 +134,25 @@ class Chunk:
     end: int
     text: str
     tokens: int
+
+
+Open = tuple[tuple[int, str], ...]
+"""The headings that a block stands under, outermost first, each with its level (1 is the highest)."""
+
+_NO_TITLE = re.compile(r"untitled.*|microsoft word.*|document\d*|\S+\.\w{2,5}|[\W\d_]*", re.IGNORECASE)
+
+
+def under(open_headings: Open, level: int, title: str) -> Open:
+    """Return the path after a heading of `level`: those above it stay, its equals and those below it close."""
+    return (*(entry for entry in open_headings if entry[0] < level), (level, title))
+
+
+def titles(open_headings: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """Return the titles alone, as `Block.heading` wants them."""
+    return tuple(title for _, title in open_headings)
+
+
+def declared(title: str | None) -> str:
+    """Return the title a file declares, or nothing when a program left its own mark there (a file name, a number)."""
+    text = squeeze(title or "")
+    return "" if _NO_TITLE.fullmatch(text) else text

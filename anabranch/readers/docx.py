@@ -18,13 +18,12 @@ from docx.oxml.ns import qn
 from docx.oxml.xmlchemy import BaseOxmlElement as Element
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.markdown_table import markdown_rows
-from anabranch.readers.titles import Open, declared, titles, under
-from anabranch.readers.zip_container import Kind, check
+from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, declared, titles, under
+from anabranch.readers.table_blocks import markdown_rows
+from anabranch.readers.zip_container import ZipFormat, check
 from anabranch.text.normalization import clean, squeeze
 
-_KIND = Kind("Word document", "Word's old .doc format", ".docx in Word")
+_KIND = ZipFormat("Word document", "Word's old .doc format", ".docx in Word")
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*([1-9])", re.IGNORECASE)
 _SKIPPED = frozenset({qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), qn("w:pPr"), qn("w:instrText")})
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"

@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
+from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles, under
 from anabranch.readers.encoding import decode
-from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.html import Visible, page_blocks, parse_html
 from anabranch.readers.plain_text import paragraphs
-from anabranch.readers.titles import Open, titles, under
-from anabranch.readers.visible_dom import Visible
 from anabranch.text.normalization import clean, squeeze
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
-from bs4 import BeautifulSoup, Tag, XMLParsedAsHTMLWarning
+from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+from bs4.element import CData, NavigableString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.markdown_table import markdown_rows
+from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, declared, titles, under
 from anabranch.readers.plain_text import paragraphs
-from anabranch.readers.titles import Open, declared, titles, under
-from anabranch.readers.visible_dom import BLOCKS, Visible
-from anabranch.text.normalization import squeeze
+from anabranch.readers.table_blocks import markdown_rows
+from anabranch.text.normalization import clean, squeeze
 
 _HEADING = re.compile(r"h[1-6]")
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
@@ -191,3 +191,82 @@ def is_item(rows: Sequence[Sequence[str]]) -> bool:
 def _span(cell: Tag) -> int:
     span = str(cell.get("colspan") or "1")
     return min(int(span), _MOST_COLUMNS) if span.isdecimal() and int(span) > 0 else 1
+
+
+_UNSEEN = frozenset(
+    re.findall(
+        r"\w+",
+        "script style nav template noscript iframe object svg head title button select textarea audio video canvas",
+    )
+)
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?![.\d])",
+    re.IGNORECASE,
+)
+
+Event = tuple[Literal["open", "close"], Tag] | tuple[Literal["text"], str]
+
+
+class Visible:
+    """One walk; remembers how much was hidden."""
+
+    def __init__(self) -> None:
+        """Start with nothing hidden."""
+        self.hidden = 0
+
+    def events(self, root: Tag, whole: Callable[[Tag], bool] = lambda _: False) -> Iterator[Event]:
+        """Yield openings, texts and closings below `root`, in order; of a tag that is taken `whole` the opening only.
+
+        A loop, not a recursion: a page may nest as deep as it likes.
+        """
+        stack: list[tuple[Tag, Iterator[object]]] = [(root, iter(root.contents))]
+        while stack:
+            parent, children = stack[-1]
+            node = next(children, None)
+            if node is None:
+                stack.pop()
+                if stack:
+                    yield "close", parent
+            elif type(node) in {NavigableString, CData}:  # not its subclasses: comments, declarations
+                yield "text", clean(str(node))
+            elif isinstance(node, Tag) and self._is_seen(node):
+                descend = not whole(node)
+                yield "open", node
+                if descend:
+                    stack.append((node, iter(node.contents)))
+
+    def text(self, root: Tag) -> str:
+        """Return the visible text of `root` on one line."""
+        return squeeze("".join(self._pieces(root)))
+
+    def raw(self, root: Tag) -> str:
+        """Return the visible text of `root` with its spaces and line breaks, as `<pre>` shows it."""
+        return "".join(str(item) for kind, item in self.events(root) if kind == "text").strip("\n")
+
+    def _pieces(self, root: Tag) -> Iterator[str]:
+        for kind, item in self.events(root):
+            if kind == "text":
+                yield str(item)
+            elif isinstance(item, Tag) and item.name in BLOCKS:
+                yield " "
+
+    def _is_seen(self, tag: Tag) -> bool:
+        if tag.name in _UNSEEN:
+            return False
+        style = tag.get("style")
+        hides = tag.has_attr("hidden") or tag.get("aria-hidden") == "true"
+        if hides or (style and _HIDING.search(str(style))):
+            self.hidden += len(squeeze(tag.get_text()))
+            return False
+        return True
+
+
+BLOCKS = frozenset(
+    re.findall(
+        r"\w+",
+        "address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption "
+        "figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main ol p pre section summary table tbody "
+        "td tfoot th thead tr ul",
+    )
+)
+"""Tags that begin a new line."""

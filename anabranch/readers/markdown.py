@@ -10,11 +10,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, access_tags
+from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, access_tags, titles, under
 from anabranch.readers.encoding import decode
 from anabranch.readers.frontmatter import FrontMatter, front_matter
 from anabranch.readers.html import visible_text
-from anabranch.readers.titles import Open, titles, under
 from anabranch.text.normalization import clean, clean_counted, squeeze
 
 _ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
+from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import decode
 from anabranch.readers.markdown import markdown_blocks
-from anabranch.readers.titles import Open, titles
 from anabranch.text.normalization import clean, clean_counted
 
 _LONGEST_OUTPUT = 4000

@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared
 from anabranch.readers.document_parts import in_parts
-from anabranch.readers.odf.odf_body import Body
-from anabranch.readers.odf.odf_sheet import Rows
-from anabranch.readers.odf.odf_styles import HiddenStyles, hidden_styles
+from anabranch.readers.odf.odf_body import HiddenStyles, OdfBody, hidden_styles
+from anabranch.readers.odf.odf_sheet import OdfRows
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.titles import declared
-from anabranch.readers.zip_container import Archive, Element, Kind, attribute, local, opened, protected
+from anabranch.readers.zip_container import Archive, Element, ZipFormat, attribute, local, opened, protected
 from anabranch.text.normalization import squeeze
 
-_KIND = Kind("OpenDocument file")
+_KIND = ZipFormat("OpenDocument file")
 _RUNNING = frozenset({"footer", "header", "date-time", "page-number"})
 
 
@@ -47,7 +45,7 @@ class _Text:
     def __init__(self, content: Element, styles: HiddenStyles) -> None:
         self._content = content
         self._styles = styles
-        self._body = Body(styles)
+        self._body = OdfBody(styles)
         self._hidden = {"slides": 0, "sheets": 0, "cells": 0}
         self._alike = 0
 
@@ -84,7 +82,7 @@ class _Text:
 
     def _sheet(self, table: Element) -> Iterator[Block]:
         name = squeeze(attribute(table, "name"))
-        heading, rows = ((name,) if name else ()), Rows(self._body)
+        heading, rows = ((name,) if name else ()), OdfRows(self._body)
         is_first = True
         self._body.path = tuple((1, title) for title in heading)
         for text in table_texts(rows.read(table)):

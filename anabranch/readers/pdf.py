@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Document, ReadOptions
+from anabranch.readers.document import PLAIN, Document, ReadOptions, declared
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.page_ranges import pages_named
-from anabranch.readers.pdf_layout.headings import Outline, body_size, with_outline, with_type
-from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, Word, open_pdf, spare, words
+from anabranch.readers.pdf_layout.headings import PdfOutline, body_size, with_outline, with_type
+from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, PdfWord, open_pdf, spare, words
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 from anabranch.readers.pdf_layout.reading_order import flow
 from anabranch.readers.pdf_layout.text_lines import PageLines, page_lines
-from anabranch.readers.scanned_pages import Scans, scan_notes, with_scans_read
-from anabranch.readers.titles import declared
+from anabranch.readers.scanned_pages import Scans, pages_named, scan_notes, with_scans_read
 from anabranch.text.normalization import squeeze
 
 _LOCK = threading.Lock()
@@ -87,7 +85,7 @@ def _pages(pdf: Pdf) -> tuple[list[PageLines], list[int]]:
     return pages, unreadable
 
 
-def _words(pdf: Pdf, number: int) -> list[Word]:
+def _words(pdf: Pdf, number: int) -> list[PdfWord]:
     """Return the words of a page that was read before; without their places, its tables are not as good."""
     try:
         return words(pdf[number - 1])
@@ -111,7 +109,7 @@ def _without_text(scans: Scans, unreadable: Sequence[int], source: str) -> Readi
     return ReadingError(f"every page of {source!r} is blank.", reason="empty")
 
 
-def _outline(pdf: Pdf) -> Outline:
+def _outline(pdf: Pdf) -> PdfOutline:
     """Return the outline's entries that have a title and a page; one entry alone says nothing about the parts."""
     try:
         entries = [(level, squeeze(title), page) for level, title, page in pdf.get_toc()]

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from anabranch.errors import ReadingError
 from anabranch.readers.dehyphenation import join_all, vocabulary
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
+from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles, under
 from anabranch.readers.encoding import decode
-from anabranch.readers.titles import Open, titles, under
 from anabranch.text.normalization import clean_counted
 
 _BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")

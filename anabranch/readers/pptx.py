@@ -8,15 +8,14 @@ from pathlib import Path
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.markdown_table import markdown_rows
 from anabranch.readers.ooxml.chart import chart_rows, chart_title
-from anabranch.readers.ooxml.drawing_text import Words, diagram_text
+from anabranch.readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch.readers.ooxml.package import main_part, parts, properties, related, relations
-from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import Archive, Element, Kind, local, opened
+from anabranch.readers.table_blocks import markdown_rows, table_texts
+from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened
 from anabranch.text.normalization import squeeze
 
-_KIND = Kind("PowerPoint presentation", "PowerPoint's old .ppt format", ".pptx in PowerPoint")
+_KIND = ZipFormat("PowerPoint presentation", "PowerPoint's old .ppt format", ".pptx in PowerPoint")
 _TITLES = frozenset({"title", "ctrTitle"})
 _RUNNING = frozenset({"dt", "ftr", "hdr", "sldNum"})
 _BODY = frozenset({"", "body", "obj"})
@@ -54,7 +53,7 @@ class _Deck:
         self.slides = 0
         self._archive = archive
         self._main = main
-        self._words = Words()
+        self._words = DrawingText()
         self._hidden = 0
         self._bare: list[int] = []
         self._embedded = 0

@@ -11,9 +11,7 @@ import pymupdf
 
 from anabranch.readers.document import ReadOptions
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.ocr import Lack, Tesseract, tesseract
-from anabranch.readers.page_ranges import pages_named
-from anabranch.readers.pdf_layout.hocr import Recognised
+from anabranch.readers.ocr import Lack, Recognised, Tesseract, tesseract
 from anabranch.readers.pdf_layout.mupdf import FAULTS, Image, Page, Pdf, images, spare
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines
 
@@ -142,3 +140,15 @@ def _resolution(image: Image) -> float:
     """Return the pixels to the inch of an image where it stands; a small one, a logo for instance, does not count."""
     width = image.box[2] - image.box[0]
     return 72 * image.pixels / width if image.pixels > _DPI and width > 0 else 0.0
+
+
+def pages_named(numbers: Sequence[int]) -> str:
+    """Return `page 3` or `pages 3, 7-9` for numbers in ascending order."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    parts = (f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
+    return f"page{'' if len(numbers) == 1 else 's'} {', '.join(parts)}"

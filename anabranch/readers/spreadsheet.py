@@ -9,14 +9,13 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.ooxml.drawing_text import shape_texts
-from anabranch.readers.ooxml.hidden_rows import load_layout
 from anabranch.readers.ooxml.package import parts, properties
 from anabranch.readers.ooxml.workbook import Sheet, Workbook, load_workbook
-from anabranch.readers.ooxml.worksheet import Rows
+from anabranch.readers.ooxml.worksheet import ExcelRows, load_layout
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import Archive, Kind, local, opened
+from anabranch.readers.zip_container import Archive, ZipFormat, local, opened
 
-_KIND = Kind("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
+_KIND = ZipFormat("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 
 
 def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
@@ -29,7 +28,7 @@ def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterato
         ReadingError: `encrypted`, `unsupported` (the old .xls format), `broken`, `too_large`, `empty`.
     """
     with opened(path, source, _KIND) as archive:
-        book = _Book(archive, load_workbook(archive, source))
+        book = _ExcelText(archive, load_workbook(archive, source))
         title, author = properties(archive)
         metadata = {"format": "xlsx"} | ({"author": author} if author else {})
         whole = Document(source, title or path.stem, (), metadata, key=source)
@@ -41,7 +40,7 @@ def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterato
         raise ReadingError(f"{source!r} shows no text.", reason="empty")
 
 
-class _Book:
+class _ExcelText:
     """The sheets of one workbook; counts what is left out."""
 
     def __init__(self, archive: Archive, workbook: Workbook) -> None:
@@ -78,7 +77,7 @@ class _Book:
             yield Block(text, None, heading)
 
     def _texts(self, part: str) -> Iterator[str]:
-        rows = Rows(self._workbook, load_layout(self._archive, part))
+        rows = ExcelRows(self._workbook, load_layout(self._archive, part))
         with self._archive.stream(part) as stream:
             yield from table_texts(rows.read(stream))
         self._hidden += rows.hidden

@@ -1,15 +1,14 @@
-"""Write long tables so that a passage of one row makes sense alone: no row without the names of its columns.
+"""Write tables as text: as Markdown rows, and long ones so that a passage of one row makes sense alone.
 
-Rows go into small Markdown tables, each with the header repeated; a row too wide for that is written as `name: value`
-lines. How large a passage will be is not known here, so that a table is kept to what the smallest usual one holds.
+Rows of a long table go into small Markdown tables, each with the header repeated; a row too wide for that is written
+as `name: value` lines. How large a passage will be is not known here, so that a table is kept to what the smallest
+usual one holds. Merged cells are spread out before, for each row to hold all its values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-
-from anabranch.readers.markdown_table import markdown_rows
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _BUDGET = 120
 _LONGEST_NAME = 100
@@ -21,10 +20,11 @@ _NUMBER = re.compile(
 _TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
-Row = Sequence[str]
+CellTexts = Sequence[str]
+"""One row of a table; empty where there is nothing."""
 
 
-def table_texts(rows: Iterable[Row]) -> Iterator[str]:
+def table_texts(rows: Iterable[CellTexts]) -> Iterator[str]:
     """Yield the texts of the rows of a sheet, in order and a few rows at a time, whatever their number.
 
     The first row of two cells or more is the header, unless all its cells are numbers; rows of one cell above it are
@@ -33,13 +33,13 @@ def table_texts(rows: Iterable[Row]) -> Iterator[str]:
     Args:
         rows: Cells as text, empty where there is nothing; their lengths may differ.
     """
-    table = _Table()
+    table = _TableWriter()
     for row in rows:
         yield from table.take(row)
     yield from table.end()
 
 
-class _Table:
+class _TableWriter:
     """The table that rows are being added to.
 
     Attributes:
@@ -62,10 +62,10 @@ class _Table:
         self.is_double = False
         self.has_numbers = False
         self.captions: list[str] = []
-        self.group: list[Row] = []
+        self.group: list[CellTexts] = []
         self.cost = 0
 
-    def take(self, row: Row) -> Iterator[str]:
+    def take(self, row: CellTexts) -> Iterator[str]:
         filled = [cell for cell in row if cell]
         if not filled:
             self.is_new = True
@@ -92,13 +92,13 @@ class _Table:
             yield from self.end()
         self.captions.append(text)
 
-    def _opens(self, row: Row) -> bool:
+    def _opens(self, row: CellTexts) -> bool:
         if self.header is None:
             return True
         moved = self.has_numbers or _columns(row) != _columns(self.header)
         return moved and not _has_number(row) and list(row) != self.header
 
-    def _open(self, row: Row) -> Iterator[str]:
+    def _open(self, row: CellTexts) -> Iterator[str]:
         yield from self.end()
         is_nameless = all(_has_number([cell]) for cell in row if cell)
         self.is_new, self.has_numbers, self.is_double, self.is_told = False, False, False, is_nameless
@@ -109,7 +109,7 @@ class _Table:
     def _name(self, header: list[str]) -> None:
         self.header, self.header_cost = header, _cost(header)
 
-    def _add(self, row: Row) -> Iterator[str]:
+    def _add(self, row: CellTexts) -> Iterator[str]:
         if self.captions:
             yield "\n".join(self.captions)
             self.captions = []
@@ -127,21 +127,21 @@ class _Table:
             self.cost += cost
 
 
-def _columns(row: Row) -> frozenset[int]:
+def _columns(row: CellTexts) -> frozenset[int]:
     return frozenset(at for at, cell in enumerate(row) if cell)
 
 
-def _has_number(row: Row) -> bool:
+def _has_number(row: CellTexts) -> bool:
     """Tell whether a row holds figures; years name columns as often as they are figures, and do not count."""
     return any(_NUMBER.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in row if cell)
 
 
-def _cost(row: Row) -> int:
+def _cost(row: CellTexts) -> int:
     """Return about how many tokens a row has, rather too many."""
     return len(_TOKEN.findall(" ".join(row))) + len(row)
 
 
-def _goes_on(row: Row, header: Row) -> bool:
+def _goes_on(row: CellTexts, header: CellTexts) -> bool:
     """Tell whether a row is a second line of the header: words only, some in gaps that a name beside them spans."""
     named, filled = _columns(header), _columns(row)
     first = min(named, default=0)
@@ -150,7 +150,7 @@ def _goes_on(row: Row, header: Row) -> bool:
     return spanned and apart and not _has_number(row)
 
 
-def _combined(header: Row, row: Row) -> list[str]:
+def _combined(header: CellTexts, row: CellTexts) -> list[str]:
     names: list[str] = []
     above = ""
     for at in range(max(len(header), len(row))):
@@ -160,7 +160,7 @@ def _combined(header: Row, row: Row) -> list[str]:
     return names
 
 
-def _record(header: Row, row: Row) -> Iterator[str]:
+def _record(header: CellTexts, row: CellTexts) -> Iterator[str]:
     """Write one row as lines of `name: value`; where it takes several texts, each begins with the row's first cell."""
     lines = [f"{_name(header, at)}: {' '.join(cell.split())}" for at, cell in enumerate(row) if cell]
     key = lines[0] if len(lines[0]) <= _LONGEST_KEY else f"{lines[0][:_LONGEST_KEY]}…"
@@ -173,6 +173,61 @@ def _record(header: Row, row: Row) -> Iterator[str]:
     yield "\n".join(text)
 
 
-def _name(header: Row, at: int) -> str:
+def _name(header: CellTexts, at: int) -> str:
     name = " ".join(header[at].split()) if at < len(header) else ""
     return f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name or f"column {at + 1}"
+
+
+_OPENING, _CLOSING = frozenset({"$", "€", "£", "¥", "("}), frozenset({")", "%", ")%", ")\u00a0%"})
+
+
+def markdown_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Return one `| a | b |` line per row that holds anything; columns that are empty throughout go.
+
+    Financial tables set a currency sign or a closing bracket in a cell of its own; it moves to its number.
+    """
+    glued = [_glue(row) for row in rows]
+    filled = [row for row in glued if any(row)]
+    width = max((len(row) for row in filled), default=0)
+    columns = [at for at in range(width) if any(at < len(row) and row[at] for row in filled)]
+    return "\n".join(_markdown_line([row[at] if at < len(row) else "" for at in columns]) for row in filled)
+
+
+def _glue(row: Sequence[str]) -> list[str]:
+    cells = [" ".join(cell.split()) for cell in row]
+    for at, cell in enumerate(cells):
+        if cell in _CLOSING and at and cells[at - 1]:
+            cells[at - 1 : at + 1] = [cells[at - 1] + cell, ""]
+        elif cell in _OPENING:
+            number = next((i for i in range(at + 1, len(cells)) if cells[i]), None)
+            if number is not None and cells[number][0] in "0123456789(.—-":
+                cells[at], cells[number] = "", cell + cells[number]
+    return cells
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+class Downward:
+    """Repeats the value of a merged cell in each row that it spans, so that each row makes sense alone."""
+
+    def __init__(self) -> None:
+        """Start without a merged cell."""
+        self._open: dict[int, tuple[int, str]] = {}
+
+    def begin(self, column: int, last: int, text: str) -> None:
+        """Take note of a cell that spans the rows up to `last`."""
+        self._open[column] = (last, text)
+
+    def over(self, row: Mapping[int, str], number: int) -> dict[int, str]:
+        """Return a row, by column, with what the cells above it show in it too; only if it has a cell of its own."""
+        if not row:
+            return {}
+        spanned = {column: text for column, (last, text) in self._open.items() if number <= last and text}
+        return spanned | dict(row)
+
+
+def spread(row: Mapping[int, str]) -> list[str]:
+    """Return the cells of a row that is given by column, from 1."""
+    return [row.get(column, "") for column in range(1, max(row, default=0) + 1)]

@@ -31,7 +31,7 @@ Element = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ZipFormat:
     """What people call a format.
 
     Attributes:
@@ -86,14 +86,14 @@ class Archive:
 
 
 @contextmanager
-def opened(path: Path, source: str, kind: Kind) -> Iterator[Archive]:
+def opened(path: Path, source: str, kind: ZipFormat) -> Iterator[Archive]:
     """Open an archive that has been checked; see `check`."""
     check(path, source, kind)
     with zipfile.ZipFile(path) as file:
         yield Archive(file, source)
 
 
-def check(path: Path, source: str, kind: Kind) -> None:
+def check(path: Path, source: str, kind: ZipFormat) -> None:
     """Make sure that a file is an archive that can be unpacked within limits.
 
     Raises:
@@ -133,7 +133,7 @@ def protected(source: str) -> ReadingError:
     return ReadingError(msg, reason="encrypted", hint="Save a copy without a password.")
 
 
-def _predecessor(path: Path, source: str, kind: Kind) -> ReadingError:
+def _predecessor(path: Path, source: str, kind: ZipFormat) -> ReadingError:
     # An encrypted office file and one of the old format are both compound files; a stream's name tells them apart.
     if _ENCRYPTED in path.read_bytes():
         return protected(source)

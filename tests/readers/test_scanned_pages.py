@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Document, ReadOptions
 from anabranch.readers.pdf import read_pdf
+from anabranch.readers.scanned_pages import pages_named
 from tests.readers.scanned import WORDS, program, scan
 from tests.readers.test_ocr import stand_in
 
@@ -106,3 +109,16 @@ def test_real_scans(shared: Path) -> None:
         (document,) = read_pdf(folder / name, name)
         assert phrase in " ".join(block.text for block in document.blocks)
         assert document.notes == ("page 1 was read by OCR (eng)",)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([3], "page 3"),
+        ([3, 4], "pages 3, 4"),
+        ([1, 2, 3], "pages 1-3"),
+        ([1, 2, 3, 5, 6, 8, 9, 10], "pages 1-3, 5, 6, 8-10"),
+    ],
+)
+def test_page_numbers_as_people_write_them(numbers: list[int], said: str) -> None:
+    assert pages_named(numbers) == said

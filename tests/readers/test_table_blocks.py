@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import re
 
 import pytest
@@ -5,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
-from anabranch.readers.table_blocks import table_texts
+from anabranch.readers.table_blocks import Downward, markdown_rows, spread, table_texts
 
 
 def texts(*rows: str) -> list[str]:
@@ -120,3 +122,60 @@ def test_a_text_fits_the_smallest_usual_passage(kind: str) -> None:
     counts = load_embedder("minilm").count(found)
     assert max(counts) <= 128
     assert sorted(counts)[len(counts) // 2] > 60
+
+
+CELLS = st.text(st.characters(categories=["L", "N"]), max_size=5)
+
+
+def test_rows_are_written_between_bars() -> None:
+    assert markdown_rows([["a", "b"], ["c", "d"]]) == "| a | b |\n| c | d |"
+
+
+def test_empty_rows_and_columns_go_and_short_rows_are_filled_up() -> None:
+    assert markdown_rows([["", "a", "", "b"], ["", "", "", ""], ["", "c"]]) == "| a | b |\n| c |  |"
+
+
+def test_signs_in_cells_of_their_own_move_to_their_number() -> None:
+    rows = [["Net loss", "$", "", "(1,009", ")", "$", "5"], ["Margin", "", "", "12", "%", "", ""]]
+    assert markdown_rows(rows) == "| Net loss | $(1,009) | $5 |\n| Margin | 12% |  |"
+
+
+def test_a_bar_in_a_cell_and_line_breaks_do_not_break_the_row() -> None:
+    assert markdown_rows([["a|b", "c\nd"]]) == "| a\\|b | c d |"
+
+
+def test_nothing_gives_nothing() -> None:
+    assert markdown_rows([]) == ""
+    assert markdown_rows([["", " "]]) == ""
+
+
+@given(st.lists(st.lists(CELLS, max_size=5), max_size=5))
+def test_every_word_stays_and_every_row_has_the_same_columns(rows: list[list[str]]) -> None:
+    text = markdown_rows(rows)
+    lines = text.split("\n") if text else []
+    assert [cell for row in rows for cell in row if cell] == [
+        cell for line in lines for cell in line.strip("| ").replace("|", " ").split()
+    ]
+    assert len({line.count("|") for line in lines}) <= 1
+
+
+def test_a_value_shows_in_each_row_that_it_spans() -> None:
+    down = Downward()
+    down.begin(1, 3, "North")
+    assert down.over({1: "North", 2: "Oslo"}, 2) == {1: "North", 2: "Oslo"}
+    assert down.over({2: "Rome"}, 3) == {1: "North", 2: "Rome"}
+    assert down.over({2: "Cairo"}, 4) == {2: "Cairo"}
+    assert down.over({}, 3) == {}
+
+
+def test_an_empty_value_is_not_spread() -> None:
+    down = Downward()
+    down.begin(1, 9, "")
+    assert down.over({2: "x"}, 2) == {2: "x"}
+
+
+@given(st.dictionaries(st.integers(1, 30), st.text(min_size=1)))
+def test_cells_take_their_places(row: dict[int, str]) -> None:
+    cells = spread(row)
+    assert len(cells) == max(row, default=0)
+    assert {at: cell for at, cell in enumerate(cells, start=1) if cell} == row

@@ -6,9 +6,9 @@ import pytest
 from lxml.etree import XMLSyntaxError
 
 from anabranch.errors import ReadingError
-from anabranch.readers.zip_container import Kind, attribute, elements, local, opened, parsed
+from anabranch.readers.zip_container import ZipFormat, attribute, elements, local, opened, parsed
 
-KIND = Kind("test file", "the old format", ".new")
+KIND = ZipFormat("test file", "the old format", ".new")
 
 
 def packed(path: Path, *, method: int = zipfile.ZIP_DEFLATED, **entries: bytes) -> Path:
@@ -90,7 +90,7 @@ def test_an_encrypted_entry_needs_a_password(tmp_path: Path) -> None:
 def test_a_format_without_a_predecessor_is_only_broken(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600)
-    with pytest.raises(ReadingError) as caught, opened(path, "a", Kind("e-book")):
+    with pytest.raises(ReadingError) as caught, opened(path, "a", ZipFormat("e-book")):
         pass
     assert caught.value.reason == "broken"
 

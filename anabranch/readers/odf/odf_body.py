@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anabranch.readers.document import Block
-from anabranch.readers.markdown_table import markdown_rows
-from anabranch.readers.odf.odf_styles import HiddenStyles
-from anabranch.readers.titles import Open, titles, under
-from anabranch.readers.zip_container import Element, attribute, local
+from anabranch.readers.document import Block, Open, titles, under
+from anabranch.readers.table_blocks import markdown_rows
+from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
 
 _SKIPPED = frozenset({"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "notes"})
@@ -18,7 +16,7 @@ _SHAPES = frozenset({"frame", "text-box", "custom-shape", "g", "rect", "ellipse"
 _MOST_REPEATS = 100
 
 
-class Body:
+class OdfBody:
     """One walk; remembers what was left out.
 
     Attributes:
@@ -167,3 +165,30 @@ def repeats(element: Element, name: str) -> int:
 
 def _owner(element: Element, tag: str) -> Element:
     return next(element.iterancestors(f"{{*}}{tag}"), None)
+
+
+_HIDING = (
+    ("text-properties", "display", "none"),
+    ("table-properties", "display", "false"),
+    ("drawing-page-properties", "visibility", "hidden"),
+)
+
+HiddenStyles = frozenset[tuple[str, str]]
+"""Family and name of each style that hides."""
+
+
+def hidden_styles(archive: Archive, content: Element) -> HiddenStyles:
+    """Return the styles that hide text, sheets or slides, in the content and in the file's list of styles."""
+    roots = [content, *([archive.xml("styles.xml")] if "styles.xml" in archive.names else [])]
+    return frozenset(
+        (attribute(style, "family"), attribute(style, "name"))
+        for root in roots
+        for style in root.iter("{*}style")
+        if any(_hides(style))
+    )
+
+
+def _hides(style: Element) -> Iterator[bool]:
+    for kind, name, value in _HIDING:
+        said = style.find(f"{{*}}{kind}")
+        yield said is not None and attribute(said, name) == value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anabranch.readers.merged_cells import Downward, spread
-from anabranch.readers.odf.odf_body import Body, repeats
+from anabranch.readers.odf.odf_body import OdfBody, repeats
+from anabranch.readers.table_blocks import Downward, spread
 from anabranch.readers.zip_container import Element, attribute, local
 
 _MOST_COLUMNS = 16_384
@@ -14,7 +14,7 @@ _MOST_SPREAD = 100_000
 _VALUES = ("value", "boolean-value", "string-value", "time-value")
 
 
-class Rows:
+class OdfRows:
     """The rows of one sheet.
 
     Attributes:
@@ -22,7 +22,7 @@ class Rows:
         alike: How many rows were left out because a hundred of the same stood before them.
     """
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: OdfBody) -> None:
         """Take what reads the words of the cells."""
         self.hidden = 0
         self.alike = 0

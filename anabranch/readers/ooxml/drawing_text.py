@@ -14,7 +14,7 @@ _BULLETS = ("buChar", "buAutoNum", "buBlip")
 _NODES = frozenset({None, "node", "asst"})
 
 
-class Words:
+class DrawingText:
     """The words of one drawing; remembers how many letters nobody would see."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Words:
 def shape_texts(root: Element) -> Iterator[str]:
     """Yield the text of each text box in the drawing of a sheet."""
     for body in root.iter("{*}txBody"):
-        text = Words().text(body)
+        text = DrawingText().text(body)
         if text and not any(local(ancestor) == "Fallback" for ancestor in body.iterancestors()):
             yield text
 
@@ -72,7 +72,7 @@ def shape_texts(root: Element) -> Iterator[str]:
 def diagram_text(root: Element) -> str:
     """Return the words of a SmartArt diagram's data, one node a line."""
     nodes = (point for point in root.iter("{*}pt") if point.get("type") in _NODES)
-    texts = (Words().text(body) for node in nodes for body in node.iterfind("{*}t"))
+    texts = (DrawingText().text(body) for node in nodes for body in node.iterfind("{*}t"))
     return "\n".join(f"- {squeeze(text)}" for text in texts if text)
 
 

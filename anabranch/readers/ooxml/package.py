@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anabranch.errors import ReadingError
-from anabranch.readers.titles import declared
+from anabranch.readers.document import declared
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import squeeze
 

@@ -10,8 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
-from anabranch.readers.pdf_layout.table_rows import Row, rows
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, rows
 
 _EDGE_ROWS = 2
 _FEWEST = 3
@@ -45,7 +44,7 @@ def without_running(pages: Sequence[PageLines]) -> list[list[Line]]:
     return kept
 
 
-Edge = tuple[int, Row]
+Edge = tuple[int, TextRow]
 """Its place (0, 1 from the top, -1, -2 from the bottom) and the row."""
 
 
@@ -109,7 +108,7 @@ def _page_numbers(pages: Sequence[PageLines], edges: Sequence[Sequence[Edge]]) -
     }
 
 
-def _number(row: Row) -> tuple[int | None, bool]:
+def _number(row: TextRow) -> tuple[int | None, bool]:
     """Return the page number that a row may hold, and whether it holds nothing else."""
     cells = row.text.split("\t")
     for cell in (cells[0], cells[-1]) if len(cells) <= 3 else ():

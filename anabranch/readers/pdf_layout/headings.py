@@ -18,13 +18,13 @@ _DIVISION = re.compile(
 )
 _NO_HEADING = re.compile(r"[.,;:]$|^[(\[•*–—-]|…")
 
-Outline = Sequence[tuple[int, str, int]]
+PdfOutline = Sequence[tuple[int, str, int]]
 """Entries of (level from 1, title, 1-based page)."""
 
 Style = tuple[float, bool, bool, int]
 
 
-def with_outline(paragraphs: Sequence[Paragraph], outline: Outline) -> Iterator[Block]:
+def with_outline(paragraphs: Sequence[Paragraph], outline: PdfOutline) -> Iterator[Block]:
     """Yield blocks whose heading path follows the outline.
 
     An entry begins at the paragraph of its page that says its title, else at the top of that page.

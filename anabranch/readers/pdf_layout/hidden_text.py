@@ -11,7 +11,7 @@ from heapq import nlargest
 
 import pymupdf
 
-from anabranch.readers.pdf_layout.mupdf import Box, Page, RawBlock, Shape, Span, images, painted
+from anabranch.readers.pdf_layout.mupdf import Box, Page, PdfSpan, RawBlock, Shape, images, painted
 
 _PAINTED = 1 << 4 | 1 << 5 | 1 << 6  # filled, stroked or used for clipping
 _LEAST_SIZE = 1.0
@@ -51,12 +51,12 @@ def hidden_spans(page: Page, blocks: Sequence[RawBlock]) -> set[int]:
     return found
 
 
-def _spans(block: RawBlock) -> Iterator[Span]:
+def _spans(block: RawBlock) -> Iterator[PdfSpan]:
     for line in block["lines"]:
         yield from (span for span in line["spans"] if span["text"].strip())
 
 
-def _is_tiny_or_outside(span: Span, width: float, height: float) -> bool:
+def _is_tiny_or_outside(span: PdfSpan, width: float, height: float) -> bool:
     x0, y0, x1, y1 = span["bbox"]
     if x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height:
         return True
@@ -64,12 +64,12 @@ def _is_tiny_or_outside(span: Span, width: float, height: float) -> bool:
     return bool(max(span["size"], y1 - y0) < _LEAST_SIZE * min(1.0, max(width, height) / _USUAL_SIDE))
 
 
-def is_painted(span: Span) -> bool:
+def is_painted(span: PdfSpan) -> bool:
     """Tell whether the letters of a span leave any paint; those of the layer that OCR puts over a scan do not."""
     return bool(span["char_flags"] & _PAINTED) and span["alpha"] != 0
 
 
-def _unpainted_alone(page: Page, spans: Sequence[Span]) -> set[int]:
+def _unpainted_alone(page: Page, spans: Sequence[PdfSpan]) -> set[int]:
     """Return the unpainted spans that stand for no picture of theirs, which is what the layer of an OCR does."""
     unpainted = [span for span in spans if not is_painted(span)]
     if not unpainted:
@@ -80,7 +80,7 @@ def _unpainted_alone(page: Page, spans: Sequence[Span]) -> set[int]:
     return {id(span) for span in unpainted if not any(_is_inside(span["bbox"], scan) for scan in scans)}
 
 
-def _under_images(page: Page, spans: Sequence[Span], whole: float) -> set[int]:
+def _under_images(page: Page, spans: Sequence[PdfSpan], whole: float) -> set[int]:
     """Return the spans beneath an opaque image painted later; under a whole scanned page lies its text layer."""
     if not spans or not page.get_images():
         return set()
@@ -98,7 +98,7 @@ def _under_images(page: Page, spans: Sequence[Span], whole: float) -> set[int]:
     return {id(span) for span in spans if any(all(_is_inside(span["bbox"], box) for box in pair) for pair in covers)}
 
 
-def _covered(written: Sequence[Numbered], areas: Iterable[Numbered]) -> Iterator[Span]:
+def _covered(written: Sequence[Numbered], areas: Iterable[Numbered]) -> Iterator[PdfSpan]:
     """Yield the spans that an opaque area painted later may cover."""
     for at, area in areas:
         if area["alpha"] == 0xFF:
@@ -108,7 +108,7 @@ def _covered(written: Sequence[Numbered], areas: Iterable[Numbered]) -> Iterator
                 yield from _spans_inside(block, area["bbox"])
 
 
-def _camouflaged(written: Sequence[Numbered], areas: Iterable[Numbered], colors: Iterable[int]) -> Iterator[Span]:
+def _camouflaged(written: Sequence[Numbered], areas: Iterable[Numbered], colors: Iterable[int]) -> Iterator[PdfSpan]:
     """Yield the spans painted on an area of their own colour."""
     for _, area in areas:
         alike = {color for color in colors if _is_alike(color, area["color"])}
@@ -116,7 +116,7 @@ def _camouflaged(written: Sequence[Numbered], areas: Iterable[Numbered], colors:
             yield from (span for span in _spans_inside(block, area["bbox"]) if span["color"] in alike)
 
 
-def _spans_inside(block: RawBlock, frame: Box) -> Iterator[Span]:
+def _spans_inside(block: RawBlock, frame: Box) -> Iterator[PdfSpan]:
     x0, y0, x1, y1 = block["bbox"]
     if x0 < frame[2] and frame[0] < x1 and y0 < frame[3] and frame[1] < y1:
         yield from (span for span in _spans(block) if _is_inside(span["bbox"], frame))

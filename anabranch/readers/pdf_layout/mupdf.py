@@ -14,7 +14,7 @@ from pymupdf.mupdf import FzErrorBase
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in points from the upper left corner."""
 
-Span = dict[str, Any]
+PdfSpan = dict[str, Any]
 """Glyphs of one font: `text`, `bbox`, `origin`, `size`, `flags`, `char_flags`, `color`, `alpha`."""
 
 Shape = dict[str, Any]
@@ -23,7 +23,7 @@ Shape = dict[str, Any]
 RawBlock = dict[str, Any]
 """Lines of spans (`type` 0, `lines`) or a `Shape` (`type` 3), in the order in which they are painted."""
 
-Word = tuple[float, float, float, float, str, int, int, int]
+PdfWord = tuple[float, float, float, float, str, int, int, int]
 """Left, top, right, bottom, the letters; then its block, line and place, which nobody here asks for."""
 
 _EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
@@ -62,7 +62,7 @@ class TextPage(Protocol):
         """Return all blocks under the key `blocks`."""
         ...
 
-    def extractWORDS(self) -> list[Word]:  # noqa: N802
+    def extractWORDS(self) -> list[PdfWord]:  # noqa: N802
         """Return all words."""
         ...
 
@@ -164,7 +164,7 @@ def raw_blocks(page: Page) -> list[RawBlock]:
     return _read(page, _FLAGS).extractDICT()["blocks"]
 
 
-def words(page: Page) -> list[Word]:
+def words(page: Page) -> list[PdfWord]:
     """Return the words of a page with their places."""
     return _read(page, _TEXT).extractWORDS()
 

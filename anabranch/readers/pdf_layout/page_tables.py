@@ -1,17 +1,104 @@
-"""Tables as Markdown: what heads them, and how a long one is written so that every part of it makes sense alone."""
+"""What the cells of a table on a page say, what heads its columns, and how a long table is written in parts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat, takewhile
+from itertools import pairwise, repeat, takewhile
 from statistics import mean, median
 
-from anabranch.readers.markdown_table import markdown_rows
-from anabranch.readers.pdf_layout.cell_text import Cells, is_number, text_of
-from anabranch.readers.pdf_layout.text_lines import Line
-from anabranch.readers.table_blocks import table_texts
+from anabranch.readers.dehyphenation import join_all
+from anabranch.readers.pdf_layout.mupdf import PdfWord
+from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows
+from anabranch.readers.table_blocks import markdown_rows, table_texts
+from anabranch.text.normalization import squeeze
+
+PageWords = Callable[[], Sequence[PdfWord]]
+"""The words of a page with their places; asked for only when a line has to be cut."""
+
+Cells = list[list[Line]]
+"""One row of a table: what stands in each column."""
+
+_NUMBER = re.compile(r"[\s$€£¥₩(+−–—<>~≈*-]*\d[\d.,:/\s'’]*(?:[\s%)*†‡§¹²³kKMBTx]|bn|pp)*|[-–—]|n/?a", re.IGNORECASE)
+
+_WORD = re.compile(r"[^\W\d_]{3}|\d{2}|[\u2e80-\ud7ff]{2}")
+
+_FEWEST_WORDED, _SAYING = 2, 0.6
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a cell holds a number, an amount, a share, a date in digits, or the dash that stands for none."""
+    return bool(_NUMBER.fullmatch(text))
+
+
+def says_enough(filled: Sequence[str]) -> bool:
+    """Tell the cells of a table, which hold words and numbers, from formulas and the labels of a drawing."""
+    numbers = sum(map(is_number, filled))
+    worded = sum(bool(_WORD.search(text)) and not is_number(text) for text in filled)
+    return worded >= _FEWEST_WORDED and worded + numbers >= _SAYING * len(filled)
+
+
+def cut(line: Line, edges: Sequence[float], words: PageWords) -> list[Line]:
+    """Return a line cut at the edges (x in points) that it crosses, between words; whole where that fails.
+
+    A word belongs where its middle is.
+    """
+    inner = [edge for edge in edges if line.x0 + 1 < edge < line.x1 - 1 and " " in line.text]
+    found = _words_of(line, words()) if inner else []
+    bounds = [-1e6, *inner, 1e6]
+    parts = [[word for word in found if start <= (word[0] + word[2]) / 2 < end] for start, end in pairwise(bounds)]
+    return [_part(line, part) for part in parts if part] if found else [line]
+
+
+def _words_of(line: Line, words: Iterable[PdfWord]) -> list[PdfWord]:
+    """Return the words that make up a line, nothing unless they say exactly what it says."""
+    found = [
+        word
+        for word in words
+        if line.y0 - 1 <= (word[1] + word[3]) / 2 <= line.y1 + 1 and word[0] >= line.x0 - 1 and word[2] <= line.x1 + 1
+    ]
+    said = "".join(squeeze(word[4]) for word in sorted(found))
+    return sorted(found) if said.replace(" ", "") == line.text.replace(" ", "") else []
+
+
+def _part(line: Line, words: Sequence[PdfWord]) -> Line:
+    text = squeeze(" ".join(word[4] for word in words))
+    return replace(line, text=text, x0=words[0][0], x1=words[-1][2])
+
+
+def text_of(lines: Sequence[Line], vocabulary: frozenset[str]) -> str:
+    """Return what one cell says: its rows joined, on one line."""
+    if len(lines) == 1:
+        return lines[0].text
+    upright = [line for line in lines if line.size]
+    said = [row.text.replace("\t", " ") for row in rows(upright)]
+    return join_all([*said, *(line.text for line in lines if not line.size)], vocabulary)
+
+
+def by_baseline(band: Cells) -> list[Cells]:
+    """Return a band of a table as the rows of text in it, from the top."""
+    column_of = {id(line): at for at, cell in enumerate(band) for line in cell}
+    lines = [line for cell in band for line in cell]
+    found = [_into_columns(row.lines, column_of, len(band)) for row in rows([line for line in lines if line.size])]
+    sideways = [line for line in lines if not line.size]
+    return [_into_columns(sideways, column_of, len(band)), *found] if sideways else found
+
+
+def _into_columns(lines: Sequence[Line], column_of: Mapping[int, int], width: int) -> Cells:
+    cells: Cells = [[] for _ in range(width)]
+    for line in lines:
+        cells[column_of[id(line)]].append(line)
+    return cells
+
+
+def has_several_rows(band: Sequence[Cells]) -> bool:
+    """Tell whether the rows of text in one band are rows of the table: numbers below numbers in two columns or more."""
+    columns = [[cell for cell in column if cell] for column in zip(*band, strict=True)]
+    filled = [column for column in columns if len(column) >= 2]
+    numeric = [column for column in filled if sum(is_number(as_row(cell).text) for cell in column) >= 2]
+    return len(filled) >= 2 and bool(numeric)
+
 
 _MOST_HEADS = 6
 _LONGEST_NAME, _TERSE = 40, 0.7
@@ -23,7 +110,7 @@ _DIGITS, _LETTERS = 3, 6
 
 
 @dataclass(frozen=True, slots=True)
-class Table(Line):
+class PdfTable(Line):
     """A table in the place of the lines it is made of; as a line it says all that its cells say.
 
     Attributes:
@@ -37,7 +124,7 @@ class Table(Line):
     names: tuple[str, ...] = ()
 
 
-def table(found: Sequence[Cells], words: frozenset[str], reach: Sequence[Sequence[int]] = ()) -> Table | None:
+def table(found: Sequence[Cells], words: frozenset[str], reach: Sequence[Sequence[int]] = ()) -> PdfTable | None:
     """Return the rows of a table as one, nothing if they are none: fewer than two rows or two columns that say a word.
 
     Args:
@@ -56,7 +143,7 @@ def table(found: Sequence[Cells], words: frozenset[str], reach: Sequence[Sequenc
     bold = [all(line.bold for cell in row for line in cell) for row, _ in rows]
     header = _header(cells, bold, is_ruled=bool(reach))
     heads = [[row[at] for at in over or range(len(row))] for row, (_, over) in zip(said[:header], rows, strict=False)]
-    return Table(
+    return PdfTable(
         markdown_rows(cells),
         min(line.x0 for line in lines),
         min(line.y0 for line in lines),
@@ -100,7 +187,7 @@ def _has_numbers(rows: Sequence[Sequence[str]]) -> bool:
     return 2 * sum(is_number(cell) and not _YEAR.fullmatch(cell) for cell in cells) >= max(1, len(cells))
 
 
-def continued(above: Table, below: Table) -> Table | None:
+def continued(above: PdfTable, below: PdfTable) -> PdfTable | None:
     """Return the part of a table that stands on the next page with the header of the first, if that is what it is."""
     same = len(above.cells[0]) == len(below.cells[0])
     shared = min(above.x1, below.x1) - max(above.x0, below.x0)
@@ -113,7 +200,7 @@ def continued(above: Table, below: Table) -> Table | None:
     return replace(below, text=markdown_rows(cells), cells=cells, header=above.header, names=above.names)
 
 
-def texts(found: Table) -> Iterator[str]:
+def texts(found: PdfTable) -> Iterator[str]:
     """Yield a table as Markdown, a long one in parts of about a leaf, each with the names of its columns.
 
     Where they and one row are already more than that, each row is written as lines of `name: value`.

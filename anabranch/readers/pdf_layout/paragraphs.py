@@ -9,9 +9,8 @@ from itertools import pairwise
 from statistics import median
 
 from anabranch.readers.dehyphenation import join_all
-from anabranch.readers.pdf_layout.cell_text import Words
-from anabranch.readers.pdf_layout.page_tables import Table, continued, texts
-from anabranch.readers.pdf_layout.table_rows import Row
+from anabranch.readers.pdf_layout.page_tables import PageWords, PdfTable, continued, texts
+from anabranch.readers.pdf_layout.text_lines import TextRow
 from anabranch.readers.pdf_layout.whitespace_tables import aligned
 
 _LOOSE = 1.35
@@ -45,11 +44,11 @@ class Paragraph:
     italic: bool
     rows: int
     table: bool
-    grid: Table | None = None
+    grid: PdfTable | None = None
 
 
 def paragraphs(
-    regions: Sequence[Sequence[Row]], page: int, vocabulary: frozenset[str], words: Words = list
+    regions: Sequence[Sequence[TextRow]], page: int, vocabulary: frozenset[str], words: PageWords = list
 ) -> list[Paragraph]:
     """Return the paragraphs of one page; one that runs on from a column into the next stays whole.
 
@@ -59,7 +58,7 @@ def paragraphs(
         vocabulary: Of the document, which decides on hyphens at line ends.
         words: Of the page with their places.
     """
-    groups: list[list[Row]] = []
+    groups: list[list[TextRow]] = []
     for region in regions:
         found = _groups(region)
         if groups and found and _runs_on(groups[-1], found[0]):
@@ -68,10 +67,10 @@ def paragraphs(
     return [_paragraph(group, page, vocabulary, words) for group in groups]
 
 
-def _groups(region: Sequence[Row]) -> list[list[Row]]:
+def _groups(region: Sequence[TextRow]) -> list[list[TextRow]]:
     tabular = _tabular(region)
     pitch = _pitch(region)
-    groups: list[list[Row]] = []
+    groups: list[list[TextRow]] = []
     for at, row in enumerate(region):
         is_item = at > 0 and _is_next_item(groups[-1][0], row)
         if at and not is_item and not _starts(region[at - 1], row, tabular[at - 1], tabular[at], pitch):
@@ -81,7 +80,7 @@ def _groups(region: Sequence[Row]) -> list[list[Row]]:
     return groups
 
 
-def _tabular(region: Sequence[Row]) -> list[bool]:
+def _tabular(region: Sequence[TextRow]) -> list[bool]:
     """Mark the rows of tables.
 
     Those with cells, a lone row between two of them, a caption over the columns, and what runs on below any cell but
@@ -102,7 +101,7 @@ def _tabular(region: Sequence[Row]) -> list[bool]:
     return marked
 
 
-def _is_close_pair(region: Sequence[Row], cells: Sequence[bool], at: int) -> bool:
+def _is_close_pair(region: Sequence[TextRow], cells: Sequence[bool], at: int) -> bool:
     """Tell two lone rows that stand as close to the rows of cells above and below as to each other: long labels."""
     if at + 2 >= len(cells) or [cells[at - 1], *cells[at : at + 3]] != [True, False, False, True]:
         return False
@@ -110,14 +109,14 @@ def _is_close_pair(region: Sequence[Row], cells: Sequence[bool], at: int) -> boo
     return max(steps) <= _LOOSE * min(steps)
 
 
-def _pitch(region: Sequence[Row]) -> float:
+def _pitch(region: Sequence[TextRow]) -> float:
     """Return the usual distance from one row to the next as a multiple of the font size."""
     steps = [(below.y0 - above.y0) / above.size for above, below in pairwise(region) if above.size]
     close = [step for step in steps if 0 < step < 2.5]
     return median(close) if close else 1.2
 
 
-def _starts(above: Row, row: Row, was_table: bool, is_table: bool, pitch: float) -> bool:
+def _starts(above: TextRow, row: TextRow, was_table: bool, is_table: bool, pitch: float) -> bool:
     step = (row.y0 - above.y0) / max(above.size, row.size, 0.1)
     if was_table and is_table:
         return step > _LOOSE_TABLE * pitch
@@ -131,20 +130,20 @@ def _starts(above: Row, row: Row, was_table: bool, is_table: bool, pitch: float)
     return indented and bool(_ENDED.search(above.text))
 
 
-def _is_next_item(first: Row, row: Row) -> bool:
+def _is_next_item(first: TextRow, row: TextRow) -> bool:
     """Tell the next item of a list, below the end of the one before."""
     aligned = abs(row.x0 - first.x0) < 0.5 * row.size
     return aligned and bool(_ITEM.match(row.text) and _ITEM.match(first.text))
 
 
-def _other_style(above: Row, row: Row) -> bool:
+def _other_style(above: TextRow, row: TextRow) -> bool:
     if abs(above.size - row.size) > 0.08 * max(above.size, row.size):
         return True
     # The first words of a list item are often bold.
     return above.bold != row.bold and not (_BULLET.match(above.text) and not _ENDED.search(above.text))
 
 
-def _runs_on(before: Sequence[Row], after: Sequence[Row]) -> bool:
+def _runs_on(before: Sequence[TextRow], after: Sequence[TextRow]) -> bool:
     last, first = before[-1], after[0]
     if _table(before) or _table(after):
         return False
@@ -152,13 +151,13 @@ def _runs_on(before: Sequence[Row], after: Sequence[Row]) -> bool:
     return prose and not _ENDED.search(last.text) and first.text[0].islower()
 
 
-def _table(group: Sequence[Row]) -> Table | None:
+def _table(group: Sequence[TextRow]) -> PdfTable | None:
     """Return the table that a group is, where rulings told it from the text."""
     first = group[0].lines[0]
-    return first if isinstance(first, Table) else None
+    return first if isinstance(first, PdfTable) else None
 
 
-def _paragraph(group: Sequence[Row], page: int, vocabulary: frozenset[str], words: Words) -> Paragraph:
+def _paragraph(group: Sequence[TextRow], page: int, vocabulary: frozenset[str], words: PageWords) -> Paragraph:
     tabbed = any(row.cells >= 2 for row in group)
     grid = _table(group) or (aligned(group, vocabulary, words) if tabbed else None)
     longest = max(group, key=lambda row: len(row.text))

@@ -7,18 +7,16 @@ from functools import cache, partial
 from itertools import groupby
 
 from anabranch.readers.dehyphenation import vocabulary
-from anabranch.readers.pdf_layout.cell_text import Words
 from anabranch.readers.pdf_layout.columns import regions
 from anabranch.readers.pdf_layout.headers_footers import without_running
-from anabranch.readers.pdf_layout.mupdf import Word
-from anabranch.readers.pdf_layout.page_tables import Table
+from anabranch.readers.pdf_layout.mupdf import PdfWord
+from anabranch.readers.pdf_layout.page_tables import PageWords, PdfTable
 from anabranch.readers.pdf_layout.paragraphs import Paragraph, in_parts, paragraphs
 from anabranch.readers.pdf_layout.ruled_tables import with_tables
-from anabranch.readers.pdf_layout.table_rows import Row, as_row, rows
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, as_row, rows
 
 
-def flow(pages: Sequence[PageLines], words_on: Callable[[int], Sequence[Word]]) -> list[Paragraph]:
+def flow(pages: Sequence[PageLines], words_on: Callable[[int], Sequence[PdfWord]]) -> list[Paragraph]:
     """Return the paragraphs of a document, without what its pages repeat at their edges.
 
     Args:
@@ -34,7 +32,9 @@ def flow(pages: Sequence[PageLines], words_on: Callable[[int], Sequence[Word]]) 
     return [*in_parts(found)]
 
 
-def _regions(page: PageLines, lines: Sequence[Line], known: frozenset[str], words: Words) -> Iterator[list[Row]]:
+def _regions(
+    page: PageLines, lines: Sequence[Line], known: frozenset[str], words: PageWords
+) -> Iterator[list[TextRow]]:
     if not page.upright or _is_stacked(lines):
         yield [as_row([line]) for line in lines]
         return
@@ -44,10 +44,10 @@ def _regions(page: PageLines, lines: Sequence[Line], known: frozenset[str], word
     yield from ([as_row([line])] for line in found if not line.size)
 
 
-def _runs(region: Sequence[Line]) -> Iterator[list[Row]]:
+def _runs(region: Sequence[Line]) -> Iterator[list[TextRow]]:
     """Yield the rows above, in and below each table of a region."""
     ordered = sorted(region, key=lambda line: (line.y0, line.x0))
-    for is_table, run in groupby(ordered, key=lambda line: isinstance(line, Table)):
+    for is_table, run in groupby(ordered, key=lambda line: isinstance(line, PdfTable)):
         lines = [*run]
         yield from ([as_row([line])] for line in lines) if is_table else [rows(lines)]
 

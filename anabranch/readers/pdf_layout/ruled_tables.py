@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
-from anabranch.readers.pdf_layout.cell_text import (
+from anabranch.readers.pdf_layout.page_tables import (
     Cells,
-    Words,
+    PageWords,
+    PdfTable,
     by_baseline,
     cut,
     has_several_rows,
     is_number,
     says_enough,
+    table,
 )
-from anabranch.readers.pdf_layout.page_tables import Table, table
-from anabranch.readers.pdf_layout.ruling_lines import Rulings
-from anabranch.readers.pdf_layout.table_grid import Grid, grids, is_drawn, near, origins
-from anabranch.readers.pdf_layout.table_rows import Row, as_row, rows
-from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.table_grid import Grid, Rulings, grids, is_drawn, near, origins
+from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row, rows
 from anabranch.readers.pdf_layout.whitespace_tables import Column, columns, into_columns, unwrapped
 
 _LONGEST_CELL = 2_000
 _FEWEST_FILLED, _FEWEST_OF_PLACES = 0.45, 0.25
 _TABULAR = 0.6
 
-Reach = Sequence[int]
 
-
-def with_tables(drawn: Rulings, lines: Sequence[Line], vocabulary: frozenset[str], words: Words) -> list[Line]:
+def with_tables(drawn: Rulings, lines: Sequence[Line], vocabulary: frozenset[str], words: PageWords) -> list[Line]:
     """Return the lines of a page with those inside a ruled table replaced by the table."""
     left = list(lines)
     for grid in grids(drawn):
         inside = [line for line in left if _is_inside(line, grid)]
         # What holds a table is its frame, or the layout of the page.
-        if len(inside) < 2 or any(isinstance(line, Table) for line in inside):
+        if len(inside) < 2 or any(isinstance(line, PdfTable) for line in inside):
             continue
         cells, reach = _filled(grid, inside, words)
         captions = [*takewhile(_is_caption, cells)]
@@ -56,7 +53,7 @@ def _is_inside(line: Line, grid: Grid) -> bool:
     return left <= x <= right and top <= y <= bottom
 
 
-def _is_data(found: Table, places: int) -> bool:
+def _is_data(found: PdfTable, places: int) -> bool:
     """Tell a table from a drawing with a few letters in it, and from prose in frames.
 
     Args:
@@ -74,13 +71,13 @@ def _is_data(found: Table, places: int) -> bool:
     )
 
 
-def _filled(grid: Grid, inside: Sequence[Line], words: Words) -> tuple[list[Cells], list[Reach]]:
+def _filled(grid: Grid, inside: Sequence[Line], words: PageWords) -> tuple[list[Cells], list[Sequence[int]]]:
     """Return the rows of a table, and for each column of each row the one whose cell reaches over it."""
     if len(grid.columns) == 2:
         found = _in_stack(grid, inside, words)
         return found, [range(len(row)) for row in found]
     cells: list[Cells] = []
-    reach: list[Reach] = []
+    reach: list[Sequence[int]] = []
     for band, over in _in_lattice(grid, inside, words):
         texts = by_baseline(band)
         own = texts if has_several_rows(texts) else [band]
@@ -89,7 +86,7 @@ def _filled(grid: Grid, inside: Sequence[Line], words: Words) -> tuple[list[Cell
     return cells, reach
 
 
-def _in_lattice(grid: Grid, inside: Sequence[Line], words: Words) -> list[tuple[Cells, Reach]]:
+def _in_lattice(grid: Grid, inside: Sequence[Line], words: PageWords) -> list[tuple[Cells, Sequence[int]]]:
     origin = origins(grid)
     width = len(grid.columns) - 1
     bands: list[Cells] = [[[] for _ in range(width)] for _ in grid.rows[1:]]
@@ -108,7 +105,7 @@ def _place(at: float, levels: Sequence[float]) -> int:
     return next((place for place, (_, end) in enumerate(pairwise(levels)) if at <= end), len(levels) - 2)
 
 
-def _in_stack(grid: Grid, inside: Sequence[Line], words: Words) -> list[Cells]:
+def _in_stack(grid: Grid, inside: Sequence[Line], words: PageWords) -> list[Cells]:
     """Return the rows between lines that run across; nothing where the text between them stands in no columns."""
     found = rows(inside)
     made = columns(found)
@@ -117,13 +114,13 @@ def _in_stack(grid: Grid, inside: Sequence[Line], words: Words) -> list[Cells]:
     labelled = [row for row in cells if row[0] and not is_number(as_row(row[0]).text)]
     if not cells or len(tabular) < _TABULAR * len(cells) or len(labelled) < len(cells) / 4:
         return []
-    bands: dict[int, list[tuple[Row, Cells]]] = {}
+    bands: dict[int, list[tuple[TextRow, Cells]]] = {}
     for row, each in zip(found, cells, strict=True):
         bands.setdefault(_place(row.y0 + 0.5 * row.size, grid.rows), []).append((row, each))
     return [row for band in bands.values() for row in _in_band(band, made)]
 
 
-def _in_band(band: Sequence[tuple[Row, Cells]], made: Sequence[Column]) -> list[Cells]:
+def _in_band(band: Sequence[tuple[TextRow, Cells]], made: Sequence[Column]) -> list[Cells]:
     """Return the rows of a table between two lines: one, unless several have a label or numbers of their own."""
     cells = [each for _, each in band]
     if sum(bool(row[0]) for row in cells) <= 1 and not has_several_rows(cells):

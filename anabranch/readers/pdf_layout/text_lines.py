@@ -1,6 +1,6 @@
-"""The lines of a PDF page, with what the eye cannot see left out.
+"""The lines of a PDF page, with what the eye cannot see left out, and the rows that lines on one baseline make.
 
-MuPDF gives lines that end at every wide gap, so a table cell is a line of its own.
+MuPDF gives lines that end at every wide gap, so a table cell is a line of its own, and so is half a line of prose.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from anabranch.readers.pdf_layout.hidden_text import hidden_spans, is_painted
-from anabranch.readers.pdf_layout.mupdf import Page, RawBlock, Span, images, painted, raw_blocks
-from anabranch.readers.pdf_layout.ruling_lines import UNRULED, Rulings, rulings
+from anabranch.readers.pdf_layout.mupdf import Page, PdfSpan, RawBlock, images, painted, raw_blocks
+from anabranch.readers.pdf_layout.table_grid import UNRULED, Rulings, rulings
 from anabranch.text.normalization import clean_counted
 
 _BOLD, _ITALIC = 1 << 4, 1 << 1
@@ -114,7 +115,7 @@ def _runs_along(line: RawLine) -> bool:
     return bool(line["wmode"] or line["dir"][0] <= 0.99)
 
 
-def _is_gibberish(spans: Sequence[Span]) -> bool:
+def _is_gibberish(spans: Sequence[PdfSpan]) -> bool:
     """Tell a text layer whose font does not say what its glyphs mean; to OCR, that is a picture like any other."""
     text = "".join(span["text"] for span in spans)
     return len(_UNKNOWN.findall(text)) > 0.5 * len(text)
@@ -126,7 +127,7 @@ def _is_pictured(page: Page, blocks: Sequence[RawBlock], is_written: bool) -> bo
     return any("lines" not in block for block in blocks) or any(not is_written or "text" not in kind for kind in drawn)
 
 
-def _is_scanned(page: Page, lines: Sequence[Line], seen: Sequence[Span]) -> bool:
+def _is_scanned(page: Page, lines: Sequence[Line], seen: Sequence[PdfSpan]) -> bool:
     """Tell a page whose words are in a picture: it has no text, or no more than a stamp on an image of the page."""
     if not lines:
         return True
@@ -137,7 +138,7 @@ def _is_scanned(page: Page, lines: Sequence[Line], seen: Sequence[Span]) -> bool
     return any((x1 - x0) * (y1 - y0) >= _WHOLE * whole for x0, y0, x1, y1 in boxes)
 
 
-def _invisible(span: Span) -> int:
+def _invisible(span: PdfSpan) -> int:
     """Count characters without a glyph, but not the soft hyphens that type-setting programs leave."""
     text: str = span["text"]
     if text.isascii() or not clean_counted(text)[1]:
@@ -150,7 +151,7 @@ def _built(lines: Sequence[RawLine], hidden: Collection[int], *, is_margin: bool
     return tuple(line for line in built if line is not None)
 
 
-def _line(spans: Sequence[Span], is_margin: bool) -> Line | None:
+def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
     written = _SOFT_HYPHEN.sub("-", "".join(span["text"] for span in spans))
     text = _LEADER.sub(" … ", " ".join(clean_counted(written)[0].split()))
     if not text:
@@ -169,3 +170,80 @@ def _line(spans: Sequence[Span], is_margin: bool) -> Line | None:
         sum(len(span["text"]) for span in inked if span["flags"] & _BOLD) >= _MOST * letters,
         sum(len(span["text"]) for span in inked if span["flags"] & _ITALIC) >= _MOST * letters,
     )
+
+
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_CELL_GAP = 2.0
+_MARKER = re.compile(r"[•▪‣◦●○■–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """One row across a region.
+
+    Attributes:
+        text: Cells in reading order, tab between cells, space between words.
+        x0: Left edge in points.
+        y0: Top in points.
+        x1: Right edge.
+        size: Font size of its longest line.
+        bold: Whether all of it is bold.
+        italic: Whether all of it is italic.
+        cells: How many cells a wide gap sets apart.
+        lines: What it is made of.
+    """
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    size: float
+    bold: bool
+    italic: bool
+    cells: int
+    lines: tuple[Line, ...]
+
+
+def rows(lines: Sequence[Line]) -> list[TextRow]:
+    """Return the rows of a region, top to bottom. A line joins the row whose first line spans its middle."""
+    grouped: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (line.y0, line.x0)):
+        middle = (line.y0 + line.y1) / 2
+        if grouped and grouped[-1][0].y0 <= middle <= grouped[-1][0].y1:
+            grouped[-1].append(line)
+        else:
+            grouped.append([line])
+    return [as_row(group) for group in grouped]
+
+
+def as_row(lines: Sequence[Line]) -> TextRow:
+    """Return lines of one baseline as a row, from the side on which their script begins."""
+    if len(lines) == 1:
+        (line,) = lines
+        return TextRow(line.text, line.x0, line.y0, line.x1, line.size, line.bold, line.italic, 1, (line,))
+    backwards = _runs_backwards("".join(line.text for line in lines))
+    ordered = sorted(lines, key=lambda line: -line.x1 if backwards else line.x0)
+    text, cells = ordered[0].text, 1
+    for left, right in pairwise(ordered):
+        gap = left.x0 - right.x1 if backwards else right.x0 - left.x1
+        # The marker of a list item stands off from its text as far as one cell from another.
+        wide = gap > _CELL_GAP * max(left.size, right.size) and not (
+            left is ordered[0] and _MARKER.fullmatch(left.text)
+        )
+        text += ("\t" if wide else " ") + right.text
+        cells += wide
+    return TextRow(
+        text,
+        min(line.x0 for line in ordered),
+        ordered[0].y0,
+        max(line.x1 for line in ordered),
+        max(ordered, key=lambda line: len(line.text)).size,
+        all(line.bold for line in ordered),
+        all(line.italic for line in ordered),
+        cells,
+        tuple(ordered),
+    )
+
+
+def _runs_backwards(text: str) -> bool:
+    return not text.isascii() and len(_RIGHT_TO_LEFT.findall(text)) > 0.5 * len(text)

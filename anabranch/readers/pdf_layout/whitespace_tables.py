@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
-from anabranch.readers.pdf_layout.cell_text import Cells, Words, cut, is_number, says_enough
-from anabranch.readers.pdf_layout.page_tables import Table, table
-from anabranch.readers.pdf_layout.table_rows import Row, as_row
-from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.page_tables import Cells, PageWords, PdfTable, cut, is_number, says_enough, table
+from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row
 
 _NEAR = 2.5
 _LOOSE = 1.25
@@ -33,7 +31,7 @@ class Column:
     rows: set[int] = field(default_factory=set)
 
 
-def aligned(found: Sequence[Row], vocabulary: frozenset[str], words: Words) -> Table | None:
+def aligned(found: Sequence[TextRow], vocabulary: frozenset[str], words: PageWords) -> PdfTable | None:
     """Return rows of text as a table, if it is clear that their words stand in columns.
 
     Args:
@@ -64,7 +62,7 @@ def _is_clear(cells: Sequence[Cells]) -> bool:
     )
 
 
-def columns(found: Sequence[Row]) -> list[Column]:
+def columns(found: Sequence[TextRow]) -> list[Column]:
     """Return the columns that rows of several cells stand in, from left to right.
 
     Narrow cells come first. A cell over two columns makes them one, unless some row has something in both: then it
@@ -80,7 +78,7 @@ def columns(found: Sequence[Row]) -> list[Column]:
     return _headed(sorted(made, key=lambda column: column.x0))
 
 
-def _fragments(row: Row) -> list[Line]:
+def _fragments(row: TextRow) -> list[Line]:
     """Return what stands apart in a row: a raised note, or the sign of a percentage, belongs to what is before it."""
     apart: list[Line] = []
     for line in sorted(row.lines, key=lambda line: line.x0):
@@ -117,7 +115,7 @@ def _under(line: Line, made: Sequence[Column]) -> list[int]:
     return [at for at, column in enumerate(made) if min(column.x1, line.x1) - max(column.x0, line.x0) > 1]
 
 
-def into_columns(row: Row, made: Sequence[Column], words: Words) -> Cells:
+def into_columns(row: TextRow, made: Sequence[Column], words: PageWords) -> Cells:
     """Return the words of a row by column; a line over several is cut where its words begin or end as they do."""
     cells: Cells = [[] for _ in made]
     for line in _fragments(row):
@@ -134,7 +132,7 @@ def _column_of(line: Line, made: Sequence[Column]) -> int:
     return max(range(len(made)), key=lambda at: _overlap(made[at], line))
 
 
-def _cut(line: Line, over: Sequence[Column], words: Words) -> list[Line]:
+def _cut(line: Line, over: Sequence[Column], words: PageWords) -> list[Line]:
     if len(over) < 2:
         return [line]
     left = cut(line, [column.x0 - 1.5 for column in over[1:]], words)
@@ -146,7 +144,7 @@ def _cut(line: Line, over: Sequence[Column], words: Words) -> list[Line]:
     return [line]
 
 
-def unwrapped(found: Sequence[Row], cells: Sequence[Cells], made: Sequence[Column]) -> list[Cells]:
+def unwrapped(found: Sequence[TextRow], cells: Sequence[Cells], made: Sequence[Column]) -> list[Cells]:
     """Return the rows of a table, those of its rows of text put together that the words of one cell run over."""
     steps = [(below.y0 - above.y0) / max(above.size, 0.1) for above, below in pairwise(found)]
     close = min((step for step in steps if step > _OVERPRINT), default=_TIGHT)

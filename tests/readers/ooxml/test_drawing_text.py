@@ -1,4 +1,4 @@
-from anabranch.readers.ooxml.drawing_text import Words, diagram_text, shape_texts
+from anabranch.readers.ooxml.drawing_text import DrawingText, diagram_text, shape_texts
 from anabranch.readers.zip_container import parsed
 
 
@@ -7,7 +7,7 @@ def body(inner: str) -> object:
 
 
 def test_paragraphs_are_lines_and_bullets_are_items() -> None:
-    text = Words().text(
+    text = DrawingText().text(
         body(
             "<a:p><a:r><a:t>Plain</a:t></a:r><a:br/><a:r><a:t>broken</a:t></a:r></a:p><a:p/>"
             "<a:p><a:pPr><a:buChar char='•'/></a:pPr><a:r><a:t>one</a:t></a:r></a:p>"
@@ -19,12 +19,12 @@ def test_paragraphs_are_lines_and_bullets_are_items() -> None:
 
 def test_a_body_has_bullets_unless_it_says_otherwise() -> None:
     inner = "<a:p><a:pPr><a:buNone/></a:pPr><a:r><a:t>head</a:t></a:r></a:p><a:p><a:r><a:t>item</a:t></a:r></a:p>"
-    assert Words().text(body(inner), is_list=True) == "head\n- item"
-    assert Words().text(body("<a:p><a:r><a:t>alone</a:t></a:r></a:p>"), is_list=True) == "alone"
+    assert DrawingText().text(body(inner), is_list=True) == "head\n- item"
+    assert DrawingText().text(body("<a:p><a:r><a:t>alone</a:t></a:r></a:p>"), is_list=True) == "alone"
 
 
 def test_tiny_type_is_counted_and_the_fallback_is_not_read_twice() -> None:
-    words = Words()
+    words = DrawingText()
     text = words.text(
         body(
             "<a:p><a:r><a:rPr sz='1800'/><a:t>seen</a:t></a:r><a:r><a:rPr sz='100'/><a:t>unseen</a:t></a:r>"

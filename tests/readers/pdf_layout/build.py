@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from anabranch.readers.pdf_layout.table_rows import Row, as_row
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, as_row
 
 
 def line(text: str, x: float, y: float, size: float = 10.0, *, bold: bool = False, width: float | None = None) -> Line:
     return Line(text, x, y, x + (len(text) * size * 0.5 if width is None else width), y + 0.95 * size, size, bold)
 
 
-def row(text: str, y: float, x: float = 50.0, size: float = 10.0, *, bold: bool = False) -> Row:
+def row(text: str, y: float, x: float = 50.0, size: float = 10.0, *, bold: bool = False) -> TextRow:
     cells = text.split("|")
     return as_row([line(cell.strip(), x + 150 * at, y, size, bold=bold) for at, cell in enumerate(cells)])
 

@@ -1,13 +1,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.readers.pdf_layout.page_tables import Table
+from anabranch.readers.pdf_layout.page_tables import PdfTable
 from anabranch.readers.pdf_layout.paragraphs import Paragraph, in_parts, paragraphs
-from anabranch.readers.pdf_layout.table_rows import Row, as_row
+from anabranch.readers.pdf_layout.text_lines import TextRow, as_row
 from tests.readers.pdf_layout.build import row
 
 
-def texts(*regions: list[Row]) -> list[str]:
+def texts(*regions: list[TextRow]) -> list[str]:
     return [paragraph.text for paragraph in paragraphs(list(regions), 1, frozenset())]
 
 
@@ -124,7 +124,7 @@ def test_what_runs_on_under_a_cell_belongs_to_it() -> None:
 
 
 def test_a_table_from_its_rulings_stands_alone() -> None:
-    grid = Table("| a | b |\n| c | d |", 50, 120, 300, 150, 10, cells=(("a", "b"), ("c", "d")))
+    grid = PdfTable("| a | b |\n| c | d |", 50, 120, 300, 150, 10, cells=(("a", "b"), ("c", "d")))
     found = paragraphs([[row("Before it", 100)], [as_row([grid])], [row("after it.", 160)]], 1, frozenset())
     assert [(paragraph.text, paragraph.table) for paragraph in found] == [
         ("Before it", False),
@@ -134,10 +134,10 @@ def test_a_table_from_its_rulings_stands_alone() -> None:
 
 
 def test_a_long_table_is_cut_with_its_header_and_goes_on_over_the_page() -> None:
-    def part(first: int, last: int, header: int) -> Table:
+    def part(first: int, last: int, header: int) -> PdfTable:
         rows = [(f"Item number {at}", str(1000 + at)) for at in range(first, last)]
         cells = (*[("Name", "Amount")] * header, *rows)
-        return Table("", 50, 100, 300, 700, 10, cells=cells, header=header, names=("Name", "Amount")[: 2 * header])
+        return PdfTable("", 50, 100, 300, 700, 10, cells=cells, header=header, names=("Name", "Amount")[: 2 * header])
 
     pages = [part(0, 30, 1), part(30, 40, 0)]
     found = [Paragraph("", page, 10, False, False, 1, True, grid) for page, grid in enumerate(pages, 1)]
@@ -154,6 +154,6 @@ WORDS = st.text("ab|", min_size=1, max_size=9).filter(lambda text: all(text.spli
 
 
 @given(st.lists(st.builds(row, WORDS, st.integers(0, 700))))
-def test_no_letter_is_lost(rows: list[Row]) -> None:
+def test_no_letter_is_lost(rows: list[TextRow]) -> None:
     said = "".join("".join(texts(rows)).replace("|", "").split())
     assert sorted(said) == sorted("".join("".join(x.text for x in rows).split()))

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from anabranch.readers.pdf_layout.mupdf import Word
+from anabranch.readers.pdf_layout.mupdf import PdfWord
 from anabranch.readers.pdf_layout.reading_order import flow
 from anabranch.readers.pdf_layout.text_lines import Line
 from tests.readers.pdf_layout.build import line, page
@@ -15,7 +15,7 @@ def prose(first: float, count: int, x: float = 50, width: float = 500) -> list[L
     return [line(f"{PROSE} {at}", x, first + 12 * at, width=width) for at in range(count)]
 
 
-def nobody_asks(_: int) -> list[Word]:
+def nobody_asks(_: int) -> list[PdfWord]:
     pytest.fail("the places of words are dear")
 
 
@@ -48,7 +48,7 @@ def test_a_table_in_one_of_two_columns_leaves_the_other_whole() -> None:
 def test_the_words_of_a_page_are_asked_for_once() -> None:
     asked: list[int] = []
 
-    def words_on(number: int) -> list[Word]:
+    def words_on(number: int) -> list[PdfWord]:
         asked.append(number)
         return []
 

@@ -1,17 +1,17 @@
 from collections.abc import Sequence
 
-from anabranch.readers.pdf_layout.mupdf import Word
-from anabranch.readers.pdf_layout.page_tables import Table
+from anabranch.readers.pdf_layout.mupdf import PdfWord
+from anabranch.readers.pdf_layout.page_tables import PdfTable
 from anabranch.readers.pdf_layout.ruled_tables import with_tables
-from anabranch.readers.pdf_layout.ruling_lines import Ruling, Rulings
+from anabranch.readers.pdf_layout.table_grid import Ruling, Rulings
 from anabranch.readers.pdf_layout.text_lines import Line
 from tests.readers.pdf_layout.build import line
 from tests.readers.pdf_layout.test_table_grid import lattice
 
 
-def read(drawn: Rulings, lines: Sequence[Line], words: Sequence[Word] = ()) -> list[str]:
+def read(drawn: Rulings, lines: Sequence[Line], words: Sequence[PdfWord] = ()) -> list[str]:
     found = with_tables(drawn, lines, frozenset(), lambda: words)
-    return [f"TABLE {each.text}" if isinstance(each, Table) else each.text for each in found]
+    return [f"TABLE {each.text}" if isinstance(each, PdfTable) else each.text for each in found]
 
 
 GRID = lattice([50, 150, 300], [100, 120, 145, 160])
@@ -38,7 +38,7 @@ def test_words_stand_in_the_cells_that_are_drawn_around_them() -> None:
 
 def test_a_line_over_a_ruling_is_cut() -> None:
     lines = [line("Part Use", 55, 105, width=120), line("Pump", 55, 125), line("lifts", 155, 125)]
-    words: list[Word] = [(55, 105, 75, 114, "Part", 0, 0, 0), (155, 105, 170, 114, "Use", 0, 0, 0)]
+    words: list[PdfWord] = [(55, 105, 75, 114, "Part", 0, 0, 0), (155, 105, 170, 114, "Use", 0, 0, 0)]
     assert read(GRID, lines, words) == ["TABLE | Part | Use |\n| Pump | lifts |"]
 
 

@@ -3,18 +3,17 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.readers.pdf_layout.mupdf import Word
-from anabranch.readers.pdf_layout.table_rows import Row, as_row
-from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.mupdf import PdfWord
+from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row
 from anabranch.readers.pdf_layout.whitespace_tables import aligned, columns
 from tests.readers.pdf_layout.build import line
 
 
-def row(y: float, *cells: tuple[str, float], bold: bool = False) -> Row:
+def row(y: float, *cells: tuple[str, float], bold: bool = False) -> TextRow:
     return as_row([line(text, x, y, bold=bold) for text, x in cells])
 
 
-def read(rows: Sequence[Row], words: Sequence[Word] = ()) -> str:
+def read(rows: Sequence[TextRow], words: Sequence[PdfWord] = ()) -> str:
     found = aligned(rows, frozenset(), lambda: words)
     return found.text if found else ""
 
@@ -48,7 +47,7 @@ def test_a_line_over_two_columns_is_cut_where_its_words_begin_with_them() -> Non
         row(124, ("Safety", 50), ("56.2", 150), ("64.5", 200)),
         row(136, ("Other", 50), ("55.2", 150), ("65.5", 200)),
     ]
-    placed: list[Word] = [(150, 100, 190, 110, "Helpful", 0, 0, 0), (200, 100, 228, 110, "Harmless", 0, 0, 0)]
+    placed: list[PdfWord] = [(150, 100, 190, 110, "Helpful", 0, 0, 0), (200, 100, 228, 110, "Harmless", 0, 0, 0)]
     assert read(rows, placed).startswith("| Model | Helpful | Harmless |\n| GPT4 | 58.6 | 58.1 |")
     assert read(rows).startswith("| Model | Helpful Harmless |  |\n")
 

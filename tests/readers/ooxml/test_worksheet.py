@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.readers.ooxml import hidden_rows as layout
-from anabranch.readers.ooxml.hidden_rows import _around_rows
+from anabranch.readers.ooxml import worksheet as layout
+from anabranch.readers.ooxml.worksheet import _around_rows
 from anabranch.readers.zip_container import parsed
 
 
