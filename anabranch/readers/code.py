@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles, under
 from anabranch.readers.document_parts import in_parts
@@ -34,8 +33,6 @@ def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     text, hidden = clean_counted(text)
     if hidden:
         notes = (*notes, f"invisible characters were removed ({hidden})")
-    if not text.strip():
-        raise ReadingError(f"{source!r} holds no text.", reason="empty")
     language = LANGUAGES[path.suffix.lower()]
     metadata = {"format": "code", "language": language}
     whole = Document(source, source, (), metadata, key=source, notes=notes)

@@ -47,12 +47,7 @@ def read_delimited(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[
         with io.TextIOWrapper(file, encoding=codec, errors="replace", newline="") as text:
             table = _CsvTable(_lines(text, source), "\t" if is_tabbed else ",")
             whole = Document(source, path.stem, (), {"format": "tsv" if is_tabbed else "csv"}, key=source, notes=notes)
-            found = False
-            for document in in_parts((Block(part) for part in table_texts(table.rows())), whole, table.notes):
-                found = True
-                yield document
-    if not found:
-        raise ReadingError(f"{source!r} holds no text.", reason="empty")
+            yield from in_parts((Block(part) for part in table_texts(table.rows())), whole, table.notes)
 
 
 class _CsvTable:

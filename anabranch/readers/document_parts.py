@@ -1,13 +1,23 @@
-"""Split what may be endless into documents: a table of a million rows is no one document."""
+"""What readers share to make documents: long ones in parts, and notes on what was left out of them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from anabranch.errors import ReadingError
 from anabranch.readers.document import Block, Document
 
 MOST_CHARACTERS = 1_000_000
+
+
+class LeftOut(Counter[str]):
+    """Counts what a reader leaves out, by what a person is told of it, such as "hidden slides were left out ({})"."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes of a document, in the order in which things were first left out."""
+        return tuple(said.format(count) for said, count in self.items() if count)
 
 
 def in_parts(blocks: Iterable[Block], whole: Document, notes: Callable[[], Iterable[str]]) -> Iterator[Document]:
@@ -20,6 +30,9 @@ def in_parts(blocks: Iterable[Block], whole: Document, notes: Callable[[], Itera
 
     Parts are called `source#part-1` and so on. They end between blocks and only where they are full, so that rows that
     are added at the end change the last part alone.
+
+    Raises:
+        ReadingError: `empty` when there are no blocks.
     """
     number, waiting = 0, tuple[Block, ...]()
     for part in _filled(blocks):
@@ -30,6 +43,8 @@ def in_parts(blocks: Iterable[Block], whole: Document, notes: Callable[[], Itera
     if waiting:
         last = _numbered(whole, number + 1, waiting) if number else replace(whole, blocks=waiting)
         yield replace(last, notes=(*whole.notes, *notes()))
+    else:
+        raise ReadingError(f"{whole.source!r} shows no text.", reason="empty")
 
 
 def _filled(blocks: Iterable[Block]) -> Iterator[tuple[Block, ...]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles
-from anabranch.readers.document_parts import in_parts
+from anabranch.readers.document_parts import LeftOut, in_parts
 from anabranch.readers.encoding import decode
 from anabranch.readers.markdown import markdown_blocks
 from anabranch.text.normalization import clean, clean_counted
@@ -30,11 +30,9 @@ def read_notebook(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
         raise ReadingError(f"{source!r} is no JSON: {error}", reason="broken", hint="Save it again.") from error
     cells = _Cells(_listed(notebook, source))
     blocks = tuple(cells.blocks())
-    if not blocks:
-        raise ReadingError(f"{source!r} holds no text.", reason="empty")
     title = next((block.text for block in blocks if block.is_heading), path.stem)
     whole = Document(source, title, (), {"format": "ipynb"}, key=source, notes=notes)
-    yield from in_parts(blocks, whole, cells.notes)
+    yield from in_parts(blocks, whole, cells.left_out.notes)
 
 
 class _Cells:
@@ -42,9 +40,7 @@ class _Cells:
 
     def __init__(self, cells: list[dict[str, Any]]) -> None:
         self._cells = cells
-        self._cut = 0
-        self._pictures = 0
-        self._hidden = 0
+        self.left_out = LeftOut()
 
     def blocks(self) -> Iterator[Block]:
         path: Open = ()
@@ -61,27 +57,19 @@ class _Cells:
                 if shown:
                     yield Block(shown, None, titles(path))
 
-    def notes(self) -> Iterator[str]:
-        if self._pictures:
-            yield f"outputs that are not text were left out ({self._pictures})"
-        if self._cut:
-            yield f"outputs were cut to {_LONGEST_OUTPUT} characters ({self._cut})"
-        if self._hidden:
-            yield f"invisible characters were removed ({self._hidden})"
-
     def _output(self, output: dict[str, Any]) -> str:
         data = output.get("data")
         forms = data if isinstance(data, dict) else {}
         is_picture = bool(forms) and any(not form.startswith(("text/", "application/json")) for form in forms)
-        self._pictures += is_picture
+        self.left_out["outputs that are not text were left out ({})"] += is_picture
         # Beside a picture, the text is only the name of the object that drew it.
         text = clean(_joined(output.get("text") or forms.get("text/plain"))).strip("\n") if not is_picture else ""
-        self._cut += len(text) > _LONGEST_OUTPUT
+        self.left_out[f"outputs were cut to {_LONGEST_OUTPUT} characters ({{}})"] += len(text) > _LONGEST_OUTPUT
         return text[:_LONGEST_OUTPUT].rstrip()
 
     def _clean(self, text: str) -> str:
         cleaned, hidden = clean_counted(text)
-        self._hidden += hidden
+        self.left_out["invisible characters were removed ({})"] += hidden
         return cleaned
 
 

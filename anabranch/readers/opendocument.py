@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared
-from anabranch.readers.document_parts import in_parts
+from anabranch.readers.document_parts import LeftOut, in_parts
 from anabranch.readers.odf.odf_body import HiddenStyles, OdfBody, hidden_styles
 from anabranch.readers.odf.odf_sheet import OdfRows
 from anabranch.readers.table_blocks import table_texts
@@ -31,12 +30,7 @@ def read_odf(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
         content = archive.xml("content.xml")
         text = _Text(content, hidden_styles(archive, content))
         title, author = _said(archive)
-        found = False
-        for document in in_parts(text.blocks(), _whole(path, source, content, title, author), text.notes):
-            found = True
-            yield document
-    if not found:
-        raise ReadingError(f"{source!r} shows no text.", reason="empty")
+        yield from in_parts(text.blocks(), _whole(path, source, content, title, author), text.left_out.notes)
 
 
 class _Text:
@@ -45,9 +39,8 @@ class _Text:
     def __init__(self, content: Element, styles: HiddenStyles) -> None:
         self._content = content
         self._styles = styles
-        self._body = OdfBody(styles)
-        self._hidden = {"slides": 0, "sheets": 0, "cells": 0}
-        self._alike = 0
+        self.left_out = LeftOut()
+        self._body = OdfBody(styles, self.left_out)
 
     def blocks(self) -> Iterator[Block]:
         for kind in self._content.iterfind("{*}body/*"):
@@ -60,23 +53,10 @@ class _Text:
                 yield from self._body.blocks(kind)
                 yield from self._body.footnotes()
 
-    def notes(self) -> Iterator[str]:
-        for what, count in self._hidden.items():
-            if count:
-                yield f"hidden {what} were left out ({count})"
-        if self._body.hidden:
-            yield f"hidden text was left out ({self._body.hidden} characters)"
-        if self._alike:
-            yield f"rows like a hundred before them were left out ({self._alike})"
-        if self._body.comments:
-            yield f"comments were not read ({self._body.comments})"
-        if self._body.objects:
-            yield f"embedded objects were not read ({self._body.objects})"
-
     def _sheets(self, parent: Element) -> Iterator[Block]:
         for table in parent.iterchildren("{*}table"):
             if ("table", attribute(table, "style-name")) in self._styles:
-                self._hidden["sheets"] += 1
+                self.left_out["hidden sheets were left out ({})"] += 1
             else:
                 yield from self._sheet(table)
 
@@ -92,13 +72,11 @@ class _Text:
             yield Block(text, None, heading)
         for shapes in table.iterchildren("{*}shapes"):
             yield from self._body.blocks(shapes)
-        self._hidden["cells"] += rows.hidden
-        self._alike += rows.alike
 
     def _slides(self, parent: Element) -> Iterator[Block]:
         for number, page in enumerate(parent.iterchildren("{*}page"), start=1):
             if ("drawing-page", attribute(page, "style-name")) in self._styles:
-                self._hidden["slides"] += 1
+                self.left_out["hidden slides were left out ({})"] += 1
                 continue
             yield from self._slide(page, number)
 

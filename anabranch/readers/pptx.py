@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
+from anabranch.readers.document_parts import LeftOut
 from anabranch.readers.ooxml.chart import chart_rows, chart_title
 from anabranch.readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch.readers.ooxml.package import main_part, parts, properties, related, relations
@@ -53,11 +54,9 @@ class _Deck:
         self.slides = 0
         self._archive = archive
         self._main = main
-        self._words = DrawingText()
-        self._hidden = 0
+        self._drawing = DrawingText()
+        self._left_out = LeftOut()
         self._bare: list[int] = []
-        self._embedded = 0
-        self._comments = 0
 
     def blocks(self) -> Iterator[Block]:
         root, named = self._archive.xml(self._main), relations(self._archive, self._main)
@@ -69,22 +68,17 @@ class _Deck:
                 yield from self._slide(part, size)
 
     def notes(self) -> Iterator[str]:
-        if self._hidden:
-            yield f"hidden slides were left out ({self._hidden})"
-        if self._words.hidden:
-            yield f"hidden text was left out ({self._words.hidden} characters)"
+        yield from self._left_out.notes()
+        if self._drawing.hidden:
+            yield f"hidden text was left out ({self._drawing.hidden} characters)"
         if self._bare:
             listed = ", ".join(map(str, self._bare[:_MOST_LISTED]))
             yield f"slides without text: {listed}{', ...' if len(self._bare) > _MOST_LISTED else ''}"
-        if self._embedded:
-            yield f"embedded files were not read ({self._embedded})"
-        if self._comments:
-            yield f"comments were not read ({self._comments})"
 
     def _slide(self, part: str, size: Size) -> Iterator[Block]:
         root = self._archive.xml(part)
         if root.get("show") in {"0", "false"}:
-            self._hidden += 1
+            self._left_out["hidden slides were left out ({})"] += 1
             return
         shapes = [shape for tree in root.iterfind("{*}cSld/{*}spTree") for shape in self._shown(tree, size)]
         title = squeeze(" ".join(self._text(shape) for shape in shapes if _role(shape) in _TITLES))
@@ -108,7 +102,7 @@ class _Deck:
                 yield from self._shown(choice if choice is not None else element.find("{*}Fallback"), size)
             elif name in {"sp", "grpSp", "graphicFrame"}:
                 if _is_hidden(element) or (size and _is_outside(element, size)):
-                    self._words.hide(element)
+                    self._drawing.hide(element)
                 elif name == "grpSp":
                     yield from self._shown(element, None)
                 else:
@@ -122,7 +116,7 @@ class _Deck:
             return
         table = shape.find("{*}graphic/{*}graphicData/{*}tbl")
         if table is not None:
-            text = markdown_rows(self._words.rows(table))
+            text = markdown_rows(self._drawing.rows(table))
             if text:
                 yield text
             return
@@ -130,7 +124,7 @@ class _Deck:
 
     def _text(self, shape: Element) -> str:
         body = shape.find("{*}txBody")
-        return self._words.text(body, is_list=_role(shape) in _BODY) if body is not None else ""
+        return self._drawing.text(body, is_list=_role(shape) in _BODY) if body is not None else ""
 
     def _graphic(self, frame: Element, part: str) -> Iterator[str]:
         named = relations(self._archive, part)
@@ -150,12 +144,12 @@ class _Deck:
         for notes in parts(self._archive, part, "notesSlide"):
             for shape in self._archive.xml(notes).iterfind("{*}cSld/{*}spTree/{*}sp"):
                 bodies = shape.iterfind("{*}txBody") if _role(shape) == "body" else ()
-                yield from filter(None, map(self._words.text, bodies))
+                yield from filter(None, map(self._drawing.text, bodies))
 
     def _count(self, part: str) -> None:
-        self._embedded += len(parts(self._archive, part, "oleObject", "package"))
+        self._left_out["embedded files were not read ({})"] += len(parts(self._archive, part, "oleObject", "package"))
         for comments in parts(self._archive, part, "comments"):
-            self._comments += sum(1 for _ in self._archive.xml(comments).iter("{*}cm"))
+            self._left_out["comments were not read ({})"] += sum(1 for _ in self._archive.xml(comments).iter("{*}cm"))
 
 
 def _size(root: Element) -> Size:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.document_parts import in_parts
+from anabranch.readers.document_parts import LeftOut, in_parts
 from anabranch.readers.ooxml.drawing_text import shape_texts
 from anabranch.readers.ooxml.package import parts, properties
 from anabranch.readers.ooxml.workbook import Sheet, Workbook, load_workbook
@@ -32,12 +31,7 @@ def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterato
         title, author = properties(archive)
         metadata = {"format": "xlsx"} | ({"author": author} if author else {})
         whole = Document(source, title or path.stem, (), metadata, key=source)
-        found = False
-        for document in in_parts(book.blocks(), whole, book.notes):
-            found = True
-            yield document
-    if not found:
-        raise ReadingError(f"{source!r} shows no text.", reason="empty")
+        yield from in_parts(book.blocks(), whole, book.left_out.notes)
 
 
 class _ExcelText:
@@ -46,25 +40,13 @@ class _ExcelText:
     def __init__(self, archive: Archive, workbook: Workbook) -> None:
         self._archive = archive
         self._workbook = workbook
-        self._hidden = 0
-        self._bare = 0
-        self._comments = 0
+        self.left_out = LeftOut()
+        self.left_out["hidden sheets were left out ({})"] = sum(sheet.is_hidden for sheet in workbook.sheets)
 
     def blocks(self) -> Iterator[Block]:
         for sheet in self._workbook.sheets:
             if not sheet.is_hidden:
                 yield from self._headed(sheet)
-
-    def notes(self) -> Iterator[str]:
-        sheets = sum(sheet.is_hidden for sheet in self._workbook.sheets)
-        if sheets:
-            yield f"hidden sheets were left out ({sheets})"
-        if self._hidden:
-            yield f"hidden cells were left out ({self._hidden})"
-        if self._bare:
-            yield f"formulas have no stored value and stand for themselves ({self._bare})"
-        if self._comments:
-            yield f"comments were not read ({self._comments})"
 
     def _headed(self, sheet: Sheet) -> Iterator[Block]:
         """Yield a sheet's name and what is on it; nothing when nothing is."""
@@ -77,12 +59,11 @@ class _ExcelText:
             yield Block(text, None, heading)
 
     def _texts(self, part: str) -> Iterator[str]:
-        rows = ExcelRows(self._workbook, load_layout(self._archive, part))
+        rows = ExcelRows(self._workbook, load_layout(self._archive, part), self.left_out)
         with self._archive.stream(part) as stream:
             yield from table_texts(rows.read(stream))
-        self._hidden += rows.hidden
-        self._bare += rows.bare
         for drawing in parts(self._archive, part, "drawing"):
             yield from shape_texts(self._archive.xml(drawing))
         for comments in parts(self._archive, part, "comments"):
-            self._comments += sum(local(element) == "comment" for element in self._archive.xml(comments).iter())
+            count = sum(local(element) == "comment" for element in self._archive.xml(comments).iter())
+            self.left_out["comments were not read ({})"] += count

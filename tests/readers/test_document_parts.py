@@ -2,9 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anabranch.errors import ReadingError
 from anabranch.readers import document_parts as parts
 from anabranch.readers.document import Block, Document
-from anabranch.readers.document_parts import in_parts
+from anabranch.readers.document_parts import LeftOut, in_parts
 
 WHOLE = Document("a.csv", "a", (), {"format": "csv"}, key="a.csv", notes=("decoded",))
 
@@ -17,7 +18,17 @@ def test_a_short_table_is_one_document() -> None:
 
 
 def test_nothing_is_no_document() -> None:
-    assert list(in_parts([], WHOLE, list)) == []
+    with pytest.raises(ReadingError) as caught:
+        list(in_parts([], WHOLE, list))
+    assert caught.value.reason == "empty"
+
+
+def test_what_is_left_out_is_told_once_with_its_count() -> None:
+    left_out = LeftOut()
+    left_out["hidden cells were left out ({})"] += 2
+    left_out["comments were not read ({})"] += 0
+    left_out["hidden cells were left out ({})"] += 1
+    assert left_out.notes() == ("hidden cells were left out (3)",)
 
 
 def test_a_long_one_is_numbered_and_told_of_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +62,7 @@ def test_no_more_than_two_parts_are_held(monkeypatch: pytest.MonkeyPatch) -> Non
     assert taken <= 6
 
 
-@given(st.lists(st.text(min_size=1, max_size=8), max_size=30), st.integers(1, 20))
+@given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=30), st.integers(1, 20))
 def test_parts_keep_every_block_in_order(texts: list[str], most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "MOST_CHARACTERS", most)

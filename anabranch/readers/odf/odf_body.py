@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anabranch.readers.document import Block, Open, titles, under
+from anabranch.readers.document_parts import LeftOut
 from anabranch.readers.table_blocks import markdown_rows
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
@@ -14,26 +15,23 @@ _UNPRINTED = frozenset({"hidden-text", "ruby-text", "note-citation", "script"})
 _BREAKS = {"s": " ", "tab": " ", "line-break": "\n"}
 _SHAPES = frozenset({"frame", "text-box", "custom-shape", "g", "rect", "ellipse", "polygon", "a"})
 _MOST_REPEATS = 100
+COMMENTS = "comments were not read ({})"
 
 
 class OdfBody:
-    """One walk; remembers what was left out.
+    """One walk.
 
     Attributes:
         path: The headings that are open.
         page: The slide, where there are slides.
-        hidden: How many characters nobody would see.
-        comments: How many remarks were passed over.
-        objects: How many charts and other embedded objects were.
+        left_out: Counts what nobody would see, remarks and embedded objects.
     """
 
-    def __init__(self, styles: HiddenStyles) -> None:
+    def __init__(self, styles: HiddenStyles, left_out: LeftOut) -> None:
         """Take the styles that hide."""
         self.path: Open = ()
         self.page: int | None = None
-        self.hidden = 0
-        self.comments = 0
-        self.objects = 0
+        self.left_out = left_out
         self._styles = styles
         self._footnotes: list[str] = []
         self._beside: list[Element] = []
@@ -52,9 +50,9 @@ class OdfBody:
                 yield from self._block(markdown_rows(self.rows(element)))
                 yield from self._boxes()
             elif name in {"object", "object-ole"}:
-                self.objects += 1
+                self.left_out["embedded objects were not read ({})"] += 1
             elif name == "annotation":
-                self.comments += 1
+                self.left_out[COMMENTS] += 1
             elif name not in _SKIPPED:
                 yield from self.blocks(element)
 
@@ -135,7 +133,7 @@ class OdfBody:
             elif self._is_hidden(child):
                 self._hide(child)
             elif name == "annotation":
-                self.comments += 1
+                self.left_out[COMMENTS] += 1
             elif name == "note":
                 self._footnotes.append(squeeze(" ".join(self.text(each) for each in child.iter("{*}p"))))
             elif name in _SHAPES and name != "a":
@@ -154,7 +152,7 @@ class OdfBody:
         return any(attribute(mark, "is-hidden") == "true" for mark in marks)
 
     def _hide(self, element: Element) -> None:
-        self.hidden += len(squeeze("".join(element.itertext())))
+        self.left_out["hidden text was left out ({} characters)"] += len(squeeze("".join(element.itertext())))
 
 
 def repeats(element: Element, name: str) -> int:

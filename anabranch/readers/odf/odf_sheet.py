@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anabranch.readers.odf.odf_body import OdfBody, repeats
+from anabranch.readers.odf.odf_body import COMMENTS, OdfBody, repeats
 from anabranch.readers.table_blocks import Downward, spread
 from anabranch.readers.zip_container import Element, attribute, local
 
 _MOST_COLUMNS = 16_384
 _MOST_REPEATED = 100
 _MOST_SPREAD = 100_000
+_HIDDEN = "hidden cells were left out ({})"
 _VALUES = ("value", "boolean-value", "string-value", "time-value")
 
 
 class OdfRows:
-    """The rows of one sheet.
-
-    Attributes:
-        hidden: How many cells with something in them were left out because they are not shown.
-        alike: How many rows were left out because a hundred of the same stood before them.
-    """
+    """The rows of one sheet."""
 
     def __init__(self, body: OdfBody) -> None:
         """Take what reads the words of the cells."""
-        self.hidden = 0
-        self.alike = 0
         self._body = body
         self._down = Downward()
 
@@ -37,10 +31,10 @@ class OdfRows:
             times = repeats(element, "number-rows-repeated")
             row = self._row(element, number + 1, hidden)
             if attribute(element, "visibility") == "collapse" and local(element.getparent()) != "table-row-group":
-                self.hidden += len(row)
+                self._body.left_out[_HIDDEN] += len(row)
             else:
                 shown = min(times, _MOST_REPEATED) if row else 1
-                self.alike += times - shown if row else 0
+                self._body.left_out["rows like a hundred before them were left out ({})"] += times - shown if row else 0
                 yield from [spread(self._down.over(row, number + 1))] * shown
             number += times
 
@@ -54,7 +48,7 @@ class OdfRows:
                 self._span(cell, column, number, text)
                 # A cell may claim to stand in every column; what it says is said well enough then.
                 last = min(column + times, _MOST_COLUMNS + 1) if times * len(text) <= _MOST_SPREAD else column + 1
-                self.hidden += len(hidden.intersection(range(column, last)))
+                self._body.left_out[_HIDDEN] += len(hidden.intersection(range(column, last)))
                 row |= {at: text for at in range(column, last) if at not in hidden}
             column += times
             if column > _MOST_COLUMNS:
@@ -68,7 +62,7 @@ class OdfRows:
 
     def _text(self, cell: Element) -> str:
         """Return what a cell shows; a date as the file keeps it, since what is shown may be read in two ways."""
-        self._body.comments += sum(1 for _ in cell.iterchildren("{*}annotation"))
+        self._body.left_out[COMMENTS] += sum(1 for _ in cell.iterchildren("{*}annotation"))
         date = attribute(cell, "date-value").removesuffix("T00:00:00")
         if date:
             return date.replace("T", " ")

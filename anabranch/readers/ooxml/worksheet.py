@@ -10,6 +10,7 @@ from typing import IO
 
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
+from anabranch.readers.document_parts import LeftOut
 from anabranch.readers.ooxml.number_formats import Format, shown
 from anabranch.readers.ooxml.package import parts
 from anabranch.readers.ooxml.workbook import Workbook, string_of
@@ -101,20 +102,15 @@ def _hidden(column: Element) -> Iterator[int]:
 
 
 _TRUE = frozenset({"1", "true"})
+_HIDDEN = "hidden cells were left out ({})"
 
 
 class ExcelRows:
-    """The rows of one sheet.
+    """The rows of one sheet."""
 
-    Attributes:
-        hidden: How many cells with something in them were left out because Excel does not show them.
-        bare: How many formulas have no value stored, so that the formula itself stands for it.
-    """
-
-    def __init__(self, workbook: Workbook, layout: SheetLayout) -> None:
-        """Take what the cells refer to."""
-        self.hidden = 0
-        self.bare = 0
+    def __init__(self, workbook: Workbook, layout: SheetLayout, left_out: LeftOut) -> None:
+        """Take what the cells refer to, and what counts those that are not shown."""
+        self._left_out = left_out
         self._workbook = workbook
         self._layout = layout
         self._column = 0
@@ -138,7 +134,7 @@ class ExcelRows:
             if number > MOST_ROWS:
                 return
             if self._is_hidden(element, number):
-                self.hidden += len(row)
+                self._left_out[_HIDDEN] += len(row)
             elif row:
                 if last and number > last + 1:
                     yield []
@@ -152,7 +148,7 @@ class ExcelRows:
         if not text or self._column > MOST_COLUMNS:
             return
         if self._column in self._layout.hidden or self._format(element) == "hidden":
-            self.hidden += 1
+            self._left_out[_HIDDEN] += 1
         else:
             cells[self._column] = text
 
@@ -172,7 +168,7 @@ class ExcelRows:
 
     def _formula(self, element: Element) -> str:
         formula = element.findtext("{*}f")
-        self.bare += bool(formula)
+        self._left_out["formulas have no stored value and stand for themselves ({})"] += bool(formula)
         return f"={clean(formula)}" if formula else ""
 
     def _string(self, place: str) -> str:

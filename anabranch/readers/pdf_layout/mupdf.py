@@ -1,12 +1,11 @@
-"""The part of PyMuPDF that the reader leans on, with types: the library's own functions have none."""
+"""The part of PyMuPDF that the reader leans on, with names for what its untyped functions return."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import pymupdf
 from pymupdf.mupdf import FzErrorBase
@@ -26,110 +25,19 @@ RawBlock = dict[str, Any]
 PdfWord = tuple[float, float, float, float, str, int, int, int]
 """Left, top, right, bottom, the letters; then its block, line and place, which nobody here asks for."""
 
-_EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
+Page: TypeAlias = Any
+"""A `pymupdf.Page`; the library brings no types."""
+
+Pdf: TypeAlias = Any
+"""A `pymupdf.Document`, to be closed by its `with` block."""
+
 FAULTS: tuple[type[Exception], ...] = (RuntimeError, ValueError, FzErrorBase)
 """What MuPDF raises on a damaged file."""
 
+_EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
 _NO_MEMORY = re.compile(r"\b(?:m|c|re)alloc")
 _TEXT = pymupdf.TEXT_PRESERVE_WHITESPACE  # without images, ligatures spelt out
 _FLAGS = _TEXT | pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_LAZY_VECTORS  # lazily, so that an underline cuts no line
-
-
-class Rect(Protocol):
-    """The size of a page in points."""
-
-    width: float
-    height: float
-
-
-class Pixmap(Protocol):
-    """A rendered page."""
-
-    width: int
-    height: int
-    stride: int
-    samples: bytes
-
-    def tobytes(self, output: str) -> bytes:
-        """Return the picture as a file of a format such as `png`."""
-        ...
-
-
-class TextPage(Protocol):
-    """A page, read."""
-
-    def extractDICT(self) -> dict[str, list[RawBlock]]:  # noqa: N802
-        """Return all blocks under the key `blocks`."""
-        ...
-
-    def extractWORDS(self) -> list[PdfWord]:  # noqa: N802
-        """Return all words."""
-        ...
-
-
-class Page(Protocol):
-    """`pymupdf.Page`."""
-
-    number: int
-    rect: Rect
-    rotation: int
-    rotation_matrix: Sequence[float]
-
-    def get_textpage(self, *, flags: int, clip: Box, matrix: Sequence[float]) -> TextPage:
-        """Read the page."""
-        ...
-
-    def get_images(self) -> list[tuple[Any, ...]]:
-        """Return the images that the page may show, without looking at where."""
-        ...
-
-    def get_image_info(self) -> list[dict[str, Any]]:
-        """Return the place of each image."""
-        ...
-
-    def get_bboxlog(self) -> list[tuple[str, Box]]:
-        """Return everything that is drawn."""
-        ...
-
-    def get_pixmap(self, *, dpi: int, colorspace: object, alpha: bool) -> Pixmap:
-        """Render the page."""
-        ...
-
-
-class Pdf(Protocol):
-    """`pymupdf.Document`."""
-
-    needs_pass: bool
-    is_pdf: bool
-    is_repaired: bool
-    page_count: int
-    metadata: dict[str, str | None] | None
-
-    def __enter__(self) -> Self:
-        """Enter a block at whose end the file is closed."""
-        ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file."""
-        ...
-
-    def __getitem__(self, number: int) -> Page:
-        """Return a page by its 0-based number."""
-        ...
-
-    def authenticate(self, password: str) -> int:
-        """Return 0 when the password is wrong."""
-        ...
-
-    def get_toc(self) -> list[tuple[int, str, int]]:
-        """Return the outline: level, title, 1-based page."""
-        ...
-
-    def embfile_count(self) -> int:
-        """Return how many files are attached."""
-        ...
 
 
 def open_pdf(path: Path) -> Pdf:
@@ -141,7 +49,7 @@ def open_pdf(path: Path) -> Pdf:
     tools: Any = pymupdf.TOOLS
     tools.mupdf_display_errors(False)
     tools.mupdf_display_warnings(False)
-    opener = cast("Callable[..., Pdf]", pymupdf.open)
+    opener: Any = pymupdf.open
     return opener(path, filetype="pdf")
 
 
@@ -161,12 +69,14 @@ class Image(NamedTuple):
 
 def raw_blocks(page: Page) -> list[RawBlock]:
     """Return everything on a page that is text or drawn by lines. Raises whatever MuPDF raises on a bad page."""
-    return _read(page, _FLAGS).extractDICT()["blocks"]
+    blocks: list[RawBlock] = _read(page, _FLAGS).extractDICT()["blocks"]
+    return blocks
 
 
 def words(page: Page) -> list[PdfWord]:
     """Return the words of a page with their places."""
-    return _read(page, _TEXT).extractWORDS()
+    found: list[PdfWord] = _read(page, _TEXT).extractWORDS()
+    return found
 
 
 def images(page: Page) -> list[Image]:
@@ -181,7 +91,7 @@ def painted(page: Page) -> list[tuple[str, Box]]:
     return [(kind, shown(box)) for kind, box in page.get_bboxlog()]
 
 
-def _read(page: Page, flags: int) -> TextPage:
+def _read(page: Page, flags: int) -> Any:  # noqa: ANN401  # a `pymupdf.TextPage`
     # MuPDF reads a page that is turned as if it were not; the matrix puts its words where the eye sees them.
     return page.get_textpage(flags=flags, clip=_EVERYWHERE, matrix=page.rotation_matrix)
 
