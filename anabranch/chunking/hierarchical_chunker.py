@@ -23,7 +23,7 @@ DEFAULT_SIZES: Sizes = (2048, 512, 128)
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ChunkNode:
     """One chunk of the tree; see `anabranch.readers.document.Chunk` for the fields of the same name.
 
     Attributes:
@@ -46,10 +46,10 @@ class Tree:
     """A document's text and its chunks, parents before their children, in reading order."""
 
     text: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[ChunkNode, ...]
 
     @property
-    def leaves(self) -> tuple[Node, ...]:
+    def leaves(self) -> tuple[ChunkNode, ...]:
         """The chunks of the lowest level."""
         return tuple(node for node in self.nodes if node.level == 2)
 
@@ -182,8 +182,8 @@ def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(titles[0] for titles in takewhile(lambda titles: len(set(titles)) == 1, zip(*paths, strict=False)))
 
 
-def _numbered(roots: Sequence[_Span], text: str) -> list[Node]:
-    nodes: list[Node] = []
+def _numbered(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
+    nodes: list[ChunkNode] = []
 
     def visit(span: _Span, level: int, parent: int | None) -> None:
         index = len(nodes)
@@ -196,9 +196,9 @@ def _numbered(roots: Sequence[_Span], text: str) -> list[Node]:
     return nodes
 
 
-def _node(span: _Span, level: int, parent: int | None, text: str) -> Node:
+def _node(span: _Span, level: int, parent: int | None, text: str) -> ChunkNode:
     levels: tuple[Level, Level, Level] = (0, 1, 2)
-    return Node(
+    return ChunkNode(
         level=levels[level],
         start=span.start,
         end=span.end,

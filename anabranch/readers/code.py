@@ -14,10 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from anabranch.readers.code_languages import LANGUAGES
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles, under
+from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import in_parts
-from anabranch.readers.encoding import decode
-from anabranch.text.normalization import clean_counted
+from anabranch.readers.encoding import cleaned, decode
 
 
 def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
@@ -29,10 +28,7 @@ def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     Raises:
         ReadingError: `empty`, `broken` (binary data), `encoding`.
     """
-    text, notes = decode(path.read_bytes(), source)
-    text, hidden = clean_counted(text)
-    if hidden:
-        notes = (*notes, f"invisible characters were removed ({hidden})")
+    text, notes = cleaned(*decode(path.read_bytes(), source))
     language = LANGUAGES[path.suffix.lower()]
     metadata = {"format": "code", "language": language}
     whole = Document(source, source, (), metadata, key=source, notes=notes)
@@ -41,11 +37,11 @@ def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
 
 def _blocks(lines: Sequence[str], language: str) -> Iterator[Block]:
     marks = {definition.line: definition for definition in definitions(lines, language)}
-    path: Open = ()
+    path: HeadingPath = ()
     for first, last in pairwise(sorted({0, *marks, len(lines)})):
         mark = marks.get(first)
         if mark is not None:
-            path = under(path, mark.depth, mark.name)[: None if mark.name else -1]
+            path = with_heading(path, mark.depth, mark.name)[: None if mark.name else -1]
         text = "\n".join(lines[first:last]).strip("\n")
         if text.strip():
             yield Block(text, None, titles(path))

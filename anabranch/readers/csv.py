@@ -28,7 +28,7 @@ _SAMPLE = 1 << 20
 _SAMPLE_LINES = 200
 _LONGEST_LINE = 1 << 24
 _FEW_NULS = 0.01
-_TOLD_DIALECT = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 
 
 def read_delimited(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
@@ -55,9 +55,9 @@ class _CsvTable:
 
     def __init__(self, lines: Iterator[str], preferred: str) -> None:
         first = list(islice(lines, _SAMPLE_LINES))
-        told = _TOLD_DIALECT.fullmatch(first[0]) if first else None
-        dialect = Dialect(told[1], '"') if told else dialect_of(first, preferred)
-        self._records = Records(chain(first[1:] if told else first, lines), dialect)
+        separator = _SEPARATOR_LINE.fullmatch(first[0]) if first else None
+        dialect = Dialect(separator[1], '"') if separator else dialect_of(first, preferred)
+        self._records = Records(chain(first[1:] if separator else first, lines), dialect)
         self._hidden = 0
 
     def rows(self) -> Iterator[Sequence[str]]:

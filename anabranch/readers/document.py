@@ -136,13 +136,13 @@ class Chunk:
     tokens: int
 
 
-Open = tuple[tuple[int, str], ...]
+HeadingPath = tuple[tuple[int, str], ...]
 """The headings that a block stands under, outermost first, each with its level (1 is the highest)."""
 
 _NO_TITLE = re.compile(r"untitled.*|microsoft word.*|document\d*|\S+\.\w{2,5}|[\W\d_]*", re.IGNORECASE)
 
 
-def under(open_headings: Open, level: int, title: str) -> Open:
+def with_heading(open_headings: HeadingPath, level: int, title: str) -> HeadingPath:
     """Return the path after a heading of `level`: those above it stay, its equals and those below it close."""
     return (*(entry for entry in open_headings if entry[0] < level), (level, title))
 
@@ -152,7 +152,7 @@ def titles(open_headings: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(title for _, title in open_headings)
 
 
-def declared(title: str | None) -> str:
+def declared_title(title: str | None) -> str:
     """Return the title a file declares, or nothing when a program left its own mark there (a file name, a number)."""
     text = squeeze(title or "")
     return "" if _NO_TITLE.fullmatch(text) else text

@@ -18,7 +18,16 @@ from docx.oxml.ns import qn
 from docx.oxml.xmlchemy import BaseOxmlElement as Element
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, declared, titles, under
+from anabranch.readers.document import (
+    PLAIN,
+    Block,
+    Document,
+    HeadingPath,
+    ReadOptions,
+    declared_title,
+    titles,
+    with_heading,
+)
 from anabranch.readers.table_blocks import markdown_rows
 from anabranch.readers.zip_container import ZipFormat, check
 from anabranch.text.normalization import clean, squeeze
@@ -41,7 +50,7 @@ def read_docx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     blocks = tuple(_Body(_levels(word)).blocks(word))
     if not blocks:
         raise ReadingError(f"{source!r} holds no text.", reason="empty")
-    title = declared(word.core_properties.title) or next((b.text for b in blocks if b.is_heading), path.stem)
+    title = declared_title(word.core_properties.title) or next((b.text for b in blocks if b.is_heading), path.stem)
     author = squeeze(word.core_properties.author or "")
     metadata = {"format": "docx"} | ({"author": author} if author else {})
     yield Document(source, title, blocks, metadata, key=source)
@@ -74,7 +83,7 @@ class _Body:
 
     def __init__(self, levels: Mapping[str, int]) -> None:
         self._levels = levels
-        self._path: Open = ()
+        self._path: HeadingPath = ()
         self._list: list[str] = []
 
     def blocks(self, word: WordDocument) -> Iterator[Block]:
@@ -103,7 +112,7 @@ class _Body:
             yield from self._end_list()
             if level:
                 text = squeeze(text)
-                self._path = under(self._path, level, text)
+                self._path = with_heading(self._path, level, text)
             yield Block(text, None, titles(self._path), bool(level))
         for box in element.iter(qn("w:txbxContent")):
             if not any(ancestor.tag == _FALLBACK for ancestor in box.iterancestors()):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles, under
+from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.encoding import decode
 from anabranch.readers.html import Visible, page_blocks, parse_html
 from anabranch.readers.plain_text import paragraphs
@@ -29,7 +29,7 @@ _LEAST_SHARE = 0.25
 _MOST_NAMED = 10
 _LONGEST_NAME = 80
 
-Mail: TypeAlias = "Message[Any, Any]"
+MimePart: TypeAlias = "Message[Any, Any]"
 
 
 def read_eml(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
@@ -47,17 +47,17 @@ def read_eml(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
         message = email.message_from_bytes(decode(data, source)[0].encode(), policy=email.policy.compat32)
     if not any(message[name] for name in _SIGNS):
         raise ReadingError(f"{source!r} is no e-mail message.", reason="broken", hint="Check the file's extension.")
-    post = _Post(source)
-    blocks = tuple(post.blocks(message))
-    if post.is_encrypted and len(blocks) <= 1:
+    mail = _MailText(source)
+    blocks = tuple(mail.blocks(message))
+    if mail.is_encrypted and len(blocks) <= 1:
         raise ReadingError(f"{source!r} is encrypted.", reason="encrypted", hint="Save it decrypted.")
     if not blocks:
         raise ReadingError(f"{source!r} holds no text.", reason="empty")
     title = squeeze(_header(message, "Subject")) or path.stem
-    yield Document(source, title, blocks, _metadata(message, post), key=source, notes=tuple(post.notes()))
+    yield Document(source, title, blocks, _metadata(message, mail), key=source, notes=tuple(mail.notes()))
 
 
-class _Post:
+class _MailText:
     """One message with those attached to it; counts what is left out."""
 
     def __init__(self, source: str) -> None:
@@ -67,7 +67,7 @@ class _Post:
         self._visible = Visible()
         self._decoding: dict[str, None] = {}
 
-    def blocks(self, message: Mail, path: Open = ()) -> Iterator[Block]:
+    def blocks(self, message: MimePart, path: HeadingPath = ()) -> Iterator[Block]:
         """Yield the headers that matter as one block, then the text."""
         said = [(name, squeeze(_header(message, name))) for name in _SHOWN]
         text = "\n".join(f"{name}: {value}" for name, value in said if value)
@@ -85,7 +85,7 @@ class _Post:
             yield f"hidden text was left out ({self._visible.hidden} characters)"
         yield from self._decoding
 
-    def _body(self, part: Mail, path: Open) -> Iterator[Block]:
+    def _body(self, part: MimePart, path: HeadingPath) -> Iterator[Block]:
         kind = part.get_content_type()
         self.is_encrypted = self.is_encrypted or kind in _ENCRYPTED
         inner = [each for each in _payload(part) if isinstance(each, Message)]
@@ -101,7 +101,7 @@ class _Post:
         elif part.get_content_maintype() != "multipart":
             self._name(part)
 
-    def _alternatives(self, parts: list[Mail], path: Open) -> Iterator[Block]:
+    def _alternatives(self, parts: list[MimePart], path: HeadingPath) -> Iterator[Block]:
         """Yield the first form, which is the plainest, or the last one where that says much more."""
         forms = [list(self._body(part, path)) for part in parts]
         lengths = [sum(len(block.text) for block in form) for form in forms]
@@ -111,14 +111,14 @@ class _Post:
         fullest = max(range(len(forms)), key=lengths.__getitem__)
         yield from forms[fullest if lengths[chosen] < _LEAST_SHARE * lengths[fullest] else chosen]
 
-    def _attached_message(self, messages: list[Mail], path: Open) -> Iterator[Block]:
+    def _attached_message(self, messages: list[MimePart], path: HeadingPath) -> Iterator[Block]:
         for message in messages:
             title = f"Attached message: {squeeze(_header(message, 'Subject')) or 'without a subject'}"
-            below = under(path, len(path) + 1, title)
+            below = with_heading(path, len(path) + 1, title)
             yield Block(title, None, titles(below), is_heading=True)
             yield from self.blocks(message, below)
 
-    def _text(self, part: Mail, path: Open) -> Iterator[Block]:
+    def _text(self, part: MimePart, path: HeadingPath) -> Iterator[Block]:
         text = self._decoded(part)
         if part.get_content_type() == "text/html":
             blocks, _ = page_blocks(parse_html(text, self._source), self._visible, path)
@@ -126,7 +126,7 @@ class _Post:
         else:
             yield from (Block(each, None, titles(path)) for each in paragraphs(clean(text)))
 
-    def _decoded(self, part: Mail) -> str:
+    def _decoded(self, part: MimePart) -> str:
         """Return the text of a part: in the encoding that it names if that fits, else in the one that does."""
         data = part.get_payload(decode=True)
         if not isinstance(data, bytes) or not data.strip():
@@ -145,17 +145,17 @@ class _Post:
         except ReadingError:
             return "", ("a part that says it is text is none, and was not read",)
 
-    def _name(self, part: Mail) -> None:
+    def _name(self, part: MimePart) -> None:
         name = squeeze(_readable(part.get_filename() or ""))[:_LONGEST_NAME]
         self.attached.append(name or part.get_content_type())
 
 
-def _payload(part: Mail) -> list[Any]:
+def _payload(part: MimePart) -> list[Any]:
     payload = part.get_payload()
     return payload if isinstance(payload, list) else []
 
 
-def _header(message: Mail, name: str) -> str:
+def _header(message: MimePart, name: str) -> str:
     return _readable(next((str(value) for each, value in message.raw_items() if each.lower() == name.lower()), ""))
 
 
@@ -179,18 +179,18 @@ def _word(word: bytes | str, charset: str | None) -> str:
     return word if isinstance(word, str) else word.decode(charset or "raw-unicode-escape", errors="replace")
 
 
-def _metadata(message: Mail, post: _Post) -> dict[str, Any]:
+def _metadata(message: MimePart, mail: _MailText) -> dict[str, Any]:
     people = {name: _addresses(message, name) for name in ("from", "to", "cc")}
-    facts = {"format": "eml", **people, "date": _date(message), "attachments": post.attached}
+    facts = {"format": "eml", **people, "date": _date(message), "attachments": mail.attached}
     return {name: value for name, value in facts.items() if value}
 
 
-def _addresses(message: Mail, name: str) -> list[str]:
+def _addresses(message: MimePart, name: str) -> list[str]:
     pairs = getaddresses([str(value) for each, value in message.raw_items() if each.lower() == name])
     return [squeeze(address) for _, address in pairs if "@" in address]
 
 
-def _date(message: Mail) -> str:
+def _date(message: MimePart) -> str:
     """Return when the message was written, in UTC, so that filters can compare; nothing when it does not say."""
     try:
         written = parsedate_to_datetime(str(message.get("Date", "")))

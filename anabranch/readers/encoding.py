@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from anabranch.errors import ReadingError
+from anabranch.text.normalization import clean_counted
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -32,6 +33,12 @@ def decode(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of `data` and notes on how it was decoded; see `codec_of`."""
     name, notes = codec_of(data, source)
     return data.decode(name, errors="replace"), notes
+
+
+def cleaned(text: str, notes: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return a decoded text without invisible characters, and a note on how many there were beside the others."""
+    text, hidden = clean_counted(text)
+    return text, (*notes, f"invisible characters were removed ({hidden})") if hidden else notes
 
 
 def codec_of(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:

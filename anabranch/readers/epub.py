@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from bs4 import BeautifulSoup, Tag
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, declared
+from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, declared_title
 from anabranch.readers.html import BLOCKS, Visible, page_blocks, parse_html
 from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened, protected
 from anabranch.text.normalization import squeeze
@@ -36,11 +36,11 @@ def read_epub(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
         raise ReadingError(f"{source!r} shows no text.", reason="empty", hint="Its pages may be pictures.")
     facts = {
         "format": "epub",
-        "author": ", ".join(book.said("creator")),
-        "language": "".join(book.said("language")[:1]),
+        "author": ", ".join(book.dublin_core("creator")),
+        "language": "".join(book.dublin_core("language")[:1]),
     }
     metadata = {name: value for name, value in facts.items() if value}
-    title = declared(next(iter(book.said("title")), "")) or path.stem
+    title = declared_title(next(iter(book.dublin_core("title")), "")) or path.stem
     yield Document(source, title, blocks, metadata, key=source, notes=tuple(book.notes()))
 
 
@@ -56,7 +56,7 @@ class _EbookText:
         self._visible = Visible()
         self._missing = 0
 
-    def said(self, name: str) -> list[str]:
+    def dublin_core(self, name: str) -> list[str]:
         """Return what the book says of itself under a name of the Dublin Core."""
         holder = self._root.find("{*}metadata")
         elements = [] if holder is None else [element for element in holder.iter() if local(element) == name]
@@ -69,7 +69,7 @@ class _EbookText:
         self._missing = sum(chapter not in self._archive.names for chapter in chapters) + spine.count(None)
         self._refuse_protected(chapters)
         entries = self._entries(list(items.values()))
-        path: Open = ()
+        path: HeadingPath = ()
         for chapter in dict.fromkeys(chapters):
             if chapter in self._archive.names:
                 soup = parse_html(self._archive.read(chapter, _LONGEST_CHAPTER), self._source)

@@ -13,7 +13,16 @@ from bs4.element import CData, NavigableString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, declared, titles, under
+from anabranch.readers.document import (
+    PLAIN,
+    Block,
+    Document,
+    HeadingPath,
+    ReadOptions,
+    declared_title,
+    titles,
+    with_heading,
+)
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.table_blocks import markdown_rows
 from anabranch.text.normalization import clean, squeeze
@@ -37,7 +46,7 @@ def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     blocks = page_blocks(soup, visible)[0]
     if not blocks:
         raise ReadingError(f"{source!r} shows no text.", reason="empty")
-    title = declared(soup.title.get_text()) if soup.title else ""
+    title = declared_title(soup.title.get_text()) if soup.title else ""
     title = title or next((block.text for block in blocks if block.is_heading), path.stem)
     notes = (f"hidden text was left out ({visible.hidden} characters)",) if visible.hidden else ()
     yield Document(source, title, blocks, {"format": "html"}, key=source, notes=notes)
@@ -48,7 +57,7 @@ def visible_text(markup: str) -> str:
     return "\n".join(block.text for block in page_blocks(parse_html(markup, "a fragment of HTML"), Visible())[0])
 
 
-def page_blocks(soup: BeautifulSoup, visible: Visible, path: Open = ()) -> tuple[tuple[Block, ...], Open]:
+def page_blocks(soup: BeautifulSoup, visible: Visible, path: HeadingPath = ()) -> tuple[tuple[Block, ...], HeadingPath]:
     """Return what a visitor sees of a page, and the headings that are open at its end.
 
     Args:
@@ -77,7 +86,7 @@ def parse_html(data: bytes | str, source: str) -> BeautifulSoup:
 class _Page:
     """Collects text into blocks: a new one at each block-level tag, a list in one, a table in one."""
 
-    def __init__(self, visible: Visible, path: Open) -> None:
+    def __init__(self, visible: Visible, path: HeadingPath) -> None:
         self.path = path
         self._visible = visible
         self._lines: list[tuple[str, list[str]]] = [("", [])]
@@ -172,7 +181,7 @@ class _Page:
             return
         if level:
             text = squeeze(text)
-            self.path = under(self.path, level, text)
+            self.path = with_heading(self.path, level, text)
         yield Block(text if level else text.rstrip(), None, titles(self.path), bool(level))
 
 

@@ -10,11 +10,20 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, access_tags, titles, under
-from anabranch.readers.encoding import decode
+from anabranch.readers.document import (
+    PLAIN,
+    Block,
+    Document,
+    HeadingPath,
+    ReadOptions,
+    access_tags,
+    titles,
+    with_heading,
+)
+from anabranch.readers.encoding import cleaned, decode
 from anabranch.readers.frontmatter import FrontMatter, front_matter
 from anabranch.readers.html import visible_text
-from anabranch.text.normalization import clean, clean_counted, squeeze
+from anabranch.text.normalization import clean, squeeze
 
 _ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)
 _EDGES = {
@@ -39,10 +48,7 @@ def read_markdown(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
     Raises:
         ReadingError: `empty`, `broken` (binary data, or an `access` that is no list of tags) or `encoding`.
     """
-    text, notes = decode(path.read_bytes(), source)
-    text, hidden = clean_counted(text)
-    if hidden:
-        notes = (*notes, f"invisible characters were removed ({hidden})")
+    text, notes = cleaned(*decode(path.read_bytes(), source))
     front = front_matter(text)
     written = markdown_blocks(front.body)[0]
     blocks = (Block(front.unread), *written) if front.unread else written
@@ -80,7 +86,7 @@ def _access(front: FrontMatter, source: str) -> tuple[str, ...]:
         raise ReadingError(msg, reason="broken", hint="Write it like this: access: [staff, board]") from error
 
 
-def markdown_blocks(text: str, path: Open = ()) -> tuple[tuple[Block, ...], Open]:
+def markdown_blocks(text: str, path: HeadingPath = ()) -> tuple[tuple[Block, ...], HeadingPath]:
     """Return the blocks of a text that stands under the headings of `path`, and the headings open at its end."""
     blocks: list[Block] = []
     for group in _top_level(_PARSER.parse(text)):
@@ -89,7 +95,7 @@ def markdown_blocks(text: str, path: Open = ()) -> tuple[tuple[Block, ...], Open
             continue
         heads = group[0].type == "heading_open"
         if heads:
-            path = under(path, int(group[0].tag[1]), written)
+            path = with_heading(path, int(group[0].tag[1]), written)
         blocks.append(Block(written, None, titles(path), heads))
     return tuple(blocks), path
 

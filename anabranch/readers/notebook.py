@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles
+from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles
 from anabranch.readers.document_parts import LeftOut, in_parts
 from anabranch.readers.encoding import decode
 from anabranch.readers.markdown import markdown_blocks
@@ -43,7 +43,7 @@ class _Cells:
         self.left_out = LeftOut()
 
     def blocks(self) -> Iterator[Block]:
-        path: Open = ()
+        path: HeadingPath = ()
         for cell in self._cells:
             text = self._clean(_joined(cell.get("source", cell.get("input"))))
             if cell.get("cell_type") == "markdown":

@@ -30,7 +30,7 @@ _ANOTHER_WAY = "or run it through OCR first, for instance: ocrmypdf in.pdf out.p
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class OcrUnavailable:
     """Why there is no OCR: `what` is missing, and a `hint` at what to do."""
 
     what: str
@@ -73,7 +73,7 @@ class Tesseract:
         return recognised(done.stdout, dpi)
 
 
-def tesseract(languages: Sequence[str]) -> Tesseract | Lack:
+def tesseract(languages: Sequence[str]) -> Tesseract | OcrUnavailable:
     """Return the program on the path, if it knows the languages.
 
     Args:
@@ -81,18 +81,18 @@ def tesseract(languages: Sequence[str]) -> Tesseract | Lack:
     """
     program = shutil.which("tesseract")
     if program is None:
-        return Lack("Tesseract is not on this machine", f"Install it (tesseract-ocr), {_ANOTHER_WAY}")
+        return OcrUnavailable("Tesseract is not on this machine", f"Install it (tesseract-ocr), {_ANOTHER_WAY}")
     try:
         listed = _run([program, "--list-langs"], b"", _LISTING_SECONDS)
     except (subprocess.TimeoutExpired, OSError) as error:
         what = f"Tesseract does not start ({type(error).__name__})"
-        return Lack(what, f"Try `tesseract --list-langs`, {_ANOTHER_WAY}")
+        return OcrUnavailable(what, f"Try `tesseract --list-langs`, {_ANOTHER_WAY}")
     known = {line.strip() for line in listed.stdout.decode("utf-8", "replace").splitlines()[1:]}
     missing = [language for language in languages if language not in known]
     if missing or not languages:
         names = ", ".join(missing) or "any language"
         hint = f"Install it (tesseract-ocr-{names}), or set TESSDATA_PREFIX to the folder with its .traineddata."
-        return Lack(f"Tesseract has no data for {names}", hint)
+        return OcrUnavailable(f"Tesseract has no data for {names}", hint)
     return Tesseract(program, tuple(languages), knows_directions="osd" in known)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared
+from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared_title
 from anabranch.readers.document_parts import LeftOut, in_parts
 from anabranch.readers.odf.odf_body import HiddenStyles, OdfBody, hidden_styles
 from anabranch.readers.odf.odf_sheet import OdfRows
@@ -28,12 +28,12 @@ def read_odf(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     with opened(path, source, _KIND) as archive:
         _refuse_protected(archive, source)
         content = archive.xml("content.xml")
-        text = _Text(content, hidden_styles(archive, content))
-        title, author = _said(archive)
+        text = _OdfText(content, hidden_styles(archive, content))
+        title, author = _title_and_author(archive)
         yield from in_parts(text.blocks(), _whole(path, source, content, title, author), text.left_out.notes)
 
 
-class _Text:
+class _OdfText:
     """What a file shows, of whichever kind it is; counts what is left out."""
 
     def __init__(self, content: Element, styles: HiddenStyles) -> None:
@@ -105,12 +105,12 @@ def _whole(path: Path, source: str, content: Element, title: str, author: str) -
     return Document(source, title or first or path.stem, (), metadata, key=source)
 
 
-def _said(archive: Archive) -> tuple[str, str]:
+def _title_and_author(archive: Archive) -> tuple[str, str]:
     """Return the title and the author that the file declares."""
     if "meta.xml" not in archive.names:
         return "", ""
     said = {local(element): squeeze(element.text or "") for element in archive.xml("meta.xml").iter()}
-    return declared(said.get("title")), said.get("initial-creator", "") or said.get("creator", "")
+    return declared_title(said.get("title")), said.get("initial-creator", "") or said.get("creator", "")
 
 
 def _refuse_protected(archive: Archive, source: str) -> None:

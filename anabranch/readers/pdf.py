@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import PLAIN, Document, ReadOptions, declared
+from anabranch.readers.document import PLAIN, Document, ReadOptions, declared_title
 from anabranch.readers.heartbeat import beat
 from anabranch.readers.pdf_layout.headings import PdfOutline, body_size, with_outline, with_type
-from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, PdfWord, open_pdf, spare, words
+from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, PdfWord, open_pdf, raise_if_out_of_memory, words
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
-from anabranch.readers.pdf_layout.reading_order import flow
+from anabranch.readers.pdf_layout.reading_order import document_paragraphs
 from anabranch.readers.pdf_layout.text_lines import PageLines, page_lines
 from anabranch.readers.scanned_pages import Scans, pages_named, scan_notes, with_scans_read
 from anabranch.text.normalization import squeeze
@@ -43,13 +43,13 @@ def _read(path: Path, source: str, options: ReadOptions) -> Document:
     try:
         opened = open_pdf(path)
     except FAULTS as error:
-        spare(error)
+        raise_if_out_of_memory(error)
         raise _damaged(source) from error
     with opened as pdf:
         _check(pdf, source, options.passwords)
         pages, unreadable = _pages(pdf)
         scans = with_scans_read(pdf, pages, options)
-        found = flow(scans.pages, partial(_words, pdf))
+        found = document_paragraphs(scans.pages, partial(_words, pdf))
         if not found:
             raise _without_text(scans, unreadable, source)
         outline = _outline(pdf)
@@ -79,7 +79,7 @@ def _pages(pdf: Pdf) -> tuple[list[PageLines], list[int]]:
         try:
             pages.append(page_lines(pdf[number]))
         except FAULTS as error:  # one bad page must not cost the others
-            spare(error)
+            raise_if_out_of_memory(error)
             unreadable.append(number + 1)
         beat()
     return pages, unreadable
@@ -90,7 +90,7 @@ def _words(pdf: Pdf, number: int) -> list[PdfWord]:
     try:
         return words(pdf[number - 1])
     except FAULTS as error:
-        spare(error)
+        raise_if_out_of_memory(error)
         return []
 
 
@@ -116,7 +116,7 @@ def _outline(pdf: Pdf) -> PdfOutline:
     except TypeError:  # a damaged outline must not cost the text
         return []
     except FAULTS as error:
-        spare(error)
+        raise_if_out_of_memory(error)
         return []
     usable = [(level, title, page) for level, title, page in entries if title and page > 0]
     return usable if len(usable) > 1 else []
@@ -125,7 +125,7 @@ def _outline(pdf: Pdf) -> PdfOutline:
 def _title(pdf: Pdf, found: Sequence[Paragraph], path: Path) -> str:
     """Return the title the file declares, else the largest words on its first page, else its name."""
     largest = _largest_words([paragraph for paragraph in found if paragraph.page == found[0].page], body_size(found))
-    return declared((pdf.metadata or {}).get("title")) or largest or path.stem
+    return declared_title((pdf.metadata or {}).get("title")) or largest or path.stem
 
 
 def _largest_words(page: Sequence[Paragraph], body: float) -> str:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from anabranch.errors import ReadingError
 from anabranch.readers.dehyphenation import join_all, vocabulary
-from anabranch.readers.document import PLAIN, Block, Document, Open, ReadOptions, titles, under
-from anabranch.readers.encoding import decode
-from anabranch.text.normalization import clean_counted
+from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
+from anabranch.readers.encoding import cleaned, decode
 
 _BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")
 _CHAPTER = re.compile(
@@ -33,9 +32,7 @@ def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
         ReadingError: `empty`, `broken` (binary data) or `encoding`.
     """
     text, notes = decode(path.read_bytes(), source)
-    text, hidden = clean_counted(_SOFT_BREAK.sub("", text))
-    if hidden:
-        notes = (*notes, f"invisible characters were removed ({hidden})")
+    text, notes = cleaned(_SOFT_BREAK.sub("", text), notes)
     blocks = tuple(_headed(unwrapped(text)))
     if not blocks:
         raise ReadingError(f"{source!r} holds no text.", reason="empty")
@@ -86,21 +83,21 @@ def _unwrap(lines: Sequence[str], width: int, words: frozenset[str]) -> str:
 
 
 def _headed(parts: Sequence[str]) -> Iterator[Block]:
-    path: Open = ()
+    path: HeadingPath = ()
     underlines: list[str] = []
     numeral = 0
     for part in parts:
         found = _underlined(part, underlines)
         if found:
             level, title, rest = found
-            path = under(path, level, title)
+            path = with_heading(path, level, title)
             yield Block(title, None, titles(path), is_heading=True)
             if rest:
                 yield Block(rest, None, titles(path))
             continue
         level, numeral = _chapter(part.strip(), numeral)
         if level:
-            path = under(path, level, " ".join(part.split()))
+            path = with_heading(path, level, " ".join(part.split()))
         yield Block(part.strip() if level else part, None, titles(path), bool(level))
 
 

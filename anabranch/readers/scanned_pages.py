@@ -11,14 +11,14 @@ import pymupdf
 
 from anabranch.readers.document import ReadOptions
 from anabranch.readers.heartbeat import beat
-from anabranch.readers.ocr import Lack, Recognised, Tesseract, tesseract
-from anabranch.readers.pdf_layout.mupdf import FAULTS, Image, Page, Pdf, images, spare
+from anabranch.readers.ocr import OcrUnavailable, Recognised, Tesseract, tesseract
+from anabranch.readers.pdf_layout.mupdf import FAULTS, Image, Page, Pdf, images, raise_if_out_of_memory
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines
 
 _DPI = 300
 _LONGEST_SIDE = 5000
 _MOST_AT_ONCE = 4
-_OFF = Lack("OCR is switched off", "Leave --no-ocr out, or run it through OCR first: ocrmypdf in.pdf out.pdf")
+_OFF = OcrUnavailable("OCR is switched off", "Leave --no-ocr out, or run it through OCR first: ocrmypdf in.pdf out.pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Scans:
     read: tuple[int, ...] = ()
     wordless: tuple[int, ...] = ()
     failed: dict[int, str] = field(default_factory=dict)
-    lack: Lack | None = None
+    lack: OcrUnavailable | None = None
     doubtful: int = 0
 
 
@@ -48,7 +48,7 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
     if not waiting:
         return Scans(tuple(pages))
     program = tesseract(options.ocr_languages) if options.ocr else _OFF
-    if isinstance(program, Lack):
+    if isinstance(program, OcrUnavailable):
         return Scans(tuple(pages), lack=program)
     found = dict(_recognised(pdf, waiting, program))
     texts = {number: said for number, said in found.items() if isinstance(said, Recognised)}
@@ -132,7 +132,7 @@ def _picture(page: Page) -> tuple[bytes, float] | str:
         dpi = max(1, int(min(max(_DPI, native), 72 * _LONGEST_SIDE / longest)))
         return page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False).tobytes("pnm"), float(dpi)
     except FAULTS as error:
-        spare(error)
+        raise_if_out_of_memory(error)
         return "it cannot be drawn"
 
 

@@ -209,7 +209,7 @@ def _markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-class Downward:
+class MergedCells:
     """Repeats the value of a merged cell in each row that it spans, so that each row makes sense alone."""
 
     def __init__(self) -> None:
@@ -228,6 +228,6 @@ class Downward:
         return spanned | dict(row)
 
 
-def spread(row: Mapping[int, str]) -> list[str]:
+def cells_in_order(row: Mapping[int, str]) -> list[str]:
     """Return the cells of a row that is given by column, from 1."""
     return [row.get(column, "") for column in range(1, max(row, default=0) + 1)]

@@ -68,7 +68,7 @@ class Archive:
         if self._taken > MOST_PARSED or self.size(name) > most:
             msg = f"{self._source!r} holds more text than can be read at once ({name!r})."
             raise ReadingError(msg, reason="too_large", hint="Split it.")
-        with _damage_told(self._source):
+        with _damage_as_error(self._source):
             return self._file.read(name)
 
     def xml(self, name: str) -> Element:
@@ -81,7 +81,7 @@ class Archive:
 
     def stream(self, name: str) -> IO[bytes]:
         """Return one entry to read from piece by piece; the caller closes it."""
-        with _damage_told(self._source):
+        with _damage_as_error(self._source):
             return self._file.open(name)
 
 
@@ -106,7 +106,7 @@ def check(path: Path, source: str, kind: ZipFormat) -> None:
     if not zipfile.is_zipfile(path):
         msg = f"{source!r} is damaged or is no {kind.name}."
         raise ReadingError(msg, reason="broken", hint="Save it again, or check its extension.")
-    with _damage_told(source), zipfile.ZipFile(path) as file:
+    with _damage_as_error(source), zipfile.ZipFile(path) as file:
         entries = file.infolist()
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > MOST_UNPACKED:
@@ -118,7 +118,7 @@ def check(path: Path, source: str, kind: ZipFormat) -> None:
 
 
 @contextmanager
-def _damage_told(source: str) -> Iterator[None]:
+def _damage_as_error(source: str) -> Iterator[None]:
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.chunking.hierarchical_chunker import Node, Tree, grow
+from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree, grow
 from anabranch.errors import SettingsError
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.document import Block, Document
@@ -48,7 +48,7 @@ def check_laws(tree: Tree, sizes: tuple[int, int, int]) -> None:
 
 
 def check_children(tree: Tree) -> None:
-    children: dict[int, list[Node]] = {}
+    children: dict[int, list[ChunkNode]] = {}
     for node in tree.nodes:
         if node.parent is not None:
             children.setdefault(node.parent, []).append(node)

@@ -8,7 +8,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from anabranch.readers.ocr import Lack, Tesseract, tesseract
+from anabranch.readers.ocr import OcrUnavailable, Tesseract, tesseract
 
 WORDS = "The river divides above the town and each arm keeps its own course for some miles."
 
@@ -16,7 +16,7 @@ WORDS = "The river divides above the town and each arm keeps its own course for 
 def program() -> Tesseract:
     """Return the real program, or skip the test where it is not installed."""
     found = tesseract(("eng",))
-    if isinstance(found, Lack):
+    if isinstance(found, OcrUnavailable):
         pytest.skip(f"{found.what}: put `tesseract` with its English data on the PATH to run this")
     return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.readers import ocr
-from anabranch.readers.ocr import Lack, Recognised, Tesseract, recognised, tesseract
+from anabranch.readers.ocr import OcrUnavailable, Recognised, Tesseract, recognised, tesseract
 from tests.readers.scanned import WORDS, picture, program, stand_in
 
 NEEDS_SHELL = pytest.mark.skipif(sys.platform == "win32", reason="stands in for Tesseract with a shell script")
@@ -46,7 +46,7 @@ def test_what_is_no_picture_is_a_failure() -> None:
 def test_a_language_without_data_is_a_lack() -> None:
     program()
     found = tesseract(("eng", "tlh"))
-    assert isinstance(found, Lack)
+    assert isinstance(found, OcrUnavailable)
     assert "tlh" in found.what
     assert "TESSDATA_PREFIX" in found.hint
 
@@ -54,7 +54,7 @@ def test_a_language_without_data_is_a_lack() -> None:
 def test_without_the_program_there_is_a_lack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     found = tesseract(("eng",))
-    assert isinstance(found, Lack)
+    assert isinstance(found, OcrUnavailable)
     assert found.what == "Tesseract is not on this machine"
     assert "ocrmypdf" in found.hint
 
@@ -66,8 +66,8 @@ def test_the_program_is_found_on_the_path(monkeypatch: pytest.MonkeyPatch, tmp_p
     found = tesseract(("eng",))
     assert isinstance(found, Tesseract)
     assert found.program == str(tmp_path / "tesseract")
-    assert isinstance(tesseract(("deu",)), Lack)
-    assert isinstance(tesseract(()), Lack)
+    assert isinstance(tesseract(("deu",)), OcrUnavailable)
+    assert isinstance(tesseract(()), OcrUnavailable)
 
 
 @NEEDS_SHELL
@@ -77,7 +77,7 @@ def test_a_program_that_does_not_start_is_a_lack(monkeypatch: pytest.MonkeyPatch
     path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     found = tesseract(("eng",))
-    assert isinstance(found, Lack)
+    assert isinstance(found, OcrUnavailable)
     assert "does not start" in found.what
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
-from anabranch.readers.table_blocks import Downward, markdown_rows, spread, table_texts
+from anabranch.readers.table_blocks import MergedCells, cells_in_order, markdown_rows, table_texts
 
 
 def texts(*rows: str) -> list[str]:
@@ -160,7 +160,7 @@ def test_every_word_stays_and_every_row_has_the_same_columns(rows: list[list[str
 
 
 def test_a_value_shows_in_each_row_that_it_spans() -> None:
-    down = Downward()
+    down = MergedCells()
     down.begin(1, 3, "North")
     assert down.over({1: "North", 2: "Oslo"}, 2) == {1: "North", 2: "Oslo"}
     assert down.over({2: "Rome"}, 3) == {1: "North", 2: "Rome"}
@@ -169,13 +169,13 @@ def test_a_value_shows_in_each_row_that_it_spans() -> None:
 
 
 def test_an_empty_value_is_not_spread() -> None:
-    down = Downward()
+    down = MergedCells()
     down.begin(1, 9, "")
     assert down.over({2: "x"}, 2) == {2: "x"}
 
 
 @given(st.dictionaries(st.integers(1, 30), st.text(min_size=1)))
 def test_cells_take_their_places(row: dict[int, str]) -> None:
-    cells = spread(row)
+    cells = cells_in_order(row)
     assert len(cells) == max(row, default=0)
     assert {at: cell for at, cell in enumerate(cells, start=1) if cell} == row

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.chunking.hierarchical_chunker import Node, grow
+from anabranch.chunking.hierarchical_chunker import ChunkNode, grow
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Block, Document
 from anabranch.retrieval import auto_merging as merging
@@ -30,7 +30,7 @@ SIZES = (288, 96, 24)
 class Grown:
     """A tree by id: its nodes, parents, and children in reading order."""
 
-    nodes: dict[str, Node]
+    nodes: dict[str, ChunkNode]
     parents: dict[str, str | None]
     children: dict[str, list[str]]
 

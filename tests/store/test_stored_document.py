@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.chunking.hierarchical_chunker import Node, Tree
+from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.readers.document import Block, Document
 from anabranch.store.records import Grown, content_digest, facts_of, rows_of
 from anabranch.store.schema import prepare
@@ -59,9 +59,9 @@ def _runs(parts: list[tuple[int, int]], dice: random.Random) -> list[list[tuple[
     return runs
 
 
-def _node(level: Any, parts: list[tuple[int, int]], text: str, parent: int | None) -> Node:
+def _node(level: Any, parts: list[tuple[int, int]], text: str, parent: int | None) -> ChunkNode:
     start, end = parts[0][0], parts[-1][1]
-    return Node(level, start, end, 1, 1, "Part", end - start, parent, text[start:end])
+    return ChunkNode(level, start, end, 1, 1, "Part", end - start, parent, text[start:end])
 
 
 @given(words, leaves, st.integers(0, 99))

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from anabranch.chunking.hierarchical_chunker import Node, Sizes, Tree
+from anabranch.chunking.hierarchical_chunker import ChunkNode, Sizes, Tree
 from anabranch.errors import ReadingError
 from anabranch.ingest.isolation.framing import MOST_BYTES, Frame, Tag
 from anabranch.ingest.isolation.process_limits import Limits
@@ -18,7 +18,7 @@ from anabranch.ingest.isolation.read_and_chunk import Cut, Part
 from anabranch.readers.document import Block, Document, Failure, ReadOptions
 from anabranch.store.records import plain
 
-_NODE = [field.name for field in fields(Node) if field.name != "text"]
+_NODE = [field.name for field in fields(ChunkNode) if field.name != "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,9 @@ def reason(frame: Frame) -> str:
     return str(_loaded(frame).get("reason", ""))
 
 
-def _node(values: list[Any], text: str) -> Node:
+def _node(values: list[Any], text: str) -> ChunkNode:
     facts = dict(zip(_NODE, values, strict=True))
-    return Node(**facts, text=text[facts["start"] : facts["end"]])
+    return ChunkNode(**facts, text=text[facts["start"] : facts["end"]])
 
 
 def _values(record: Block) -> list[Any]:

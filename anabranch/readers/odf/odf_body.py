@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from anabranch.readers.document import Block, Open, titles, under
+from anabranch.readers.document import Block, HeadingPath, titles, with_heading
 from anabranch.readers.document_parts import LeftOut
 from anabranch.readers.table_blocks import markdown_rows
 from anabranch.readers.zip_container import Archive, Element, attribute, local
@@ -29,7 +29,7 @@ class OdfBody:
 
     def __init__(self, styles: HiddenStyles, left_out: LeftOut) -> None:
         """Take the styles that hide."""
-        self.path: Open = ()
+        self.path: HeadingPath = ()
         self.page: int | None = None
         self.left_out = left_out
         self._styles = styles
@@ -88,7 +88,7 @@ class OdfBody:
         if local(element) == "h" and text:
             level = attribute(element, "outline-level", "1")
             text = squeeze(text)
-            self.path = under(self.path, int(level) if level.isdecimal() else 1, text)
+            self.path = with_heading(self.path, int(level) if level.isdecimal() else 1, text)
             yield Block(text, self.page, titles(self.path), is_heading=True)
         else:
             yield from self._block(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anabranch.readers.odf.odf_body import COMMENTS, OdfBody, repeats
-from anabranch.readers.table_blocks import Downward, spread
+from anabranch.readers.table_blocks import MergedCells, cells_in_order
 from anabranch.readers.zip_container import Element, attribute, local
 
 _MOST_COLUMNS = 16_384
@@ -21,7 +21,7 @@ class OdfRows:
     def __init__(self, body: OdfBody) -> None:
         """Take what reads the words of the cells."""
         self._body = body
-        self._down = Downward()
+        self._down = MergedCells()
 
     def read(self, table: Element) -> Iterator[list[str]]:
         """Yield the rows with anything in them, and one empty row for each gap between them."""
@@ -35,7 +35,7 @@ class OdfRows:
             else:
                 shown = min(times, _MOST_REPEATED) if row else 1
                 self._body.left_out["rows like a hundred before them were left out ({})"] += times - shown if row else 0
-                yield from [spread(self._down.over(row, number + 1))] * shown
+                yield from [cells_in_order(self._down.over(row, number + 1))] * shown
             number += times
 
     def _row(self, element: Element, number: int, hidden: frozenset[int]) -> dict[int, str]:

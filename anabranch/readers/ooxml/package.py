@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import declared
+from anabranch.readers.document import declared_title
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import squeeze
 
@@ -64,7 +64,7 @@ def properties(archive: Archive) -> tuple[str, str]:
     """Return the title and the author that the file declares, empty where it declares none."""
     for part in parts(archive, "", "core-properties"):
         said = {local(element): squeeze(element.text or "") for element in archive.xml(part)}
-        return declared(said.get("title")), said.get("creator", "")
+        return declared_title(said.get("title")), said.get("creator", "")
     return "", ""
 
 

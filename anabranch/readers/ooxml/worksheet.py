@@ -14,7 +14,7 @@ from anabranch.readers.document_parts import LeftOut
 from anabranch.readers.ooxml.number_formats import Format, shown
 from anabranch.readers.ooxml.package import parts
 from anabranch.readers.ooxml.workbook import Workbook, string_of
-from anabranch.readers.table_blocks import Downward, spread
+from anabranch.readers.table_blocks import MergedCells, cells_in_order
 from anabranch.readers.zip_container import Archive, Element, elements, local, parsed
 from anabranch.text.normalization import clean
 
@@ -114,7 +114,7 @@ class ExcelRows:
         self._workbook = workbook
         self._layout = layout
         self._column = 0
-        self._down = Downward()
+        self._down = MergedCells()
 
     def read(self, stream: IO[bytes]) -> Iterator[list[str]]:
         """Yield the rows with anything in them, and one empty row for each gap between them.
@@ -138,7 +138,7 @@ class ExcelRows:
             elif row:
                 if last and number > last + 1:
                     yield []
-                yield spread(self._merged(row, number))
+                yield cells_in_order(self._merged(row, number))
                 last = number
 
     def _take(self, element: Element, cells: dict[int, str]) -> None:

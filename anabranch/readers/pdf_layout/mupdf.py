@@ -100,17 +100,12 @@ def _shown(page: Page) -> Callable[[Box], Box]:
     """Return what tells where a box is seen, on a page that may be turned."""
     if not page.rotation:
         return lambda box: box
-    a, b, c, d, e, f = page.rotation_matrix
-
-    def shown(box: Box) -> Box:
-        x0, y0, x1, y1 = box
-        xs, ys = (a * x0 + c * y0 + e, a * x1 + c * y1 + e), (b * x0 + d * y0 + f, b * x1 + d * y1 + f)
-        return min(xs), min(ys), max(xs), max(ys)
-
-    return shown
+    rect: Any = pymupdf.Rect
+    matrix = page.rotation_matrix
+    return lambda box: tuple(rect(box).transform(matrix))
 
 
-def spare(error: Exception) -> None:
+def raise_if_out_of_memory(error: Exception) -> None:
     """Let an error of MuPDF be the file's fault, unless it says that no memory was left.
 
     Raises:

@@ -16,7 +16,7 @@ from anabranch.readers.pdf_layout.ruled_tables import with_tables
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, as_row, rows
 
 
-def flow(pages: Sequence[PageLines], words_on: Callable[[int], Sequence[PdfWord]]) -> list[Paragraph]:
+def document_paragraphs(pages: Sequence[PageLines], words_on: Callable[[int], Sequence[PdfWord]]) -> list[Paragraph]:
     """Return the paragraphs of a document, without what its pages repeat at their edges.
 
     Args:

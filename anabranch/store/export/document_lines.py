@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.chunking.hierarchical_chunker import Node, Tree
+from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.models.embedder import Vectors
 from anabranch.readers.document import Block, Document, Level
 from anabranch.store.export.json_lines import Record
@@ -141,7 +141,7 @@ def _pages(record: Record, text: str) -> Iterator[Block]:
             yield Block(text[start:end], page)
 
 
-def _nodes(record: Record, text: str) -> Iterator[Node]:
+def _nodes(record: Record, text: str) -> Iterator[ChunkNode]:
     above: list[int | None] = [None, None, None]
     ends = [0, 0, 0]
     for index, row in enumerate(_list(record, "chunks")):
@@ -156,7 +156,7 @@ def _nodes(record: Record, text: str) -> Iterator[Node]:
             raise ValueError(f"a chunk is missing at character {ends[level]}")
         ends[level] = end
         parent = above[level - 1] if level else None
-        yield Node(_LEVELS[level], start, end, page, page_end, heading, tokens, parent, text[start:end])
+        yield ChunkNode(_LEVELS[level], start, end, page, page_end, heading, tokens, parent, text[start:end])
         above[level] = index
     if ends != [len(text)] * 3:
         raise ValueError(f"a chunk is missing at character {min(ends)}")

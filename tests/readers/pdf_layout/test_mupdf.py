@@ -3,7 +3,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from anabranch.readers.pdf_layout.mupdf import FAULTS, images, open_pdf, painted, spare, words
+from anabranch.readers.pdf_layout.mupdf import FAULTS, images, open_pdf, painted, raise_if_out_of_memory, words
 
 
 def test_a_pdf_opens_whatever_it_is_called(tmp_path: Path) -> None:
@@ -26,9 +26,9 @@ def test_what_is_no_pdf_raises_in_silence(tmp_path: Path, capfd: pytest.CaptureF
 def test_what_is_wrong_with_a_file_is_told_from_what_is_wrong_with_the_machine() -> None:
     with pytest.raises(FAULTS) as caught:
         pymupdf.open(stream=b"%PDF-1.7 and no more", filetype="pdf")
-    spare(caught.value)
+    raise_if_out_of_memory(caught.value)
     with pytest.raises(MemoryError):
-        spare(RuntimeError("code=2: malloc (468750000 bytes) failed"))
+        raise_if_out_of_memory(RuntimeError("code=2: malloc (468750000 bytes) failed"))
 
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from anabranch.readers.pdf_layout.mupdf import PdfWord
-from anabranch.readers.pdf_layout.reading_order import flow
+from anabranch.readers.pdf_layout.reading_order import document_paragraphs
 from anabranch.readers.pdf_layout.text_lines import Line
 from tests.readers.pdf_layout.build import line, page
 from tests.readers.pdf_layout.test_table_grid import lattice
@@ -25,7 +25,7 @@ def test_a_table_stands_between_the_prose_above_and_below() -> None:
         for text, x, y in (("Part", 55, 204), ("Use", 155, 204), ("Pump", 55, 224), ("lifts", 155, 224))
     ]
     one = replace(page(1, [*cells, *prose(300, 3), *prose(100, 3)]), rulings=lattice([50, 150, 300], [200, 220, 240]))
-    found = flow([one], nobody_asks)
+    found = document_paragraphs([one], nobody_asks)
     assert [paragraph.text[:20] for paragraph in found] == [PROSE[:20], "| Part | Use |\n| Pum", PROSE[:20]]
 
 
@@ -36,7 +36,8 @@ def test_a_table_in_one_of_two_columns_leaves_the_other_whole() -> None:
         for text, x, y in (("Part", 55, 204), ("Use", 155, 204), ("Pump", 55, 224), ("lifts", 155, 224))
     ]
     drawn = lattice([50, 150, 270], [200, 220, 240])
-    found = flow([replace(page(1, [*prose(100, 17, 320, 220), *left, *cells]), rulings=drawn)], nobody_asks)
+    both = replace(page(1, [*prose(100, 17, 320, 220), *left, *cells]), rulings=drawn)
+    found = document_paragraphs([both], nobody_asks)
     assert [(paragraph.table, paragraph.text.count(PROSE)) for paragraph in found] == [
         (False, 5),
         (True, 0),
@@ -54,13 +55,13 @@ def test_the_words_of_a_page_are_asked_for_once() -> None:
 
     cells = [line(text, x, y, width=w) for text, x, y, w in (("Part Use", 55, 204, 120), ("Pump lifts", 55, 224, 120))]
     drawn = lattice([50, 150, 300], [200, 220, 240])
-    flow([replace(page(number, cells), rulings=drawn) for number in (1, 2)], words_on)
+    document_paragraphs([replace(page(number, cells), rulings=drawn) for number in (1, 2)], words_on)
     assert asked == [1, 2]
 
 
 def test_stamps_in_the_margin_come_last_and_sideways_pages_in_the_order_of_the_file() -> None:
     stamp = Line("arXiv:1", 10, 300, 20, 500, 0.0)
     upright = replace(page(1, prose(100, 3)), margin=(stamp,))
-    assert [paragraph.text for paragraph in flow([upright], nobody_asks)][-1] == "arXiv:1"
+    assert [paragraph.text for paragraph in document_paragraphs([upright], nobody_asks)][-1] == "arXiv:1"
     turned = replace(page(1, [line("B.", 300, 100), line("A.", 50, 100)]), upright=False)
-    assert [paragraph.text for paragraph in flow([turned], nobody_asks)] == ["B. A."]
+    assert [paragraph.text for paragraph in document_paragraphs([turned], nobody_asks)] == ["B. A."]

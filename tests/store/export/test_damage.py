@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anabranch.chunking.hierarchical_chunker import Node, Tree
+from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.readers.document import Block, Document
 from anabranch.store.corpus_writer import FileRecord, Truth
 from anabranch.store.export import ExportReport, export_corpus, import_corpus
@@ -39,10 +39,10 @@ def grown(number: int, dice: random.Random) -> Grown:
         f"{' '.join(dice.choices(WORDS, k=dice.randint(5, size)))} {number}.\n\n" for _ in range(dice.randint(1, 9))
     ]
     text = "".join(leaves)
-    nodes = [Node(0, 0, len(text), 1, 1, "", 9, None, text), Node(1, 0, len(text), 1, 1, "", 9, 0, text)]
+    nodes = [ChunkNode(0, 0, len(text), 1, 1, "", 9, None, text), ChunkNode(1, 0, len(text), 1, 1, "", 9, 0, text)]
     start = 0
     for leaf in leaves:
-        nodes.append(Node(2, start, start + len(leaf), 1, 1, "Part", 9, 1, leaf))
+        nodes.append(ChunkNode(2, start, start + len(leaf), 1, 1, "Part", 9, 1, leaf))
         start += len(leaf)
     document = Document(f"folder/{number}.md", f"Title {number}", (Block(text, 1),), {"year": number}, ("board",))
     return Grown(document, Tree(text, tuple(nodes)), content_digest(document), f"/folder/{number}.md")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anabranch.chunking.hierarchical_chunker import Node, Tree
+from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.models.embedder import Vectors
 from anabranch.readers.document import Block, Document
 from anabranch.store.corpus_writer import FileRecord, Truth
@@ -23,12 +23,12 @@ WORDS = ["heron", "swift", "owl", "river", "weir", "dawn", "gauge", "flood", "st
 def grown(name: str, leaves: Sequence[str]) -> Grown:
     """A document of these leaves."""
     text, nodes = "".join(f"{leaf}\n\n" for leaf in leaves), []
-    nodes.append(Node(0, 0, len(text), None, None, "", len(leaves), None, text))
-    nodes.append(Node(1, 0, len(text), None, None, "", len(leaves), 0, text))
+    nodes.append(ChunkNode(0, 0, len(text), None, None, "", len(leaves), None, text))
+    nodes.append(ChunkNode(1, 0, len(text), None, None, "", len(leaves), 0, text))
     start = 0
     for leaf in leaves:
         end = start + len(leaf) + 2
-        nodes.append(Node(2, start, end, None, None, "", 1, 1, text[start:end]))
+        nodes.append(ChunkNode(2, start, end, None, None, "", 1, 1, text[start:end]))
         start = end
     document = Document(name, "", tuple(Block(leaf) for leaf in leaves))
     return Grown(document, Tree(text, tuple(nodes)), content_digest(document), f"/{name}")
