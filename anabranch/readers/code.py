@@ -93,9 +93,9 @@ _FAMILIES: dict[tuple[re.Pattern[str], ...], str] = {
 }
 _PATTERNS = {language: patterns for patterns, languages in _FAMILIES.items() for language in languages.split()}
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|%|@)")
-_LONGEST_LINE = 200
+_LONGEST_LINE = 200  # a longer one is generated, and regular expressions are slow on it
 _LONGEST_NAME = 80
-_MOST_PARSED = 1 << 21
+_MOST_PARSED = 1 << 21  # a syntax tree takes many times the memory of its text
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from anabranch.readers.encoding import codec_of
 from anabranch.readers.table_blocks import table_texts
 from anabranch.text.normalization import clean_counted
 
-_WHOLE = 1 << 25
+_WHOLE = 1 << 25  # bytes that are judged whole, and held for it
 _SAMPLE = 1 << 20
-_SAMPLE_LINES = 200
-_LONGEST_LINE = 1 << 24
+_SAMPLE_LINES = 200  # from which delimiter and quotation mark are told
+_LONGEST_LINE = 1 << 24  # so that binary data without line ends does not fill the memory
 _FEW_NULS = 0.01
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 
@@ -115,8 +115,8 @@ def _first_fault(chunks: Iterable[bytes]) -> int | None:
 
 
 _DELIMITERS = "\t;|,"  # those rarer in prose first
-_LONGEST_RECORD = 1 << 24
-_MOST_WASTED = 1 << 26
+_LONGEST_RECORD = 1 << 24  # past it, a quote was never closed
+_MOST_WASTED = 1 << 26  # characters read twice; past it, quotes are letters in the rest of the file
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal
 _BREAK = re.compile(r"([^\W\d_][\w'’]*)[-\u00ad\u2010]$")
 _FIRST = re.compile(r"([^\W\d_][\w'’]*)")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
-_LONGEST_WORD = 80
+_LONGEST_WORD = 80  # keeps the search for the cut word at the end of a line short
 _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y"})  # "pre- and post-war"
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]")
 

@@ -25,7 +25,7 @@ from anabranch.text.normalization import clean, squeeze
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _SIGNS = (*_SHOWN, "Message-ID", "Received", "Return-Path", "Delivered-To")
 _ENCRYPTED = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime", "multipart/encrypted"})
-_LEAST_SHARE = 0.25
+_LEAST_SHARE = 0.25  # a plainer form with less than this of the fullest says "your program shows no HTML"
 _MOST_NAMED = 10
 _LONGEST_NAME = 80
 

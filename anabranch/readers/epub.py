@@ -127,8 +127,8 @@ def _main_part(archive: Archive, source: str) -> str:
 
 _HEADING = re.compile(r"h[1-6]")
 _LONGEST_TITLE = 200
-_NEAR = 8
-_MOST_ENTRIES = 10_000
+_NEAR = 8  # tags after an anchor in which its heading may follow
+_MOST_ENTRIES = 10_000  # bounds the work that a forged table of contents causes
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import yaml
 from anabranch.text.normalization import clean, squeeze
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_LONGEST, _DEEPEST = 1 << 16, 20
+_LONGEST, _DEEPEST = 1 << 16, 20  # YAML is slow to parse, and recurses
 _CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),

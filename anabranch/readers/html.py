@@ -29,9 +29,9 @@ from anabranch.text.normalization import clean, squeeze
 
 _HEADING = re.compile(r"h[1-6]")
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_MOST_COLUMNS = 100
-_LONGEST_CELL = 1000
-_LONGEST_PRE = 4000
+_MOST_COLUMNS = 100  # a colspan may claim any number
+_LONGEST_CELL = 1000  # a cell with more is a column of the page, not of a table
+_LONGEST_PRE = 4000  # a longer one is a text saved as a page, with paragraphs of its own
 _NOT_IN_DATA = ["table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
 
 

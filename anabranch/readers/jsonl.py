@@ -15,7 +15,7 @@ from anabranch.text.normalization import clean, squeeze
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 _LONGEST_LINE = 32 << 20
-_SKIPPED = 1 << 20
+_SKIPPED = 1 << 20  # bytes at a time, of a line that is too long to hold
 _EXPORTED = b'{"kind": "corpus", "format": "anabranch",'
 _OWN = frozenset({"id", "_id", "title", "text", "access"})
 

@@ -24,7 +24,7 @@ from anabranch.text.normalization import squeeze
 _LOCK = threading.Lock()
 """MuPDF keeps global state and is not safe to enter from two threads."""
 
-_LONGEST_TITLE = 200
+_LONGEST_TITLE = 200  # more is a pulled quote or an abstract in large type
 
 
 def read_pdf(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:

@@ -22,7 +22,7 @@ _CHAPTER = re.compile(
 _SOFT_BREAK = re.compile(r"\u00ad\r?\n[ \t]*")
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\Z")
-_WIDEST, _NARROWEST, _FULL = 120, 30, 0.75
+_WIDEST, _NARROWEST, _FULL = 120, 30, 0.75  # characters; half of all wrapped lines are at least so full
 
 
 def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:

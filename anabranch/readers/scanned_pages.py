@@ -15,9 +15,9 @@ from anabranch.readers.ocr import OcrUnavailable, Recognised, Tesseract, tessera
 from anabranch.readers.pdf_layout.mupdf import FAULTS, Image, Page, Pdf, images, raise_if_out_of_memory
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines
 
-_DPI = 300
-_LONGEST_SIDE = 5000
-_MOST_AT_ONCE = 4
+_DPI = 300  # what Tesseract recommends for usual type
+_LONGEST_SIDE = 5000  # pixels: a poster at 300 dpi would take gigabytes
+_MOST_AT_ONCE = 4  # each is a process that holds the picture of a page
 _OFF = OcrUnavailable("OCR is switched off", "Leave --no-ocr out, or run it through OCR first: ocrmypdf in.pdf out.pdf")
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_BUDGET = 120
-_LONGEST_NAME = 100
-_LONGEST_KEY = 60
+_BUDGET = 120  # tokens: the smallest usual passage has 128
+_LONGEST_NAME = 100  # characters; a longer header is cut, for it stands on every line
+_LONGEST_KEY = 60  # of the first cell, where it begins each text of a wide row
 _NUMBER = re.compile(
     r"[-+(~<>=]{0,2}[$€£¥]?\s?\d[\d.,'’\s]*(?:[eE][-+]?\d+)?\)?\s?[%€$£¥]?"
     r"|\d{4}-\d\d?(?:-\d\d?)?(?:[T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?: .*)?|\d{1,3}:\d\d(?::\d\d)?(?:\.\d+)?"

@@ -19,8 +19,8 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError
 
-MOST_UNPACKED = 1 << 30
-MOST_PARSED = 1 << 27
+MOST_UNPACKED = 1 << 30  # as large as a file may be that is not packed
+MOST_PARSED = 1 << 27  # a tree takes several times the memory of its XML
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")

@@ -47,7 +47,7 @@ _INVISIBLE = re.compile(
 _ACCENT = re.compile("[\u0300-\u036f]")
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 
-_LONGEST_TERM = 100
+_LONGEST_TERM = 100  # characters; what is longer is a key or encoded data
 _LONGEST_COMPOUND = 40
 
 

@@ -14,7 +14,7 @@ _SKIPPED = frozenset({"tracked-changes", "forms", "sequence-decls", "variable-de
 _UNPRINTED = frozenset({"hidden-text", "ruby-text", "note-citation", "script"})
 _BREAKS = {"s": " ", "tab": " ", "line-break": "\n"}
 _SHAPES = frozenset({"frame", "text-box", "custom-shape", "g", "rect", "ellipse", "polygon", "a"})
-_MOST_REPEATS = 100
+_MOST_REPEATS = 100  # a cell of a text may claim to stand in any number of columns
 COMMENTS = "comments were not read ({})"
 
 

@@ -8,9 +8,9 @@ from anabranch.readers.odf.odf_body import COMMENTS, OdfBody, repeats
 from anabranch.readers.table_blocks import MergedCells, cells_in_order
 from anabranch.readers.zip_container import Element, attribute, local
 
-_MOST_COLUMNS = 16_384
-_MOST_REPEATED = 100
-_MOST_SPREAD = 100_000
+_MOST_COLUMNS = 16_384  # of LibreOffice and Excel alike
+_MOST_REPEATED = 100  # a file may say that a row stands there a million times
+_MOST_SPREAD = 100_000  # characters that one repeated cell may become
 _HIDDEN = "hidden cells were left out ({})"
 _VALUES = ("value", "boolean-value", "string-value", "time-value")
 

@@ -16,7 +16,7 @@ from anabranch.readers.ooxml.package import main_part, parts, related, relations
 from anabranch.readers.zip_container import Archive, Element, elements, local
 from anabranch.text.normalization import clean, squeeze
 
-_MOST_BYTES = 1 << 28
+_MOST_BYTES = 1 << 28  # all strings of a workbook are held at once
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 
 

@@ -18,14 +18,14 @@ from anabranch.readers.table_blocks import MergedCells, cells_in_order
 from anabranch.readers.zip_container import Archive, Element, elements, local, parsed
 from anabranch.text.normalization import clean
 
-MOST_COLUMNS = 16_384
+MOST_COLUMNS = 16_384  # Excel's own limits
 MOST_ROWS = 1_048_576
 
 _OPENING = re.compile(rb"<(?:[\w.-]+:)?sheetData\s*/?>")
 _CLOSING = re.compile(rb"</(?:[\w.-]+:)?sheetData\s*>")
 _CHUNK = 1 << 20
-_LONGEST_TAG = 256
-_MOST_BYTES = 1 << 26
+_LONGEST_TAG = 256  # a tag may be cut by the end of a chunk
+_MOST_BYTES = 1 << 26  # of what stands around the rows, parsed as a tree
 
 Area = tuple[int, int, int, int]
 """First column, first row, last column, last row, from 1."""

@@ -17,13 +17,13 @@ from anabranch.readers.pdf_layout.text_lines import Line
 Region = list[Line]
 """Lines that are read together, top to bottom, each row from side to side."""
 
-_STEPS = 120
-_MIDDLE = range(15 * _STEPS // 100, 85 * _STEPS // 100)
-_CROSSING = 0.35
-_DEEPEST = 3
-_BLANK = 1.5
+_STEPS = 120  # places at which a gutter is looked for
+_MIDDLE = range(15 * _STEPS // 100, 85 * _STEPS // 100)  # a gutter near the side is an indent
+_CROSSING = 0.35  # share of lines: titles and tables may lie across the columns
+_DEEPEST = 3  # cuts, so eight columns at most
+_BLANK = 1.5  # line heights: more than between two paragraphs
 _ENTRY = re.compile(r"\w, (?:\d+[ ,f–-]*)+$")
-_ENTRIES = 0.4
+_ENTRIES = 0.4  # long entries of an index wrap, and only their last line ends in a number
 
 
 def regions(lines: Sequence[Line], depth: int = 0) -> list[Region]:

@@ -12,14 +12,14 @@ from collections.abc import Collection, Sequence
 
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, rows
 
-_EDGE_ROWS = 2
-_FEWEST = 3
-_MANY = 5
-_NEIGHBOURS = 4
-_QUARTER = 0.25
-_LARGE = 1.3
-_HEIGHT_STEP = 6.0
-_ZONE = 0.15
+_EDGE_ROWS = 2  # a title and a page number may stand below each other
+_FEWEST = 3  # pages with the same words nearby: two chance ones happen
+_MANY = 5  # pages, or half of a short document
+_NEIGHBOURS = 4  # pages to either side; left and right pages have headers of their own
+_QUARTER = 0.25  # share of pages on which a number beside a title has to count along
+_LARGE = 1.3  # times the body's type: a heading
+_HEIGHT_STEP = 6.0  # points
+_ZONE = 0.15  # of the height of the page, at its top and its bottom
 _LONGEST_NUMBER = 40
 _NUMBER = re.compile(
     r"\W*(?:page|seite|pagina|página|p\.?)?\W*(\d{1,5})(?:\W*(?:of|/|von|sur|de)?\W*\d{1,5})?\W*", re.IGNORECASE

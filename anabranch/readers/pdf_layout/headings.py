@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from anabranch.readers.document import Block
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 
-_LARGER = 1.12
-_LONGEST, _MOST_WORDS, _MOST_ROWS = 140, 18, 3
+_LARGER = 1.12  # times the body's type: 12 points head a text of 10, 11 do not
+_LONGEST, _MOST_WORDS, _MOST_ROWS = 140, 18, 3  # more is a sentence in bold
 _DEEPEST = 6
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S")
 _DIVISION = re.compile(

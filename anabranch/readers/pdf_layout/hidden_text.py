@@ -14,14 +14,14 @@ import pymupdf
 from anabranch.readers.pdf_layout.mupdf import Box, Page, PdfSpan, RawBlock, Shape, images, painted
 
 _PAINTED = 1 << 4 | 1 << 5 | 1 << 6  # filled, stroked or used for clipping
-_LEAST_SIZE = 1.0
-_USUAL_SIDE = 400.0
-_WHITE = 0xF0
-_ALIKE = 16
-_PROBE = 1200
-_THINNEST = 3.0
-_SCAN = 0.5
-_MOST_PAIRS = 500_000
+_LEAST_SIZE = 1.0  # points on a page of usual size
+_USUAL_SIDE = 400.0  # points; the letters of a smaller page may be smaller
+_WHITE = 0xF0  # least of each channel; off-white hides as well as white
+_ALIKE = 16  # of 256: a difference that nobody sees
+_PROBE = 1200  # pixels of the longer side: enough to see small letters, cheap to draw
+_THINNEST = 3.0  # points: a rule covers nothing
+_SCAN = 0.5  # of the page: an image over more is a scan above its own text layer
+_MOST_PAIRS = 500_000  # of a block and an area; maps have thousands of either
 
 Numbered = tuple[int, RawBlock]
 """A block and its place in the order of painting."""

@@ -100,9 +100,9 @@ def has_several_rows(band: Sequence[Cells]) -> bool:
     return len(filled) >= 2 and bool(numeric)
 
 
-_MOST_HEADS = 6
+_MOST_HEADS = 6  # rows; with more, what looks like a header is the table
 _LONGEST_NAME, _TERSE = 40, 0.7
-_ROOM = 110
+_ROOM = 110  # tokens, so that a part fits into the smallest usual passage of 128
 _SHARED = 0.8
 _YEAR = re.compile(r"(?:19|20)\d\d[*†]?")
 _TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")

@@ -13,10 +13,10 @@ from anabranch.readers.pdf_layout.page_tables import PageWords, PdfTable, contin
 from anabranch.readers.pdf_layout.text_lines import TextRow
 from anabranch.readers.pdf_layout.whitespace_tables import aligned
 
-_LOOSE = 1.35
-_LOOSE_TABLE = 2.2
-_INDENT = 0.7
-_SAME_START = 2.0
+_LOOSE = 1.35  # times the usual line pitch: the next paragraph
+_LOOSE_TABLE = 2.2  # rows of a table stand further apart than lines of prose
+_INDENT = 0.7  # of the type size
+_SAME_START = 2.0  # points
 _ENDED = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
 _BULLET = re.compile(r"[•▪‣◦●○■]\s")
 _ITEM = re.compile(r"(?:[•▪‣◦●○■–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s", re.IGNORECASE)

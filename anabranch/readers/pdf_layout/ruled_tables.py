@@ -20,9 +20,9 @@ from anabranch.readers.pdf_layout.table_grid import Grid, Rulings, grids, is_dra
 from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row, rows
 from anabranch.readers.pdf_layout.whitespace_tables import Column, columns, into_columns, unwrapped
 
-_LONGEST_CELL = 2_000
-_FEWEST_FILLED, _FEWEST_OF_PLACES = 0.45, 0.25
-_TABULAR = 0.6
+_LONGEST_CELL = 2_000  # characters; a frame with more is a box around prose
+_FEWEST_FILLED, _FEWEST_OF_PLACES = 0.45, 0.25  # drawings are mostly empty
+_TABULAR = 0.6  # share of rows with several cells; prose between rules has fewer
 
 
 def with_tables(drawn: Rulings, lines: Sequence[Line], vocabulary: frozenset[str], words: PageWords) -> list[Line]:

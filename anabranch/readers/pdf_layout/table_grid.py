@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from anabranch.readers.pdf_layout.mupdf import Box, Shape
 
-_THICKEST = 3.5
-_SHORTEST = 5.0
-_SAME_LINE = 1.5
-_BREAK = 3.0
+_THICKEST = 3.5  # points; a thicker bar is a filled area
+_SHORTEST = 5.0  # points; shorter ones are ticks and underlined letters
+_SAME_LINE = 1.5  # points by which the pieces of one rule may differ
+_BREAK = 3.0  # points: a rule that is drawn cell by cell has gaps
 _MOST_RULINGS = 6_000
 
 
@@ -91,12 +91,12 @@ def _whole(level: Sequence[Ruling]) -> list[Ruling]:
     return whole
 
 
-_TOUCH = 3.0
-_NARROWEST, _LOWEST = 5.0, 4.0
-_MOST, _MOST_CELLS = 1_500, 50_000
-_SAME_END = 4.0
-_SEVERAL = 3
-_FAR = 0.3
+_TOUCH = 3.0  # points: rules that meet to the eye may end a little short
+_NARROWEST, _LOWEST = 5.0, 4.0  # points; a narrower column or row is a double rule
+_MOST, _MOST_CELLS = 1_500, 50_000  # rulings and cells, for time grows with their product
+_SAME_END = 4.0  # points
+_SEVERAL = 3  # one or two lines that begin anywhere divide a cell
+_FAR = 0.3  # of the table: shorter ones divide single cells
 
 
 class Grid(NamedTuple):

@@ -18,8 +18,8 @@ from anabranch.readers.pdf_layout.table_grid import UNRULED, Rulings, rulings
 from anabranch.text.normalization import clean_counted
 
 _BOLD, _ITALIC = 1 << 4, 1 << 1
-_MOST = 2 / 3
-_STAMP, _WHOLE = 100, 0.6
+_MOST = 2 / 3  # of the letters; a bold word does not make a bold line
+_STAMP, _WHOLE = 100, 0.6  # characters of a stamp on a scan, share of the page that the scan covers
 _SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere else
 _LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")
@@ -173,7 +173,7 @@ def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
 
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_CELL_GAP = 2.0
+_CELL_GAP = 2.0  # times the type size: wider than between justified words
 _MARKER = re.compile(r"[•▪‣◦●○■–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]", re.IGNORECASE)
 
 

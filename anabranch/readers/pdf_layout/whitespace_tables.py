@@ -10,16 +10,16 @@ from itertools import combinations, pairwise
 from anabranch.readers.pdf_layout.page_tables import Cells, PageWords, PdfTable, cut, is_number, says_enough, table
 from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row
 
-_NEAR = 2.5
-_LOOSE = 1.25
-_TIGHT, _OVERPRINT = 1.5, 0.8
-_PROSE = 6
-_SPACE = 0.25
-_MOSTLY = 0.8
-_APART = 0.5
-_FILLED = 0.55
+_NEAR = 2.5  # points by which the starts in one column differ
+_LOOSE = 1.25  # times the closest step: the next row of the table
+_TIGHT, _OVERPRINT = 1.5, 0.8  # times the type size, from one row to the next
+_PROSE = 6  # words in a cell that may run over several rows
+_SPACE = 0.25  # of the type size: the room that a space takes
+_MOSTLY = 0.8  # of its width: a line that lies so far in one column stands there
+_APART = 0.5  # of the type size; less is a raised note or a sign
+_FILLED = 0.55  # share of cells with something in them; formulas have fewer
 _SIGN = re.compile(r"[$€£¥%()\s]")
-_BESIDE = 15.0
+_BESIDE = 15.0  # points between a heading set left and its numbers set right
 
 
 @dataclass(slots=True)
