@@ -49,8 +49,8 @@ docs: $(VENV)/.dev  ## Regenerate the generated parts of README.md and docs/
 dev: $(VENV)/.dev  ## Start the LangGraph development server (Studio's back end)
 	$(BIN)/langgraph dev --no-browser
 
-bench: $(VENV)/.dev  ## Measure speed and cost; prints tables
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.dev  ## Measure what answers cost; prints tables
+	$(BIN)/python -m benchmarks.answering
 
 constraints: $(VENV)/.dev  ## Write the versions of the current environment to constraints.txt
 	$(BIN)/python scripts/constraints.py > constraints.txt.new && mv constraints.txt.new constraints.txt

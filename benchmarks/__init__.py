@@ -1,1 +1,5 @@
-"""Speed and cost, measured: `python -m benchmarks` from a checkout; what is measured and how is in README.md here."""
+"""Speed, cost and scale, measured from a checkout, beside peers: see README.md here."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent

@@ -31,11 +31,6 @@ def times(ratio: float) -> str:
     return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:.0f}x"
 
 
-def kilobytes(count: float) -> str:
-    """Return a number of bytes in kB."""
-    return f"{count / 1000:.1f}"
-
-
 def for_terminal(table: Table) -> rich_table.Table:
     """Return the table as rich draws it: first column left, figures right."""
     shown = rich_table.Table(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)

@@ -16,11 +16,12 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from anabranch.models.embedders import load_embedder
+from benchmarks import ROOT
 from benchmarks.answering.aims import aims
 from benchmarks.answering.figures import Figures
 from benchmarks.answering.material import write_queries
 from benchmarks.answering.model import variants
-from benchmarks.answering.rows import FLOOR, NAMES, OURS
+from benchmarks.answering.rows import FLOOR, NAMES, OURS, SERVER
 from benchmarks.answering.running import OWN, Terms, measured
 from benchmarks.answering.server import LATENCY, PER_TOKEN
 from benchmarks.answering.tables import tables
@@ -28,12 +29,11 @@ from benchmarks.at_scale.generate import generate
 from benchmarks.at_scale.material import Material
 from benchmarks.at_scale.pool import pool_of
 from benchmarks.report import Table, for_terminal, regenerated
-from benchmarks.scale import ROOT
 
 PAGE = Path(__file__).parent.with_name("answering.md")
 TEXT = (ROOT / "docs", ROOT / "tests" / "samples")
-# Ours goes before the floor, which searches the same corpus.
-ORDER = (OURS, FLOOR, "llama_index", "langchain", "haystack")
+# Ours goes before those that search the same corpus.
+ORDER = (OURS, SERVER, FLOOR, "llama_index", "langchain", "haystack")
 PASSAGES, QUESTIONS, SENTENCES, SEED = 10_000, 500, 6_000, 1
 PLAIN = re.compile(r"[A-Z][\w ,;:()/.%'’-]+[.?]")
 """Sentences that are questions enough; some systems would lose a quote, or half of a line of code, on the way."""
@@ -46,15 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write if asked to."""
     options = _parser().parse_args(arguments)
     terms = QUICK if options.quick else replace(FULL, repeats=options.repeats)
+    terms = replace(terms, pipelines=options.pipelines)
     if options.quick:
-        options.passages, options.sentences, options.questions = 300, 300, 120
+        options.passages, options.sentences, options.questions = 150, 200, 48
     console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
     held = TemporaryDirectory(prefix="anabranch-answering-") if options.folder is None else nullcontext(options.folder)
     with held as name:
         folder = Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         figures = _measured(options, terms, folder, console)
-    found = [*tables(figures, _machine(options, terms, figures)), aims(figures)]
+    found = [*tables(figures, _machine(options, terms, figures), terms.pipelines), aims(figures)]
     for table in found:
         console.print(for_terminal(table))
     if options.write:
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--peers", metavar="PYTHON", help="the interpreter of an environment with benchmarks/peers.txt")
     add("--systems", type=lambda names: names.split(","), default=list(ORDER), help=f"default: {','.join(ORDER)}")
+    add("--pipelines", default=FULL.pipelines, metavar="LETTERS", help=f"default: {FULL.pipelines}")
     add("--passages", type=int, default=PASSAGES)
     add("--text", type=Path, action="append", metavar="FOLDER", help="text to make the corpus of; default: the guide")
     add("--sentences", type=int, default=SENTENCES, help="most sentences that are taken from it")

@@ -17,10 +17,10 @@ PIPELINES = {
 }
 """Every pipeline reads the same number of the same passages, whoever runs it."""
 
-FLOOR, OURS = "floor", "anabranch"
+FLOOR, OURS, SERVER = "floor", "anabranch", "anabranch_server"
 NAMES = {
     "llama_index": "LlamaIndex", "langchain": "LangChain", "haystack": "Haystack", FLOOR: "hand-written floor",
-    OURS: "Anabranch",
+    OURS: "Anabranch", SERVER: "Anabranch, server set-up",
 }  # fmt: skip
 
 REQUIREMENTS = {
@@ -29,6 +29,7 @@ REQUIREMENTS = {
     "haystack": ("haystack-ai",),
     FLOOR: ("httpx",),
     OURS: ("langgraph", "langchain-openai", "faiss-cpu"),
+    SERVER: ("langgraph",),
 }
 """Packages whose versions are told."""
 
@@ -94,6 +95,8 @@ ROWS = (
     Row(OURS, "D", settings=_FORTY),
     Row(OURS, "F", "rerank in batches of 5, default window", {**_TEN, **_BATCHES, "synthesis": "refine"}),
     Row(OURS, "F", "windows of 512", {**_TEN, **_RERANK, **_SMALL}),
+    Row(SERVER, "A", settings=_TEN, together=True),
+    Row(SERVER, "D", settings=_FORTY),
 )
 
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks import ROOT
 from benchmarks.answering.calls import read_calls
 from benchmarks.answering.figures import Figures
-from benchmarks.answering.rows import FLOOR, OURS
-from benchmarks.scale import ROOT
+from benchmarks.answering.rows import FLOOR, OURS, SERVER
 
-OWN = {FLOOR, OURS}
+OWN = {FLOOR, OURS, SERVER}
 """Systems that run in this environment."""
 
 
@@ -35,6 +35,7 @@ class Terms:
         per_token: Seconds from each token to the next.
         cap: Seconds that one system has.
         batches: Calls for relevances that wait for each other; 0 for none.
+        pipelines: Letters of those that are run.
     """
 
     repeats: int
@@ -45,6 +46,7 @@ class Terms:
     per_token: float
     cap: float
     batches: int = 0
+    pipelines: str = "ABCDF"
 
 
 @contextmanager

@@ -7,7 +7,6 @@ knew. It runs in the peers' environment, too: nothing of Anabranch or its depend
 from __future__ import annotations
 
 import asyncio
-import gc
 import itertools
 import json
 import sys
@@ -46,7 +45,7 @@ class Session:
         self.tell(versions={name: version(name) for name in REQUIREMENTS[self._job["system"]]})
         await self._system.build()
         for row in rows_of(self._job["system"]):
-            for saver in self._system.savers:
+            for saver in self._system.savers if row.pipeline in self._job["pipelines"] else ():
                 try:
                     await self._row(row, saver)
                 except Exception as error:  # noqa: BLE001  # whatever a system raises is its row in the table
@@ -56,9 +55,6 @@ class Session:
         await self._system.ready(row, saver)
         # The first turn only warms up: imports, connections, caches.
         warm = await self._turn(row, saver, tell=False) if self._job["warm"] else 0
-        # As in a server that is tuned: what is there by now stays, and the collector need not look at it again.
-        gc.collect()
-        gc.freeze()
         for _ in range(self._job["repeats"]):
             warm = await self._turn(row, saver) or warm
         if warm:

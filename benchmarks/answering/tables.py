@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from benchmarks.answering.figures import Figures, Measured
-from benchmarks.answering.rows import NAMES, OURS, PIPELINES, ROWS, Row
+from benchmarks.answering.rows import NAMES, OURS, PIPELINES, ROWS, SERVER, Row
 from benchmarks.report import Table, ms, times
 
 Cells = tuple[str, ...]
@@ -13,11 +13,14 @@ NOTHING = "-"
 SAVERS = ("memory", "SQLite")
 
 
-def tables(figures: Mapping[str, Figures], machine: Mapping[str, str]) -> list[Table]:
-    """Return all tables but that of the aims; a system that was not run has no rows."""
-    found = [figures[row.system].of(row) for row in ROWS if row.system in figures]
+def tables(
+    figures: Mapping[str, Figures], machine: Mapping[str, str], pipelines: Iterable[str] = PIPELINES
+) -> list[Table]:
+    """Return all tables but that of the aims; a system or a pipeline that was not run has no rows."""
+    run = [row for row in ROWS if row.system in figures and row.pipeline in pipelines]
+    found = [figures[row.system].of(row) for row in run]
     done = [each for each in found if each.turns]
-    kept = [figures[OURS].of(row, saver) for row in ROWS for saver in SAVERS if row.system == OURS in figures]
+    kept = [figures[row.system].of(row, saver) for row in run for saver in SAVERS if row.system in {OURS, SERVER}]
     return [
         Table("answering-machine", "Measured on", ("what", "value"), tuple(machine.items())),
         Table("answering-pipelines", "Pipelines", ("pipeline", "what it does"), tuple(PIPELINES.items())),

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
+from benchmarks import ROOT
 from benchmarks.at_scale.figures import Kept
 from benchmarks.at_scale.generate import generate
 from benchmarks.at_scale.pool import Pool, pool_of
@@ -21,7 +22,6 @@ from benchmarks.at_scale.running import OURS, Terms, measured
 from benchmarks.at_scale.systems import NAMES
 from benchmarks.at_scale.tables import tables, versions
 from benchmarks.report import Table, for_terminal, regenerated
-from benchmarks.scale import ROOT
 from nodes.settings import Context
 
 PAGE = Path(__file__).parent.with_name("at-scale.md")

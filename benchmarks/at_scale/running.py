@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ROOT
 from benchmarks.at_scale.figures import Figures
 from benchmarks.at_scale.material import Material
-from benchmarks.scale import ROOT
 
 OURS = "anabranch"
 PHASES = ("build", "search", "add")

@@ -14,6 +14,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
 
 from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
@@ -21,9 +24,10 @@ from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
 from benchmarks.at_scale.systems.anabranch import System as Corpus
-from benchmarks.turns import Compiled, empty, timed
 from graph.answer import build
 from nodes.settings import Context
+
+Compiled = CompiledStateGraph[Any, Any, Any, Any]
 
 CORPUS = "corpus"
 ROUTES = {"refine": "refine", "map_reduce": "map_reduce"}
@@ -57,10 +61,13 @@ class System:
         """Compile the graph, and choose the context."""
         self._saver = await self._opened(saver)
         self._graph = build().compile(checkpointer=self._saver)
-        server = {"model": "openai:stub", "base_url": self._base_url, "model_retries": 0}
-        self._context = Context(corpus=str(self._folder / CORPUS), **server, **row.settings)
+        self._context = Context(**self.given(), model_retries=0, **row.settings)
         several = "window_tokens" in row.settings
         self._route = ROUTES.get(self._context.synthesis, "create") if several else "create"
+
+    def given(self) -> dict[str, str]:
+        """Return what the caller says of corpus and model."""
+        return {"corpus": str(self._folder / CORPUS), "model": "openai:stub", "base_url": self._base_url}
 
     async def _opened(self, saver: str) -> BaseCheckpointSaver[Any]:
         if saver not in self._made:
@@ -100,4 +107,28 @@ class System:
 
     async def idle(self, steps: int) -> float | None:
         """Run an empty graph of as many steps with the same checkpointer."""
-        return (await timed(empty(steps, self._saver), {"at": 0})).wall
+        graph = _empty(steps, self._saver)
+        config: RunnableConfig = {"configurable": {"thread_id": uuid4().hex}}
+        began = time.perf_counter()
+        async for _ in graph.astream({"at": 0}, config, stream_mode=["messages", "values"]):
+            pass
+        return time.perf_counter() - began
+
+
+class Counted(TypedDict):
+    """The state of an empty graph."""
+
+    at: int
+
+
+def _empty(steps: int, saver: BaseCheckpointSaver[Any]) -> Compiled:
+    """Return a graph of `steps` nodes, one after the other, that do nothing but count."""
+
+    async def count(state: Counted) -> Counted:
+        return {"at": state["at"] + 1}
+
+    builder: StateGraph[Counted, None, Counted, Counted] = StateGraph(Counted)
+    builder.add_sequence([(f"step_{number}", count) for number in range(steps)])
+    builder.add_edge(START, "step_0")
+    builder.add_edge(f"step_{steps - 1}", END)
+    return builder.compile(checkpointer=saver)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks import ROOT
 from benchmarks.at_scale.pool import Pool, pool_of
-from benchmarks.scale import ROOT
 
 
 @pytest.fixture(scope="package")

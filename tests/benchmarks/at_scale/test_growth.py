@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from benchmarks import ROOT
 from benchmarks.at_scale.growth import Coiner, Heaps, fitted
 from benchmarks.at_scale.prose import sentences, words
-from benchmarks.scale import ROOT
 
 TEXTS = sentences([ROOT / "docs"], 600, seed=1)
 

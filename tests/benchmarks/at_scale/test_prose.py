@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import ROOT
 from benchmarks.at_scale.prose import LONGEST, SHORTEST, sentences
-from benchmarks.scale import ROOT
 
 DOCS = ROOT / "docs"
 
