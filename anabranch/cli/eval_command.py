@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from anabranch.cli.shared_options import JsonOption, SetOption
-from anabranch.errors import SettingsError
+from anabranch.errors import MissingExtraError, SettingsError
 
 CACHE = Path(".anabranch/eval")
+LIBRARIES = ("ir_measures", "scipy.stats", "drawsvg", "yaml")
 TABLES = (".yaml", ".yml")
 
 
@@ -85,12 +87,9 @@ def evaluate(
 
     anabranch eval evals/retrieval.yaml --data ~/collections --only scifact
     """
-    from anabranch.evaluation.optional_dependencies import require_libraries
-
     require_libraries()
-    from anabranch.cli.eval_answers import answers_evaluated
-    from anabranch.cli.eval_run import Asked, evaluated
-    from anabranch.evaluation.answer_tables import is_answer_table
+    from anabranch.cli.eval_output import EvalOptions
+    from anabranch.cli.eval_run import evaluated
 
     is_table = what.suffix.lower() in TABLES
     _refuse_misplaced(
@@ -104,11 +103,11 @@ def evaluate(
     if write and only:
         msg = "--write writes the report of the whole table, not of a part."
         raise SettingsError(msg, hint="Leave --only out, or use --report.")
-    asked = Asked(
+    asked = EvalOptions(
         what=what,
         is_table=is_table,
         data=data,
-        places=tuple(collection or ()),
+        collections=tuple(collection or ()),
         only=tuple(only or ()),
         baseline=baseline,
         sets=tuple(sets or ()),
@@ -125,7 +124,7 @@ def evaluate(
         strict=strict,
         as_json=as_json,
     )
-    raise typer.Exit(answers_evaluated(asked) if is_table and is_answer_table(what) else evaluated(asked))
+    raise typer.Exit(evaluated(asked))
 
 
 def _refuse_misplaced(is_table: bool, *, for_tables: dict[str, object], for_folders: dict[str, object]) -> None:
@@ -134,3 +133,16 @@ def _refuse_misplaced(is_table: bool, *, for_tables: dict[str, object], for_fold
         kind, other = ("a folder", "table") if is_table else ("a table", "folder")
         msg = f"--{misplaced[0]} goes with {kind}, and a {other} was given."
         raise SettingsError(msg, hint="See anabranch eval --help.")
+
+
+def require_libraries() -> None:
+    """Import what an evaluation needs, before any work is done: SciPy alone is larger than what a search needs.
+
+    Raises:
+        MissingExtraError: One of them is not installed.
+    """
+    for name in LIBRARIES:
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise MissingExtraError("anabranch eval", "eval") from error

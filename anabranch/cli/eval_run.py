@@ -1,101 +1,99 @@
-"""An evaluation, from what was asked for to the exit code."""
+"""An evaluation of retrieval, from what was asked for to the exit code."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.progress import TaskID
 
-from anabranch.cli.atomic_write import check_folder, write_whole
-from anabranch.cli.eval_contexts import Values, context_of, measured_too_far, settings_of, settings_shown
-from anabranch.cli.eval_json import per_query_lines, report_json
-from anabranch.cli.eval_places import Places, Selection, places_of
-from anabranch.cli.eval_spans import SpanSearch, passages_shown
-from anabranch.cli.eval_view import print_report
-from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.atomic_write import check_folder
+from anabranch.cli.eval_answers import answer_report, answers_measured
+from anabranch.cli.eval_output import EvalOptions, deliver_answers, deliver_scores
+from anabranch.cli.eval_settings import (
+    FoundCollections,
+    Selection,
+    Values,
+    collections_of,
+    context_of,
+    measured_too_far,
+    settings_of,
+    settings_shown,
+)
+from anabranch.cli.output import notes, say
 from anabranch.cli.progress import bar, bars
-from anabranch.cli.search_view import hits_of
+from anabranch.cli.search_view import Hit, hits_of
 from anabranch.cli.settings_options import context_of as context_given
 from anabranch.errors import SettingsError
-from anabranch.evaluation.bar_plot import plot_of
 from anabranch.evaluation.collection import Collection, read_collection
-from anabranch.evaluation.collection_corpus import Making, Prepared, opened, prepare
-from anabranch.evaluation.default_table import usual_table
-from anabranch.evaluation.markdown_report import markdown_of
-from anabranch.evaluation.runs import Found, Run, Search, run_queries
-from anabranch.evaluation.score_report import CollectionReport, Report, reported, scored_collection
-from anabranch.evaluation.score_tables import Table, read_table, with_expected
+from anabranch.evaluation.collection_corpus import CorpusOptions, Prepared, opened, prepare
+from anabranch.evaluation.metrics import TextSpan
+from anabranch.evaluation.passage_builders import PassageBuilder, passages_of
+from anabranch.evaluation.runs import AT_ONCE, FoundDocuments, Run, SearchFunction, best_per_document, run_queries
+from anabranch.evaluation.score_report import CollectionReport, reported, scored_collection
+from anabranch.evaluation.score_tables import (
+    AnswerTable,
+    EvalTable,
+    ScoreTable,
+    is_answer_table,
+    read_answer_table,
+    read_table,
+    usual_table,
+)
 from anabranch.evaluation.span_evidence import with_spans
-from anabranch.evaluation.trec import best_per_document
+from anabranch.readers.document import Chunk
+from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
 from anabranch.store.corpus_handles import open_corpus
 from nodes.settings import Context
+from nodes.support.dependencies import corpus_of, scope_of
 
 MOST_DOCUMENTS = 1000
 """Of one ranking."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line asked for."""
-
-    what: Path
-    is_table: bool
-    data: Path | None = None
-    places: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    baseline: str | None = None
-    sets: tuple[str, ...] = ()
-    embedder: str = ""
-    base_url: str | None = None
-    corpus: Path | None = None
-    split: str = "test"
-    cache: Path = Path(".anabranch/eval")
-    fresh: bool = False
-    report: Path | None = None
-    write: bool = False
-    per_query: Path | None = None
-    accept: bool = False
-    strict: bool = False
-    as_json: bool = False
-
-
-def evaluated(asked: Asked) -> int:
+def evaluated(asked: EvalOptions) -> int:
     """Measure, show and write what was asked for; return 1 where a score is not as expected."""
     for path, option in ((asked.report, "--report"), (asked.per_query, "--per-query")):
         if path is not None:
             check_folder(path, option)
     given = context_given(asked.sets).explicit
-    table, places = _table(asked)
-    if asked.write and places.absent:
-        msg = f"--write writes the report of the whole table, and these are not here: {', '.join(places.absent)}."
+    table, collections = _table(asked)
+    if asked.write and collections.absent:
+        msg = f"--write writes the report of the whole table, and these are not here: {', '.join(collections.absent)}."
         raise SettingsError(msg, hint="Use --report FILE.md for a part.")
     settings = settings_of(table, given, reproducible=asked.is_table, where=str(asked.what))
-    for remark in measured_too_far(table, settings):
-        say(notes(), f"{remark}.", style="yellow")
-    prepared = [prepared_of(collection, table, asked) for collection in places.here]
-    selection = Selection(asked.only)
-    found = asyncio.run(_measured(table, prepared, settings, selection))
-    shown = {name: settings_shown(values) + passages_shown(table, name) for name, values in settings.items()}
-    report = reported(table, tuple(found), places.absent, shown)
-    _tell(report, asked)
-    return 1 if _has_failed(report, asked) else 0
+    if isinstance(table, ScoreTable):
+        for said in measured_too_far(table, settings):
+            say(notes(), f"{said}.", style="yellow")
+    prepared = [_prepared(collection, table, asked) for collection in collections.here]
+    if isinstance(table, AnswerTable):
+        answers = answer_report(table, asyncio.run(answers_measured(table, prepared, settings)), collections.absent)
+        has_failed = deliver_answers(answers, asked)
+    else:
+        found = asyncio.run(_measured(table, prepared, settings, Selection(asked.only)))
+        shown = {name: settings_shown(values) + passages_shown(table, name) for name, values in settings.items()}
+        has_failed = deliver_scores(reported(table, tuple(found), collections.absent, shown), asked)
+    return 1 if has_failed or (asked.strict and collections.absent) else 0
 
 
-def _table(asked: Asked) -> tuple[Table, Places]:
+def _table(asked: EvalOptions) -> tuple[EvalTable, FoundCollections]:
     selection = Selection(asked.only)
     if asked.is_table:
-        table = _compared_with(read_table(asked.what), asked.baseline)
-        return table, places_of(table, asked.data, asked.places, selection, split=asked.split)
+        if is_answer_table(asked.what):
+            table: EvalTable = read_answer_table(asked.what)
+        else:
+            table = _compared_with(read_table(asked.what), asked.baseline)
+        return table, collections_of(table, asked.data, asked.collections, selection, split=asked.split)
     collection = read_collection(asked.what, split=asked.split)
-    table = _compared_with(usual_table(collection.name, passages=bool(collection.evidence)), asked.baseline)
-    selection.check([collection.name], list(table.configurations))
-    return table, Places((collection,), ())
+    usual = usual_table(collection.name, passages=bool(collection.evidence))
+    selection.check([collection.name], list(usual.configurations))
+    return _compared_with(usual, asked.baseline), FoundCollections((collection,), ())
 
 
-def _compared_with(table: Table, baseline: str | None) -> Table:
+def _compared_with(table: ScoreTable, baseline: str | None) -> ScoreTable:
     if baseline is None:
         return table
     if baseline not in table.configurations:
@@ -104,13 +102,13 @@ def _compared_with(table: Table, baseline: str | None) -> Table:
     return table.model_copy(update={"baseline": baseline})
 
 
-def prepared_of(collection: Collection, table: Table, asked: Asked) -> Prepared:
+def _prepared(collection: Collection, table: EvalTable, asked: EvalOptions) -> Prepared:
     """Bring the corpus of a collection up to date, with progress on standard error."""
     if asked.corpus is not None:
         return opened(collection, asked.corpus)
-    making = Making(
+    making = CorpusOptions(
         home=asked.cache,
-        embedder=asked.embedder or table.embedder,
+        embedder=asked.embedder,
         base_url=asked.base_url,
         sizes=table.chunk_sizes,
         fresh=asked.fresh,
@@ -127,7 +125,7 @@ def prepared_of(collection: Collection, table: Table, asked: Asked) -> Prepared:
 
 
 async def _measured(
-    table: Table, prepared: Sequence[Prepared], settings: Mapping[str, Values], selection: Selection
+    table: ScoreTable, prepared: Sequence[Prepared], settings: Mapping[str, Values], selection: Selection
 ) -> list[CollectionReport]:
     reports = []
     for each in prepared:
@@ -141,7 +139,9 @@ async def _measured(
     return reports
 
 
-async def _measured_by_spans(table: Table, prepared: Prepared, contexts: Mapping[str, Context]) -> CollectionReport:
+async def _measured_by_spans(
+    table: ScoreTable, prepared: Prepared, contexts: Mapping[str, Context]
+) -> CollectionReport:
     corpus = await open_corpus(prepared.corpus)
     prepared, evidence = await asyncio.to_thread(with_spans, prepared, corpus.embedder)
     runs = await _run(prepared, contexts, SpanSearch(contexts, table.passages))
@@ -151,57 +151,85 @@ async def _measured_by_spans(table: Table, prepared: Prepared, contexts: Mapping
 async def _runs(prepared: Prepared, contexts: Mapping[str, Context]) -> dict[str, Run]:
     by_passage = bool(prepared.collection.evidence)
 
-    async def search(configuration: str, query: str) -> Found:
+    async def search(configuration: str, query: str) -> FoundDocuments:
         hits, state = await hits_of(query, contexts[configuration], None)
         keyed = ((chunk.chunk_id if by_passage else chunk.doc_key, item["score"]) for item, chunk in hits)
         ranked = best_per_document(keyed, MOST_DOCUMENTS)
         degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])
-        return Found(tuple(key for key, _ in ranked), degraded)
+        return FoundDocuments(tuple(key for key, _ in ranked), degraded)
 
     return await _run(prepared, contexts, search)
 
 
-async def _run(prepared: Prepared, contexts: Mapping[str, Context], search: Search) -> dict[str, Run]:
+async def _run(prepared: Prepared, contexts: Mapping[str, Context], search: SearchFunction) -> dict[str, Run]:
     queries = prepared.collection.queries
     with bar(f"{prepared.collection.name}: queries", len(queries)) as advance:
         return await run_queries(queries, list(contexts), search, told=advance)
 
 
-def _tell(report: Report, asked: Asked) -> None:
-    if asked.as_json:
-        write_json(report_json(report))
-    else:
-        print_report(results(), report)
-    for each in report.collections:
-        for remark in each.remarks():
-            say(notes(), f"{each.name}: {remark}.", style="yellow")
-    for path in filter(None, (asked.report, asked.what.with_suffix(".md") if asked.write else None)):
-        _write(report, path, asked)
-    if asked.per_query is not None:
-        write_whole(asked.per_query, "".join(f"{line}\n" for line in per_query_lines(report)))
-    if asked.accept:
-        _accept(report, asked.what)
+AFTER_SEARCH = frozenset({"merge_threshold", "window_tokens"})
+"""Settings that only change what passages are made of the leaves that were found."""
 
 
-def _write(report: Report, path: Path, asked: Asked) -> None:
-    plot = path.with_suffix(".svg")
-    write_whole(path, markdown_of(report, command=command_of(asked), plot=plot.name))
-    write_whole(plot, plot_of(report))
-    say(notes(), f"{path} and {plot} are written.")
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    hits: list[Hit]
+    degraded: tuple[str, ...]
+    around: Ancestry
 
 
-def _accept(report: Report, path: Path) -> None:
-    scores = {check.index: check.measured for check in report.checks if check.measured is not None}
-    write_whole(path, with_expected(path, report.table, scores))
-    say(notes(), f"{path} expects {len(scores)} scores as they were measured.")
+class SpanSearch:
+    """Answers a query in a configuration with the places of its passages."""
+
+    def __init__(self, contexts: Mapping[str, Context], arms: Mapping[str, PassageBuilder]) -> None:
+        """Take the settings of each configuration, and how it makes passages where not as the product does."""
+        self._contexts = contexts
+        self._arms = arms
+        self._keys = {name: _settings_of_search(context) for name, context in contexts.items()}
+        self._most = 2 * AT_ONCE * len(set(self._keys.values()))
+        self._searched: OrderedDict[tuple[str, str], _Searched] = OrderedDict()
+
+    async def __call__(self, configuration: str, query: str) -> FoundDocuments:
+        """Return the passages, best first."""
+        context, arm = self._contexts[configuration], self._arms.get(configuration, PassageBuilder())
+        searched = await self._search(configuration, query)
+        ranked = {chunk.chunk_id: item["score"] for item, chunk in searched.hits}
+        ids = passages_of(arm, ranked, searched.around, threshold=context.merge_threshold, window=context.window_tokens)
+        chunks = await self._chunks(ids, searched.around, context)
+        found = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
+        documents = tuple(dict.fromkeys(chunk.doc_key for chunk in found))
+        spans = tuple(TextSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in found)
+        return FoundDocuments(documents, searched.degraded, spans)
+
+    async def _search(self, configuration: str, query: str) -> _Searched:
+        """Search once for all configurations that only differ afterwards; one query goes through them in a row."""
+        key = (self._keys[configuration], query)
+        if key not in self._searched:
+            context = self._contexts[configuration]
+            hits, state = await hits_of(query, context, None)
+            corpus, scope = await corpus_of(context), scope_of(context, None)
+            around = await ancestry_of(corpus, scope, {chunk.chunk_id: chunk for _, chunk in hits})
+            degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])
+            self._searched[key] = _Searched(hits, degraded, around)
+            while len(self._searched) > self._most:
+                self._searched.popitem(last=False)
+        return self._searched[key]
+
+    async def _chunks(self, ids: list[str], around: Ancestry, context: Context) -> dict[str, Chunk]:
+        known = around.chunks
+        corpus = await corpus_of(context)
+        others = [chunk_id for chunk_id in ids if chunk_id not in known]
+        fetched = await corpus.chunks(others, scope_of(context, None)) if others else {}
+        return {**known, **fetched}
 
 
-def command_of(asked: Asked) -> str:
-    """Return how to make the report again, without the names of folders, which are of one machine."""
-    return f"anabranch eval {asked.what.name}{' --data DIR' if asked.is_table else ''}"
+def passages_shown(table: ScoreTable, configuration: str) -> str:
+    """Return how a configuration makes passages, if not as the product does, to be put after its settings."""
+    arm = table.passages.get(configuration, PassageBuilder())
+    given = ", ".join(f"{name}={value}" for name, value in arm.model_dump(exclude_defaults=True).items())
+    return f"; passages: {given}" if given else ""
 
 
-def _has_failed(report: Report, asked: Asked) -> bool:
-    has_drifted = any(check.verdict == "drift" for check in report.checks) and not asked.accept
-    has_missed = any(check.verdict == "missed" for check in report.margins)
-    return has_drifted or has_missed or (asked.strict and bool(report.absent))
+def _settings_of_search(context: Context) -> str:
+    values = context.model_dump(mode="json", exclude=set(AFTER_SEARCH))
+    return json.dumps(values, sort_keys=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import QuestionError
-from anabranch.evaluation.query_set import numbered
+from anabranch.evaluation.queries import numbered
 
 MAX_LISTED = 5
 

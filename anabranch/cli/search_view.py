@@ -12,7 +12,7 @@ from anabranch.cli.atomic_write import check_folder, write_whole
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import bar
 from anabranch.cli.question_lines import read_questions
-from anabranch.evaluation.trec import best_per_document, check_query_id, run_lines
+from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
 from graph.retrieval import search

@@ -1,26 +1,32 @@
-"""What became of questions that were answered: is the answer in it, how long is it, and should there be one at all."""
+"""What became of questions that were answered: is the answer in it, how long is it, and should there be one at all.
+
+How well a confidence tells what to answer is the area under the ROC curve, and risk against coverage: a system that may
+abstain answers the questions it is surest of first. Its coverage is the share that it answers, its risk the share of
+those that are wrong (El-Yaniv and Wiener, JMLR 2010).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal
 
-from anabranch.evaluation.gold_answers import Gold, contains, overlap
-from anabranch.evaluation.risk_coverage import auc
+from anabranch.evaluation.queries import Gold, contains, overlap
 
-Kind = Literal["own", "marked", "elsewhere", "removed"]
+QuestionKind = Literal["own", "marked", "elsewhere", "removed"]
 """Whose question it is: the documents answer it; they do not, as is known; it is another collection's; the documents
 that answer it were left out of the search."""
 
-KINDS: tuple[Kind, ...] = ("own", "marked", "elsewhere", "removed")
+KINDS: tuple[QuestionKind, ...] = ("own", "marked", "elsewhere", "removed")
 
 HELD = 0.5
 """Share of the reference sentences' words that makes an answer count as one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """One answer, as it left the graph.
 
     Attributes:
@@ -54,8 +60,8 @@ class Outcome:
     """
 
     question: str
-    kind: Kind
-    written: Written
+    kind: QuestionKind
+    written: WrittenAnswer
     holds: bool | None = None
     reachable: bool | None = None
     lead: bool | None = None
@@ -68,7 +74,7 @@ class Outcome:
         return bool(self.written.text)
 
 
-def outcome_of(question: str, kind: Kind, written: Written, gold: Gold) -> Outcome:
+def outcome_of(question: str, kind: QuestionKind, written: WrittenAnswer, gold: Gold) -> Outcome:
     """Hold an answer against what is known; a question that has no answer is only answered or not."""
     if kind != "own" or not gold.is_comparable:
         return Outcome(question, kind, written)
@@ -142,9 +148,9 @@ class Caution:
         auc: How often an own question has more confidence than one of the kind.
     """
 
-    asked: dict[Kind, int]
-    answered: dict[Kind, float]
-    auc: dict[Kind, float]
+    asked: dict[QuestionKind, int]
+    answered: dict[QuestionKind, float]
+    auc: dict[QuestionKind, float]
 
     @property
     def false_abstentions(self) -> float | None:
@@ -154,14 +160,14 @@ class Caution:
 
 def caution_of(outcomes: Sequence[Outcome]) -> Caution:
     """Compare the kinds of questions that were asked of one collection."""
-    kinds: dict[Kind, list[Outcome]] = {}
+    kinds: dict[QuestionKind, list[Outcome]] = {}
     for kind in KINDS:
         if rows := [each for each in outcomes if each.kind == kind]:
             kinds[kind] = rows
-    confidence: dict[Kind, list[float]] = {}
+    confidence: dict[QuestionKind, list[float]] = {}
     for kind, rows in kinds.items():
         confidence[kind] = [each.written.confidence for each in rows]
-    areas: dict[Kind, float] = {}
+    areas: dict[QuestionKind, float] = {}
     for kind in kinds:
         area = auc(confidence.get("own", []), confidence[kind])
         if kind != "own" and area is not None:
@@ -176,3 +182,57 @@ def caution_of(outcomes: Sequence[Outcome]) -> Caution:
 def _mean(outcomes: Sequence[Outcome], value: Callable[[Outcome], float | None]) -> float | None:
     values = [float(found) for each in outcomes if (found := value(each)) is not None]
     return sum(values) / len(values) if values else None
+
+
+def auc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
+    """Return how often a score of the first kind is above one of the second, ties as half; None without both.
+
+    That is the area under the ROC curve (Hanley and McNeil 1982).
+    """
+    if not higher or not lower:
+        return None
+    from scipy.stats import rankdata
+
+    # The Mann-Whitney U statistic by ranks; tied scores share the mean of theirs.
+    ranks = float(rankdata([*higher, *lower])[: len(higher)].sum())
+    return (ranks - len(higher) * (len(higher) + 1) / 2) / (len(higher) * len(lower))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What happens where every question of at least this confidence is answered."""
+
+    threshold: float
+    coverage: float
+    risk: float
+
+
+def risk_coverage(rows: Sequence[tuple[float, bool]]) -> list[Point]:
+    """Return the curve, one point per distinct confidence, from the surest questions to all of them.
+
+    Args:
+        rows: Confidence in each question, and whether its answer is right.
+    """
+    points: list[Point] = []
+    answered = wrong = 0
+    for confidence, group in groupby(sorted(rows, key=itemgetter(0), reverse=True), key=itemgetter(0)):
+        rights = [right for _, right in group]
+        answered += len(rights)
+        wrong += rights.count(False)
+        points.append(Point(confidence, answered / len(rows), wrong / answered))
+    return points
+
+
+def area(points: Sequence[Point]) -> float:
+    """Return the mean risk over all coverages (AURC); 0 is best, the risk of answering everything is no better."""
+    total, before = 0.0, 0.0
+    for point in points:
+        total += (point.coverage - before) * point.risk
+        before = point.coverage
+    return total
+
+
+def at_threshold(points: Sequence[Point], threshold: float) -> Point:
+    """Return where a threshold lies on the curve: nothing is answered, at no risk, above every confidence."""
+    answered = [point for point in points if point.threshold >= threshold]
+    return answered[-1] if answered else Point(threshold, 0.0, 0.0)

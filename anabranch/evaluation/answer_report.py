@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from anabranch.evaluation.answer_quality import Caution, Kind, Outcome, Quality, caution_of, quality_of
-from anabranch.evaluation.answer_tables import AnswerCase, AnswerTable
-from anabranch.evaluation.calibration import Weights, fitted, held_out
+from anabranch.evaluation.answer_quality import (
+    Caution,
+    Outcome,
+    Point,
+    Quality,
+    QuestionKind,
+    area,
+    at_threshold,
+    caution_of,
+    quality_of,
+    risk_coverage,
+)
+from anabranch.evaluation.calibration import LogisticWeights, fitted, held_out
 from anabranch.evaluation.markdown_report import grid, safe
-from anabranch.evaluation.risk_coverage import Point, area, at_threshold, risk_coverage
+from anabranch.evaluation.score_report import CheckVerdict, verdict_of
+from anabranch.evaluation.score_tables import AnswerCase, AnswerTable
 
-OTHERS: tuple[Kind, ...] = ("marked", "elsewhere", "removed")
-TOLD: dict[Kind, str] = {"marked": "no answer", "elsewhere": "of others", "removed": "answer removed"}
+OTHERS: tuple[QuestionKind, ...] = ("marked", "elsewhere", "removed")
+TOLD: dict[QuestionKind, str] = {"marked": "no answer", "elsewhere": "of others", "removed": "answer removed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,7 @@ class AnswerCheck:
     case: AnswerCase
     measured: float | None
     tolerance: float
-    verdict: Literal["ok", "drift", "not checked", "not here"]
+    verdict: CheckVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +78,7 @@ class AnswerReport:
     collections: tuple[AnswerCollection, ...]
     absent: tuple[str, ...]
     threshold: float
-    in_force: Weights
+    in_force: LogisticWeights
 
     def checks(self) -> list[AnswerCheck]:
         """Compare what was measured with what is expected."""
@@ -78,11 +88,7 @@ class AnswerReport:
     def _check(self, case: AnswerCase, values: Mapping[str, float | None] | None) -> AnswerCheck:
         tolerance = self.table.tolerance if case.tolerance is None else case.tolerance
         measured = values.get(case.measure) if values is not None else None
-        if measured is None:
-            return AnswerCheck(case, None, tolerance, "not here")
-        if case.expected is None:
-            return AnswerCheck(case, measured, tolerance, "not checked")
-        return AnswerCheck(case, measured, tolerance, "ok" if abs(measured - case.expected) <= tolerance else "drift")
+        return AnswerCheck(case, measured, tolerance, verdict_of(measured, case.expected, tolerance))
 
 
 def values_of(each: AnswerCollection) -> dict[str, float | None]:
@@ -97,7 +103,7 @@ def values_of(each: AnswerCollection) -> dict[str, float | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """One table with what a reader has to know about it."""
 
     title: str
@@ -106,7 +112,7 @@ class Section:
     rows: tuple[tuple[str, ...], ...]
 
 
-def sections(report: AnswerReport) -> Iterator[Section]:
+def sections(report: AnswerReport) -> Iterator[ReportSection]:
     """Yield the tables of a report that have rows."""
     made = (_quality(report), _caution(report), _calibration(report), _risk(report), _checks(report))
     return (section for section in made if section.rows)
@@ -133,9 +139,9 @@ def markdown_of_answers(report: AnswerReport, *, command: str, plot: str) -> str
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _quality(report: AnswerReport) -> Section:
+def _quality(report: AnswerReport) -> ReportSection:
     rows = [(each.name, quality_of(each.outcomes)) for each in report.collections]
-    return Section(
+    return ReportSection(
         "Is the answer in it?",
         "Of the questions whose answer is known. `as long`: as many words from the start of the best passage hold it. "
         "`recall` and `precision` are of words, against the sentences that are known to answer.",
@@ -150,9 +156,9 @@ def _quality_row(quality: Quality) -> tuple[str, ...]:
     return (str(quality.asked), *map(_share, shares), *("" if x is None else f"{x:.1f}" for x in lengths))
 
 
-def _caution(report: AnswerReport) -> Section:
+def _caution(report: AnswerReport) -> ReportSection:
     names = [f"{TOLD[kind]}: {what}" for kind in OTHERS for what in ("answered", "AUC")]
-    return Section(
+    return ReportSection(
         "Is it answered only where it can be?",
         "Share of questions that were answered. The own ones can be; `no answer` are known not to be in the documents, "
         "`of others` are questions of other collections, and `answer removed` are own ones asked without the documents "
@@ -171,7 +177,7 @@ def _caution_row(caution: Caution) -> Iterable[str]:
         yield _share(caution.auc.get(kind))
 
 
-def _calibration(report: AnswerReport) -> Section:
+def _calibration(report: AnswerReport) -> ReportSection:
     groups = {each.name: each.outcomes for each in report.collections}
     names = list(report.in_force.weights)
     now = fitted(groups, names)
@@ -184,7 +190,7 @@ def _calibration(report: AnswerReport) -> Section:
         weights = fitted({name: rows for name, rows in groups.items() if name != left_out}, names)
         numbers = (f"{weights.weights[name]:.2f}" for name in names)
         rows.append((f"fitted without {left_out}", f"{weights.bias:.2f}", *numbers, f"{value:.3f}"))
-    return Section(
+    return ReportSection(
         "Calibration",
         "Log-odds of there being evidence: bias and weights of the signals. AUC: of own questions against all "
         "others on the collection that was left out.",
@@ -193,7 +199,7 @@ def _calibration(report: AnswerReport) -> Section:
     )
 
 
-def _risk(report: AnswerReport) -> Section:
+def _risk(report: AnswerReport) -> ReportSection:
     rows = []
     for each in report.collections:
         points = each.curve()
@@ -201,7 +207,7 @@ def _risk(report: AnswerReport) -> Section:
             here = at_threshold(points, report.threshold)
             numbers = (here.coverage, here.risk, points[-1].risk, area(points))
             rows.append((each.name, *(f"{number:.3f}" for number in numbers)))
-    return Section(
+    return ReportSection(
         "Risk and coverage",
         f"Questions are answered from a confidence of {report.threshold:g}; coverage is the share that is, risk the "
         "share of those without the right answer. Where all are answered, questions without an answer are all wrong. "
@@ -211,7 +217,7 @@ def _risk(report: AnswerReport) -> Section:
     )
 
 
-def _checks(report: AnswerReport) -> Section:
+def _checks(report: AnswerReport) -> ReportSection:
     rows = [
         (
             check.case.collection, check.case.measure,
@@ -221,7 +227,7 @@ def _checks(report: AnswerReport) -> Section:
         for check in report.checks()
     ]  # fmt: skip
     names = ("collection", "measure", "measured", "expected", "tolerance", "")
-    return Section("Measured and expected", "", names, tuple(rows))
+    return ReportSection("Measured and expected", "", names, tuple(rows))
 
 
 def curves(report: AnswerReport) -> dict[str, Sequence[Point]]:

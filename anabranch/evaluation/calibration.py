@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.evaluation.answer_quality import Outcome
-from anabranch.evaluation.risk_coverage import auc
+from anabranch.evaluation.answer_quality import Outcome, auc
 
 STEPS = 50
 RIDGE = 1e-3
@@ -21,7 +20,7 @@ RIDGE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class LogisticWeights:
     """A logistic model: its bias, and a weight per signal."""
 
     bias: float
@@ -32,7 +31,7 @@ class Weights:
         return self.bias + sum(weight * signals[name] for name, weight in self.weights.items())
 
 
-def fitted(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> Weights:
+def fitted(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> LogisticWeights:
     """Fit weights; every collection, and within it each side, counts the same, however many questions it has.
 
     Args:
@@ -41,15 +40,15 @@ def fitted(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> Wei
     """
     rows, truth, worth = [], [], []
     for outcomes in groups.values():
-        usable = [each for each in outcomes if all(name in each.written.signals for name in names)]
-        sides = {side: [each for each in usable if (each.kind == "own") is side] for side in (True, False)}
-        for side, members in sides.items():
-            for each in members:
-                rows.append([1.0, *(each.written.signals[name] for name in names)])
+        for side, members in _sides(outcomes, names).items():
+            for signals in members:
+                rows.append([1.0, *(signals[name] for name in names)])
                 truth.append(float(side))
                 worth.append(1.0 / len(members))
     solved = _newton(np.array(rows), np.array(truth), np.array(worth)) if rows else np.zeros(len(names) + 1)
-    return Weights(float(solved[0]), {name: float(value) for name, value in zip(names, solved[1:], strict=True)})
+    return LogisticWeights(
+        float(solved[0]), {name: float(value) for name, value in zip(names, solved[1:], strict=True)}
+    )
 
 
 def _newton(x: NDArray[np.float64], y: NDArray[np.float64], worth: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,12 +71,14 @@ def held_out(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> d
     areas: dict[str, float] = {}
     for name, outcomes in groups.items():
         weights = fitted({other: rows for other, rows in groups.items() if other != name}, names)
-        usable = [each for each in outcomes if all(signal in each.written.signals for signal in names)]
-        scores = {
-            side: [weights.score(each.written.signals) for each in usable if (each.kind == "own") is side]
-            for side in (True, False)
-        }
-        area = auc(scores[True], scores[False])
+        sides = _sides(outcomes, names)
+        area = auc(*([weights.score(signals) for signals in sides[side]] for side in (True, False)))
         if area is not None:
             areas[name] = area
     return areas
+
+
+def _sides(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[bool, list[dict[str, float]]]:
+    """Return the signals of the collection's own questions (True) and of all others, as far as they have them all."""
+    usable = [each for each in outcomes if all(name in each.written.signals for name in names)]
+    return {side: [each.written.signals for each in usable if (each.kind == "own") is side] for side in (True, False)}

@@ -15,10 +15,8 @@ from pathlib import Path
 
 from anabranch.errors import CollectionError
 from anabranch.evaluation.evidence_patterns import QUESTIONS, judged, read_questions
-from anabranch.evaluation.gold_answers import Gold
 from anabranch.evaluation.qrels import Qrels, find_qrels, read_qrels
-from anabranch.evaluation.query_set import read_queries
-from anabranch.evaluation.references import read_references
+from anabranch.evaluation.queries import Gold, read_queries, read_references
 from anabranch.text.normalization import clean
 
 CORPUS = "corpus.jsonl"

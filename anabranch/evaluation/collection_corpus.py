@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class CorpusOptions:
     """How corpora are made; as in `ingest`.
 
     Attributes:
@@ -51,7 +51,7 @@ class Prepared:
     embedder: str
 
 
-def prepare(collection: Collection, making: Making, progress: Progress | None = None) -> Prepared:
+def prepare(collection: Collection, making: CorpusOptions, progress: Progress | None = None) -> Prepared:
     """Bring the corpus of a collection up to date and compare its documents with the judgements.
 
     Raises:

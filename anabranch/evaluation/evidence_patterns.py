@@ -8,16 +8,20 @@ of them is relevant.
 from __future__ import annotations
 
 import re
+import sqlite3
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from anabranch.errors import CollectionError
-from anabranch.evaluation.collection_documents import WholeDocument, whole_documents
-from anabranch.evaluation.gold_answers import Gold, read_gold
+from anabranch.errors import CollectionError, CorpusDamagedError
 from anabranch.evaluation.qrels import Qrels
-from anabranch.evaluation.query_set import read_queries
+from anabranch.evaluation.queries import Gold, read_gold, read_queries
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_folder import SAVE, must_exist
+from anabranch.store.passage_reader import read_only
+from anabranch.store.stored_document import numbers, stored_chunks, stored_document
 
 QUESTIONS = "questions.jsonl"
 NOWHERE = "(no passage)"
@@ -58,7 +62,7 @@ def read_questions(folder: Path) -> Questions:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedPassages:
     """Relevant leaf passages by question.
 
     Attributes:
@@ -72,7 +76,7 @@ class Judged:
     nowhere: frozenset[str]
 
 
-def judged(gold: Mapping[str, Gold], corpus: Path) -> Judged:
+def judged(gold: Mapping[str, Gold], corpus: Path) -> JudgedPassages:
     """Look for the evidence of each question in the leaves of a corpus.
 
     Raises:
@@ -89,7 +93,7 @@ def judged(gold: Mapping[str, Gold], corpus: Path) -> Judged:
                     hits.update(dict.fromkeys(_touched(match, document), 1))
     nowhere = frozenset(key for key, hits in found.items() if not hits)
     qrels = {key: found[key] or {NOWHERE: 1} for key in asked if key in found}
-    return Judged(qrels, frozenset(asked.keys() - found.keys()), nowhere)
+    return JudgedPassages(qrels, frozenset(asked.keys() - found.keys()), nowhere)
 
 
 def _is_about(name: str, source: str) -> bool:
@@ -102,3 +106,39 @@ def _touched(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
         return ()
     first = bisect_right(document.starts, match.start()) - 1
     return document.leaves[max(first, 0) : bisect_right(document.starts, match.end() - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeDocument:
+    """One document: where it is from, its text, and the ids of its leaves with the characters at which they start."""
+
+    source: str
+    text: str
+    leaves: tuple[str, ...]
+    starts: tuple[int, ...]
+
+
+def whole_documents(corpus: Path) -> Iterator[WholeDocument]:
+    """Yield the documents of a corpus, whatever their access tags: this is its owner's view.
+
+    Raises:
+        CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: The database cannot be read.
+    """
+    must_exist(corpus)
+    try:
+        with closing(read_only(corpus / DATABASE)) as connection:
+            for number in numbers(connection):
+                document = stored_document(connection, number)
+                if document is None:
+                    continue
+                chunks = stored_chunks(connection, document.doc_id)
+                leaves = [(chunk.chunk_id, chunk.start, chunk.text) for chunk in chunks if chunk.text is not None]
+                yield WholeDocument(
+                    source=document.source,
+                    text="".join(text for _, _, text in leaves),
+                    leaves=tuple(chunk_id for chunk_id, _, _ in leaves),
+                    starts=tuple(start - leaves[0][1] for _, start, _ in leaves),
+                )
+    except sqlite3.DatabaseError as error:
+        raise CorpusDamagedError(f"{corpus / DATABASE} cannot be read: {error}", hint=SAVE) from error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from anabranch.evaluation.score_report import CollectionReport, Report
+from anabranch.evaluation.score_report import CollectionReport, ScoreReport
 from anabranch.text.normalization import squeeze
 
 MAX_COLUMNS = 8
 """Of the first table; with more configurations each of them has a row."""
 
 
-def markdown_of(report: Report, *, command: str, plot: str = "") -> str:
+def markdown_of(report: ScoreReport, *, command: str, plot: str = "") -> str:
     """Return the report.
 
     Args:
@@ -22,7 +22,7 @@ def markdown_of(report: Report, *, command: str, plot: str = "") -> str:
     return "\n".join(_lines(report, command, plot)) + "\n"
 
 
-def _lines(report: Report, command: str, plot: str) -> Iterator[str]:
+def _lines(report: ScoreReport, command: str, plot: str) -> Iterator[str]:
     table = report.table
     yield from (f"# {safe(table.title)}", "", f"Written by `{command}`; do not edit.", "")
     if table.about:
@@ -45,7 +45,7 @@ def _lines(report: Report, command: str, plot: str) -> Iterator[str]:
     yield from ("## Configurations", "", *grid(("configuration", "settings"), report.shown.items()))
 
 
-def _overview(report: Report) -> Iterator[str]:
+def _overview(report: ScoreReport) -> Iterator[str]:
     first, names = report.table.metrics[0], report.configurations
     rows = [
         [each.name, *_best_bold([each.scored[name].mean(first) if name in each.scored else None for name in names])]
@@ -60,7 +60,7 @@ def _overview(report: Report) -> Iterator[str]:
     yield from grid(lines[0], lines[1:])
 
 
-def _comparisons(report: Report) -> Iterator[str]:
+def _comparisons(report: ScoreReport) -> Iterator[str]:
     yield (
         f"{report.table.metrics[0]}: mean difference, queries won, lost and tied, and p of a paired randomisation "
         "test, corrected by Holm within the collection."
@@ -74,7 +74,7 @@ def _comparisons(report: Report) -> Iterator[str]:
     yield from grid(("collection", "configuration", "difference", "won", "lost", "tied", "p"), rows)
 
 
-def _checks(report: Report) -> Iterator[str]:
+def _checks(report: ScoreReport) -> Iterator[str]:
     rows = [
         (
             check.case.collection, check.case.configuration, check.case.metric,
@@ -85,7 +85,7 @@ def _checks(report: Report) -> Iterator[str]:
     yield from grid(("collection", "configuration", "metric", "measured", "expected", "tolerance", ""), rows)
 
 
-def _margins(report: Report) -> Iterator[str]:
+def _margins(report: ScoreReport) -> Iterator[str]:
     yield f"{report.table.metrics[0]}: by how much a configuration is better than the best of others, and has to be."
     yield ""
     rows = [
@@ -98,7 +98,7 @@ def _margins(report: Report) -> Iterator[str]:
     yield from grid(("on", "configuration", "over", "best of them", "measured", "at least", ""), rows)
 
 
-def _collection(report: Report, each: CollectionReport) -> Iterator[str]:
+def _collection(report: ScoreReport, each: CollectionReport) -> Iterator[str]:
     prepared = each.prepared
     queries = len(prepared.collection.queries)
     yield f"{prepared.documents:,} documents, {queries:,} queries, embedder {safe(prepared.embedder)}."

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from anabranch.retrieval.auto_merging import DEFAULT_GAP, Aggregate, merge, room_left
 from anabranch.store.chunk_ancestors import Ancestry
 
-Ranked = Mapping[str, float]
+LeafScores = Mapping[str, float]
 """Score of each leaf that was found, best first."""
 
 
-class Arm(BaseModel):
+class PassageBuilder(BaseModel):
     """How passages are made; as it stands, as the product makes them.
 
     `merged`: auto-merging, by the threshold of the settings. `leaves`: as they were found. `parents`, `roots`: each
@@ -31,29 +31,31 @@ class Arm(BaseModel):
     bounded: bool = True
 
 
-def passages_of(arm: Arm, ranked: Ranked, around: Ancestry, *, threshold: float, window: int) -> list[str]:
-    """Return the passages of an arm, best first; they may overlap.
+def passages_of(
+    builder: PassageBuilder, ranked: LeafScores, around: Ancestry, *, threshold: float, window: int
+) -> list[str]:
+    """Return the passages that a builder makes, best first; they may overlap.
 
     Args:
-        arm: How they are made.
+        builder: How they are made.
         ranked: The leaves, each of them in `around`.
         around: Their part of the chunk tree.
         threshold: Of auto-merging.
         window: Tokens of a window.
     """
-    if arm.by != "merged":
-        return list(dict.fromkeys(_REPLACED[arm.by](ranked, around)))
+    if builder.by != "merged":
+        return list(dict.fromkeys(_REPLACED[builder.by](ranked, around)))
     sizes = around.sizes
     merged = merge(
         ranked,
         around.parents,
         around.children,
         threshold=threshold,
-        gap=arm.gap,
+        gap=builder.gap,
         sizes=sizes,
         budget=window,
-        room=room_left((sizes[leaf] for leaf in ranked), window) if arm.bounded else None,
-        score=_SCORES[arm.score],
+        room=room_left((sizes[leaf] for leaf in ranked), window) if builder.bounded else None,
+        score=_SCORES[builder.score],
     )
     return [passage.id for passage in merged.results]
 
@@ -65,17 +67,17 @@ def _mean(scores: Sequence[float]) -> float:
 _SCORES: dict[str, Aggregate] = {"best": max, "mean": _mean, "sum": fsum}
 
 
-def _parents(ranked: Ranked, around: Ancestry) -> Iterator[str]:
+def _parents(ranked: LeafScores, around: Ancestry) -> Iterator[str]:
     for leaf in ranked:
         yield _above(leaf, around)
 
 
-def _roots(ranked: Ranked, around: Ancestry) -> Iterator[str]:
+def _roots(ranked: LeafScores, around: Ancestry) -> Iterator[str]:
     for leaf in ranked:
         yield _above(_above(leaf, around), around)
 
 
-def _neighbours(ranked: Ranked, around: Ancestry) -> Iterator[str]:
+def _neighbours(ranked: LeafScores, around: Ancestry) -> Iterator[str]:
     for leaf in ranked:
         siblings = around.children.get(around.chunks[leaf].parent_id or "", [leaf])
         place = siblings.index(leaf)
@@ -88,7 +90,7 @@ def _above(chunk_id: str, around: Ancestry) -> str:
     return parent if parent is not None and parent in around.chunks else chunk_id
 
 
-_REPLACED: dict[str, Callable[[Ranked, Ancestry], Iterator[str]]] = {
+_REPLACED: dict[str, Callable[[LeafScores, Ancestry], Iterator[str]]] = {
     "leaves": lambda ranked, _: iter(ranked),
     "parents": _parents,
     "roots": _roots,

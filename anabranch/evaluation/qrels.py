@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.query_set import numbered, unusable
+from anabranch.evaluation.queries import numbered, unusable
 
 Qrels = dict[str, dict[str, int]]
 """Query id to document id to relevance; above 0 is relevant."""
@@ -38,7 +38,7 @@ def find_qrels(folder: Path, split: str = "test") -> Path:
 def read_qrels(path: Path) -> Qrels:
     """Read judgements: `query document relevance`, or TREC's four columns; a first line of names is skipped.
 
-    Columns are separated by tabs, or by white space where a line has no tab.
+    MeansByCollection are separated by tabs, or by white space where a line has no tab.
 
     Raises:
         CollectionError: The file cannot be read, holds no judgement, or has bad lines, named by their numbers.

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from anabranch.evaluation.answer_quality import Kind
-from anabranch.evaluation.answer_tables import AnswerTable
+from anabranch.evaluation.answer_quality import QuestionKind
 from anabranch.evaluation.collection import QUERIES, Collection
 from anabranch.evaluation.evidence_patterns import QUESTIONS
-from anabranch.evaluation.gold_answers import Gold, read_gold
-from anabranch.evaluation.query_set import read_queries
+from anabranch.evaluation.queries import Gold, read_gold, read_queries
+from anabranch.evaluation.score_tables import AnswerTable
 
 SHARE = 0.1
 """Of a collection's documents: where more than this would be removed, what is left is no collection of its kind."""
@@ -29,7 +28,7 @@ class Question:
 
     id: str
     text: str
-    kind: Kind = "own"
+    kind: QuestionKind = "own"
     gold: Gold = field(default_factory=Gold)
     without: tuple[str, ...] = ()
 
@@ -40,7 +39,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class QuestionPool:
     """The questions of one collection: `own` ones that its documents answer, `marked` ones that they do not."""
 
     own: tuple[Question, ...]
@@ -49,7 +48,7 @@ class Pool:
     documents: int
 
 
-def pool_of(collection: Collection, documents: int) -> Pool:
+def pool_of(collection: Collection, documents: int) -> QuestionPool:
     """Return the questions of a collection that was compared with its documents.
 
     Raises:
@@ -69,10 +68,10 @@ def pool_of(collection: Collection, documents: int) -> Pool:
         for key, rows in collection.qrels.items()
         if not collection.evidence
     }
-    return Pool(own, marked, relevant, documents)
+    return QuestionPool(own, marked, relevant, documents)
 
 
-def asked_of(name: str, pools: Mapping[str, Pool], table: AnswerTable) -> list[Question]:
+def asked_of(name: str, pools: Mapping[str, QuestionPool], table: AnswerTable) -> list[Question]:
     """Return what one collection is asked: the same questions each time.
 
     Args:
@@ -92,7 +91,7 @@ def asked_of(name: str, pools: Mapping[str, Pool], table: AnswerTable) -> list[Q
     return [*own, *pool.marked, *elsewhere, *_removed(pool, table.removed)]
 
 
-def _removed(pool: Pool, most: int) -> Iterator[Question]:
+def _removed(pool: QuestionPool, most: int) -> Iterator[Question]:
     able = [each for each in pool.own if 0 < len(pool.relevant.get(each.id, ())) <= SHARE * pool.documents]
     for each in spread(able, most):
         yield Question(each.id, each.text, "removed", without=pool.relevant[each.id])

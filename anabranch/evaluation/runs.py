@@ -1,33 +1,42 @@
-"""Runs the queries of a collection through every configuration, a few at a time."""
+"""Runs the queries of a collection through every configuration, and writes TREC run files.
+
+A run file has lines of `qid Q0 docid rank score tag`, one ranked document each. Evaluators disagree on what orders a
+run: trec_eval and pytrec_eval ignore the rank and sort by score, held in 32 bits, ties by document id. So a run is
+written with scores that still fall strictly after rounding to 32 bits.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import quote
+
+import numpy as np
 
 from anabranch.errors import QuestionError
-from anabranch.evaluation.spans import Span
+from anabranch.evaluation.metrics import TextSpan
 
 AT_ONCE = 4
 """Queries under way: enough to keep a hosted model busy, few enough for a laptop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDocuments:
     """What one query found: document ids, best first, what was degraded on the way, and where its passages are."""
 
     documents: tuple[str, ...]
     degraded: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TextSpan, ...] = ()
 
 
-class Search(Protocol):
+class SearchFunction(Protocol):
     """Answers one query in one configuration."""
 
-    async def __call__(self, configuration: str, query: str) -> Found:
+    async def __call__(self, configuration: str, query: str) -> FoundDocuments:
         """Return the documents that it finds.
 
         Raises:
@@ -50,13 +59,13 @@ class Run:
     rankings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     degraded: Counter[str] = field(default_factory=Counter)
-    spans: dict[str, tuple[Span, ...]] = field(default_factory=dict)
+    spans: dict[str, tuple[TextSpan, ...]] = field(default_factory=dict)
 
 
 async def run_queries(
     queries: Mapping[str, str],
     configurations: Sequence[str],
-    search: Search,
+    search: SearchFunction,
     *,
     told: Callable[[], None] | None = None,
     at_once: int = AT_ONCE,
@@ -88,7 +97,7 @@ async def run_queries(
     return {name: _in_order(run, queries) for name, run in runs.items()}
 
 
-async def _searched(run: Run, key: str, text: str, search: Search, configuration: str) -> None:
+async def _searched(run: Run, key: str, text: str, search: SearchFunction, configuration: str) -> None:
     try:
         found = await search(configuration, text)
     except QuestionError as error:
@@ -107,3 +116,52 @@ def _in_order(run: Run, queries: Mapping[str, str]) -> Run:
     refused = {key: run.refused[key] for key in queries if key in run.refused}
     rankings = {key: run.rankings[key] for key in queries}
     return Run(rankings, refused, Counter(dict(sorted(run.degraded.items()))), run.spans)
+
+
+TAG = "anabranch"
+
+_SPACE = re.compile(r"\s")
+_UNSAFE = re.compile(r"[\s%]")
+
+
+def best_per_document(ranked: Iterable[tuple[str, float]], depth: int) -> list[tuple[str, float]]:
+    """Return one entry per document, best first: a document counts as much as its best passage.
+
+    Args:
+        ranked: Document and score of each passage, best first.
+        depth: Documents to keep.
+    """
+    best: dict[str, float] = {}
+    for document, score in ranked:
+        best.setdefault(document, score)
+        if len(best) == depth:
+            break
+    return list(best.items())
+
+
+def run_lines(query: str, ranked: Iterable[tuple[str, float]], tag: str = TAG) -> Iterator[str]:
+    """Yield the lines of one query, ranks from 1, scores strictly falling in 32-bit precision.
+
+    White space would shift the columns: in a document id it is percent-encoded (`my notes.md` becomes `my%20notes.md`).
+
+    Raises:
+        QuestionError: The query id is empty or holds white space; no reader could match it.
+    """
+    check_query_id(query)
+    previous = np.float32(np.inf)
+    for rank, (document, given) in enumerate(ranked, start=1):
+        score = min(np.float32(given), np.nextafter(previous, np.float32(-np.inf), dtype=np.float32))
+        previous = score
+        yield f"{query} Q0 {document_id(document)} {rank} {np.format_float_positional(score, unique=True)} {tag}"
+
+
+def check_query_id(query: str) -> None:
+    """Refuse a query id that a run file cannot hold."""
+    if not query or _SPACE.search(query):
+        msg = f"The query id {query!r} is empty or holds white space, which a TREC run cannot hold."
+        raise QuestionError(msg, hint="Rename it in the queries and in the judgements.")
+
+
+def document_id(document: str) -> str:
+    """Return a document id as a run holds it: as it is, unless it has white space."""
+    return _UNSAFE.sub(lambda found: quote(found[0]), document) if _SPACE.search(document) else document

@@ -1,22 +1,23 @@
-"""Tables of scores: what is measured on which collections, and what is expected to come out.
+"""Tables: what is measured on which collections, and what is expected to come out.
 
-A table is a YAML file. Every configuration is run on every collection; a case says which score is expected of one of
-them, and by how much it may differ. `expected: null` is measured and shown, and not checked.
+A table is a YAML file. In a table of scores every configuration is run on every collection, and a case says which score
+is expected of one of them, and by how much it may differ. `expected: null` is measured and shown, and not checked. In a
+table of answers (`kind: answers`) a collection is asked, beside its own questions, some of the others', which it must
+not answer, and some of its own with the documents that answer them left out of the search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.measures import measure_of
-from anabranch.evaluation.passage_builders import Arm
-from anabranch.evaluation.query_set import unusable
-from anabranch.evaluation.spans import is_of_spans, span_measure
+from anabranch.evaluation.metrics import is_of_spans, measure_of, span_measure
+from anabranch.evaluation.passage_builders import PassageBuilder
+from anabranch.evaluation.queries import unusable
 from anabranch.evaluation.yaml_positions import Located, Where, read_located
 
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -31,15 +32,31 @@ def _known_metric(name: str) -> str:
 
 Metric = Annotated[str, AfterValidator(_known_metric)]
 
+_Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+ANSWERS = "answers"
 DIGITS = 4
 """Of an expected score; finer than any tolerance that makes sense."""
 
 
-class _Strict(BaseModel):
+_Kind = TypeVar("_Kind", bound=BaseModel)
+
+
+class _TableModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
-class Case(_Strict):
+class _CommonTable(_TableModel):
+    """What both kinds of tables say."""
+
+    title: str = Field(min_length=1, description="Heading of the report.")
+    about: str = Field(default="", description="What the table shows, for its readers.")
+    chunk_sizes: tuple[int, int, int] | None = Field(default=None, description="As in ingest.")
+    settings: dict[str, Any] = Field(default_factory=dict, description="Of the graph, in all configurations.")
+    collections: tuple[Name, ...] = Field(default=(), description="Names of folders below --data.")
+
+
+class Case(_TableModel):
     """One expected score."""
 
     collection: Name
@@ -49,7 +66,7 @@ class Case(_Strict):
     tolerance: Score | None = None
 
 
-class Margin(_Strict):
+class Margin(_TableModel):
     """By how much a configuration has to be better than the best of others, in the first metric.
 
     Below 0: by how much it may be worse.
@@ -61,62 +78,116 @@ class Margin(_Strict):
     where: Literal["each", "mean"]
 
 
-class Table(_Strict):
-    """What a YAML file holds; see the guide's page on evaluation."""
+class ScoreTable(_CommonTable):
+    """What a YAML file of scores holds; see the guide's page on evaluation."""
 
-    title: str = Field(min_length=1, description="Heading of the report.")
-    about: str = Field(default="", description="What the table shows, for its readers.")
     metrics: tuple[Metric, ...] = Field(min_length=1, description="The first one is compared and drawn.")
     baseline: Name | None = Field(default=None, description="Configuration that the others are compared with.")
     tolerance: Score = Field(default=0.005, description="Of the cases that name none.")
     kind: Literal["documents", "spans"] = Field(default="documents", description="What queries are judged by.")
-    embedder: str = Field(default="", description="As in ingest; empty for the default one.")
-    chunk_sizes: tuple[int, int, int] | None = Field(default=None, description="As in ingest.")
-    settings: dict[str, Any] = Field(default_factory=dict, description="Of all configurations.")
     configurations: dict[Name, dict[str, Any]] = Field(min_length=1, description="Settings by name.")
-    passages: dict[Name, Arm] = Field(default_factory=dict, description="With spans: how configurations make them.")
-    collections: tuple[Name, ...] = Field(default=(), description="Names of folders below --data.")
+    passages: dict[Name, PassageBuilder] = Field(default_factory=dict, description="With spans: how to make them.")
     cases: tuple[Case, ...] = Field(default=(), description="Expected scores.")
     margins: tuple[Margin, ...] = Field(default=(), description="What one configuration owes to others.")
 
-    def tolerance_of(self, case: Case) -> float:
-        """Return by how much the score of a case may differ."""
-        return self.tolerance if case.tolerance is None else case.tolerance
+
+Measure = Literal[
+    "contains", "recall", "precision", "sentences", "words", "false_abstentions", "answered_marked",
+    "answered_elsewhere", "answered_removed", "auc_marked", "auc_elsewhere", "auc_removed",
+]  # fmt: skip
 
 
-def read_table(path: Path) -> Table:
-    """Read a table from its YAML file.
+class AnswerCase(_TableModel):
+    """One expected value."""
+
+    collection: Name
+    measure: Measure
+    expected: _Positive | None
+    tolerance: _Positive | None = None
+
+
+class AnswerTable(_CommonTable):
+    """What a YAML file of `kind: answers` holds; see the guide's page on experiments."""
+
+    kind: Literal["answers"]
+    collections: tuple[Name, ...] = Field(min_length=1, description="Names of folders below --data.")
+    questions: int = Field(default=100, ge=0, le=100_000, description="Of a collection's own, spread evenly; 0: all.")
+    elsewhere: int = Field(default=100, ge=0, le=100_000, description="Of all others together.")
+    removed: int = Field(default=50, ge=0, le=100_000, description="Own ones, without the documents that answer them.")
+    related: tuple[tuple[Name, Name], ...] = Field(default=(), description="Collections that answer each other's.")
+    tolerance: Score = Field(default=0.02, description="Of the cases that name none.")
+    cases: tuple[AnswerCase, ...] = Field(default=(), description="Expected values.")
+
+    @property
+    def configurations(self) -> dict[str, dict[str, Any]]:
+        """The one configuration, under the name that `--only` and messages use."""
+        return {ANSWERS: {}}
+
+    def may_ask(self, asked: str, of: str) -> bool:
+        """Tell whether the questions of one collection have no answer in another."""
+        return asked != of and (asked, of) not in self.related and (of, asked) not in self.related
+
+
+EvalTable = ScoreTable | AnswerTable
+
+
+def is_answer_table(path: Path) -> bool:
+    """Tell whether a YAML file says that it is a table of answers.
 
     Raises:
-        CollectionError: It is not a table, or names what it does not define; each problem with its line.
+        CollectionError: It cannot be read.
     """
+    value = read_located(path).value
+    return isinstance(value, dict) and value.get("kind") == "answers"
+
+
+def read_table(path: Path) -> ScoreTable:
+    """Read a table of scores from its YAML file.
+
+    Raises:
+        CollectionError: It is not one, or names what it does not define; each problem with its line.
+    """
+    return _read(path, ScoreTable, _contradictions)
+
+
+def read_answer_table(path: Path) -> AnswerTable:
+    """Read a table of answers from its YAML file.
+
+    Raises:
+        CollectionError: It is not one, or names what it does not define; each problem with its line.
+    """
+    return _read(path, AnswerTable, _answer_contradictions)
+
+
+def _read(path: Path, kind: type[_Kind], contradictions: Callable[[_Kind], Iterable[tuple[Where, str]]]) -> _Kind:
     located = read_located(path)
-    table: Table | None = None
-    problems: list[tuple[Where, str]]
     try:
-        table = Table.model_validate(located.value)
-        problems = list(_contradictions(table))
+        table = kind.model_validate(located.value)
     except ValidationError as error:
-        problems = [(place(item["loc"]), said(item)) for item in error.errors()]
-    if table is None or problems:
-        told = [f"line {located.line(where)}: {spelled(where)}{what}" for where, what in problems]
-        raise unusable(path, told, hint="The guide's page on evaluation shows what a table holds.")
+        raise _unusable(path, located, [(_place(item["loc"]), _said(item)) for item in error.errors()]) from error
+    if problems := list(contradictions(table)):
+        raise _unusable(path, located, problems)
     return table
 
 
-def with_expected(path: Path, table: Table, scores: Mapping[int, float]) -> str:
-    """Return the text of a table's file with other expected scores, by the index of the case.
+def _unusable(path: Path, located: Located, problems: Iterable[tuple[Where, str]]) -> CollectionError:
+    told = [f"line {located.line(where)}: {_spelled(where)}{what}" for where, what in problems]
+    return unusable(path, told, hint="The guide's page on evaluation shows what a table holds.")
+
+
+def with_expected(path: Path, table: EvalTable, values: Mapping[int, float]) -> str:
+    """Return the text of a table's file with other expected values, by the index of the case.
 
     Raises:
         CollectionError: The file has changed since the table was read.
     """
-    located: Located = read_located(path)
-    if Table.model_validate(located.value) != table:
+    located = read_located(path)
+    if type(table).model_validate(located.value) != table:
         raise CollectionError(f"{path} has changed since it was read.", hint="Run the command again.")
-    return located.replaced({("cases", index, "expected"): f"{score:.{DIGITS}f}" for index, score in scores.items()})
+    return located.replaced({("cases", index, "expected"): f"{value:.{DIGITS}f}" for index, value in values.items()})
 
 
-def _contradictions(table: Table) -> Iterator[tuple[Where, str]]:
+def _contradictions(table: ScoreTable) -> Iterator[tuple[Where, str]]:
     if table.baseline is not None and table.baseline not in table.configurations:
         yield ("baseline",), f"there is no configuration {table.baseline!r}"
     for name in ("metrics", "collections"):
@@ -136,7 +207,7 @@ def _contradictions(table: Table) -> Iterator[tuple[Where, str]]:
     yield from _unknown_in_margins(table)
 
 
-def _of_another_kind(table: Table) -> Iterator[tuple[Where, str]]:
+def _of_another_kind(table: ScoreTable) -> Iterator[tuple[Where, str]]:
     for index, metric in enumerate(table.metrics):
         if is_of_spans(metric) != (table.kind == "spans"):
             yield ("metrics", index), f"{metric!r} is not a metric of {table.kind}"
@@ -147,26 +218,71 @@ def _of_another_kind(table: Table) -> Iterator[tuple[Where, str]]:
             yield ("passages", name), "it goes with kind: spans"
 
 
-def _unknown_in_margins(table: Table) -> Iterator[tuple[Where, str]]:
+def _unknown_in_margins(table: ScoreTable) -> Iterator[tuple[Where, str]]:
     for index, margin in enumerate(table.margins):
         for name in (margin.configuration, *margin.over):
             if name not in table.configurations:
                 yield ("margins", index), f"there is no configuration {name!r}"
 
 
-def place(where: tuple[str | int, ...]) -> Where:
+def _answer_contradictions(table: AnswerTable) -> Iterator[tuple[Where, str]]:
+    for index, pair in enumerate(table.related):
+        for name in pair:
+            if name not in table.collections:
+                yield ("related", index), f"the table has no collection {name!r}"
+    seen: set[tuple[str, str]] = set()
+    for index, case in enumerate(table.cases):
+        if case.collection not in table.collections:
+            yield ("cases", index, "collection"), f"the table has no collection {case.collection!r}"
+        if (case.collection, case.measure) in seen:
+            yield ("cases", index), "it stands in the table twice"
+        seen.add((case.collection, case.measure))
+
+
+def _place(where: tuple[str | int, ...]) -> Where:
     """Return the place that one of pydantic's errors is about."""
     return tuple(part for part in where if part != "[key]")
 
 
-def said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
+def _said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
     """Return what one of pydantic's errors says, with the value it is about."""
     what = str(item["msg"]).removeprefix("Value error, ")
     shown = "" if item["type"] in ("missing", "extra_forbidden") else f", not {str(item['input'])[:60]!r}"
     return what[:1].lower() + what[1:] + shown
 
 
-def spelled(where: Where) -> str:
+def _spelled(where: Where) -> str:
     """Return a place as a person would write it, before what is said of it."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".")
     return f"{text}: " if text else ""
+
+
+ALONE = {"strategy": "none", "rerank": "none"}
+"""The question itself and nothing else, so that a retriever or a way of fusing is seen on its own."""
+
+METRICS = ("nDCG@10", "RR@10", "R@5", "R@10", "R@20", "Success@5", "Success@10", "Success@20")
+PASSAGE_METRICS = ("Success@10", "Success@3", "Success@5", "Success@24", "RR@10")
+"""Where passages are judged: how many questions have their evidence among the first few; 24 reach an answer."""
+
+DEFAULT = "default"
+
+
+def usual_table(collection: str, *, passages: bool = False) -> ScoreTable:
+    """Return the table for one collection: the default, each retriever alone, and plain rank fusion.
+
+    Args:
+        collection: Its name.
+        passages: Whether passages are judged, not documents.
+    """
+    return ScoreTable(
+        title=f"Retrieval on {collection}",
+        metrics=PASSAGE_METRICS if passages else METRICS,
+        baseline=DEFAULT,
+        configurations={
+            DEFAULT: {},
+            "bm25": {"retrievers": ["bm25"], **ALONE},
+            "dense": {"retrievers": ["dense"], **ALONE},
+            "rrf": {"retrievers": ["bm25", "dense"], "fusion": "rrf", **ALONE},
+        },
+        collections=(collection,),
+    )

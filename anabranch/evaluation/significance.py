@@ -7,9 +7,12 @@ collection has few queries with scores of 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+
+from anabranch.evaluation.metrics import PerQuery
 
 RESAMPLES = 9_999
 BOOTSTRAPS = 2_000
@@ -87,3 +90,58 @@ def _stratified(values: Sequence[float], strata: Sequence[object]) -> tuple[floa
     means = [rng.choice(group, (BOOTSTRAPS, len(group))).mean(axis=1) for group in groups.values()]
     low, high = np.percentile(np.mean(means, axis=0), [2.5, 97.5])
     return float(low), float(high)
+
+
+TIE = 1e-9
+"""Scores nearer than this are the same but for rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """One configuration against the baseline.
+
+    Attributes:
+        configuration: Which one.
+        difference: Of the mean scores, the configuration's minus the baseline's.
+        won: Queries that it does better on.
+        lost: Queries that it does worse on.
+        tied: The others.
+        p: Of the paired randomisation test, corrected by Holm for the configurations that were compared.
+    """
+
+    configuration: str
+    difference: float
+    won: int
+    lost: int
+    tied: int
+    p: float
+
+
+def compared(
+    scores: Mapping[str, PerQuery], baseline: str, weights: Mapping[str, float] | None = None
+) -> list[RunComparison]:
+    """Compare every configuration with the baseline; none where the baseline was not measured.
+
+    Args:
+        scores: Score by query, of the same queries, by configuration.
+        baseline: Which configuration the others are compared with.
+        weights: How much each query counts in a mean, 1 on average; None where all count alike.
+    """
+    others = [name for name in scores if name != baseline]
+    if baseline not in scores or not others:
+        return []
+    columns = {
+        name: [scores[name][query] * (weights[query] if weights else 1.0) for query in scores[baseline]]
+        for name in scores
+    }
+    base = columns[baseline]
+    corrected = holm([p_value(columns[name], base) for name in others])
+    return [_compared(name, columns[name], base, p) for name, p in zip(others, corrected, strict=True)]
+
+
+def _compared(name: str, scores: list[float], base: list[float], p: float) -> RunComparison:
+    differences = [score - other for score, other in zip(scores, base, strict=True)]
+    won = sum(difference > TIE for difference in differences)
+    lost = sum(difference < -TIE for difference in differences)
+    mean = sum(differences) / len(differences)
+    return RunComparison(name, difference=mean, won=won, lost=lost, tied=len(differences) - won - lost, p=p)

@@ -1,27 +1,34 @@
-"""The evidence of a collection, found in its corpus: the spans that retrieval should bring back for each query."""
+"""The evidence of a collection, found in its corpus: the spans that retrieval should bring back for each query.
+
+Reading drops blank lines, invisible characters and the white space at the ends of paragraphs, so offsets of the source
+are wrong by a little more with every paragraph. Letters stay: a place is known by how many of them lie before it.
+"""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anabranch.errors import CollectionError
+from anabranch.errors import CollectionError, CorpusDamagedError
 from anabranch.evaluation.collection import QUERIES
 from anabranch.evaluation.collection_corpus import Prepared
-from anabranch.evaluation.query_set import numbered
-from anabranch.evaluation.references import SHAPE, Reference, read_references
-from anabranch.evaluation.span_location import located
-from anabranch.evaluation.spans import Places, Span
-from anabranch.evaluation.text_match import Texts
+from anabranch.evaluation.metrics import TextSpan, TokenPositions
+from anabranch.evaluation.queries import SHAPE, Reference, numbered, read_references
 from anabranch.models.token_count import Tokens
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_folder import SAVE, must_exist
+from anabranch.store.passage_reader import read_only
 from anabranch.text.normalization import clean
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SpanEvidence:
     """What retrieval should bring back.
 
     Attributes:
@@ -30,12 +37,12 @@ class Evidence:
         places: Of the tokens that spans are measured in.
     """
 
-    spans: Mapping[str, tuple[Span, ...]]
+    spans: Mapping[str, tuple[TextSpan, ...]]
     texts: Mapping[str, str]
-    places: Places
+    places: TokenPositions
 
 
-def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, Evidence]:
+def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, SpanEvidence]:
     """Find the evidence of a collection in its corpus.
 
     Args:
@@ -65,29 +72,29 @@ def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, Evidence]:
     qrels = {query: collection.qrels[query] for query in spans}
     narrowed = replace(collection, queries=kept, qrels=qrels, remarks=(*collection.remarks, *remarks))
     about = {query: wanted[query][0].document for query in spans}
-    return replace(prepared, collection=narrowed), Evidence(spans, about, texts)
+    return replace(prepared, collection=narrowed), SpanEvidence(spans, about, texts)
 
 
-def _spans(references: tuple[Reference, ...], found: Mapping[Reference, Span]) -> tuple[Span, ...]:
+def _spans(references: tuple[Reference, ...], found: Mapping[Reference, TextSpan]) -> tuple[TextSpan, ...]:
     return tuple(found[one] for one in references if one in found)
 
 
 def _found(
     wanted: Mapping[str, tuple[Reference, ...]], texts: Texts, corpus: Path | None
-) -> tuple[dict[Reference, Span], int]:
+) -> tuple[dict[Reference, TextSpan], int]:
     """Return where references are, and how many of them are not where their numbers say."""
     by_document: defaultdict[str, list[Reference]] = defaultdict(list)
     for one in dict.fromkeys(one for rows in wanted.values() for one in rows):
         by_document[one.document].append(one)
     originals = _originals(corpus, frozenset(by_document)) if corpus is not None else {}
-    found: dict[Reference, Span] = {}
+    found: dict[Reference, TextSpan] = {}
     moved = 0
     for document, references in by_document.items():
         for doc_id in texts.ids(document):
             text = texts.text(doc_id)
             for one, place, off in located(references, text, originals.get(document, text)):
                 if place is not None and one not in found:
-                    found[one] = Span(doc_id, *place)
+                    found[one] = TextSpan(doc_id, *place)
                     moved += off > 0
     return found, moved
 
@@ -108,7 +115,7 @@ def _originals(corpus: Path, documents: frozenset[str]) -> dict[str, str]:
 
 
 def _remarks(
-    wanted: Mapping[str, tuple[Reference, ...]], found: Mapping[Reference, Span], moved: int, *, left_out: int
+    wanted: Mapping[str, tuple[Reference, ...]], found: Mapping[Reference, TextSpan], moved: int, *, left_out: int
 ) -> Iterator[str]:
     every = [one for rows in wanted.values() for one in rows]
     lost = [one for one in every if one not in found]
@@ -119,3 +126,106 @@ def _remarks(
         yield f"references that are not where their numbers say, and were taken where their words are: {moved}"
     if left_out:
         yield f"queries without evidence in a document, left out: {left_out}"
+
+
+class Letters:
+    """A text without its white space, and where each of its characters stands."""
+
+    def __init__(self, text: str) -> None:
+        """Take a text as a corpus holds it, which is clean."""
+        self._places = [place for place, letter in enumerate(text) if not letter.isspace()]
+        self._text = squashed(text)
+
+    def nearest(self, words: str, expected: int) -> tuple[int, int, int] | None:
+        """Return where words stand, as characters [start, end) of the text, and how many letters off that is.
+
+        Args:
+            words: What to look for; white space does not count.
+            expected: How many letters lie before it, as far as is known: of several places the nearest is taken.
+        """
+        needle = squashed(words)
+        if not needle:
+            return None
+        after = self._text.find(needle, max(expected, 0))
+        before = self._text.rfind(needle, 0, max(expected, 0) + len(needle) - 1)
+        places = [place for place in (before, after) if place >= 0]
+        if not places:
+            return None
+        place = min(places, key=lambda place: (abs(place - expected), place))
+        last = self._places[place + len(needle) - 1]
+        return self._places[place], last + 1, abs(place - expected)
+
+
+def squashed(text: str) -> str:
+    """Return the letters of a text, and everything else in it that is no white space."""
+    return "".join(clean(text).split())
+
+
+def letters_before(text: str, places: Iterable[int]) -> dict[int, int]:
+    """Return how many letters lie before each place of a text as it was before ingest, in one pass over it."""
+    counted: dict[int, int] = {}
+    before = previous = 0
+    for place in sorted(set(places)):
+        before += len(squashed(text[previous:place]))
+        counted[place], previous = before, place
+    return counted
+
+
+def located(
+    references: Sequence[Reference], text: str, original: str
+) -> list[tuple[Reference, tuple[int, int] | None, int]]:
+    """Find references of one document.
+
+    Args:
+        references: Of that document.
+        text: Of the document, as the corpus holds it.
+        original: As it was before ingest, which the references' places are meant in.
+
+    Returns:
+        For each reference its characters [start, end) in `text`, None where its words are not there, and how many
+        letters away from where it should be they were found.
+    """
+    letters = Letters(text)
+    before = letters_before(original, [one.start for one in references if one.start is not None])
+    found: list[tuple[Reference, tuple[int, int] | None, int]] = []
+    for one in references:
+        words = one.content or original[one.start : one.end]
+        place = letters.nearest(words, before[one.start] if one.start is not None else 0)
+        off = place[2] if place is not None and one.start is not None else 0
+        found.append((one, place[:2] if place is not None else None, off))
+    return found
+
+
+class Texts:
+    """Reads documents of a corpus, whatever their access tags: this is its owner's view."""
+
+    def __init__(self, corpus: Path, tokens: Tokens) -> None:
+        """Take the folder of the corpus, and what counts its tokens."""
+        must_exist(corpus)
+        self._database = corpus / DATABASE
+        self._tokens = tokens
+        self._starts: dict[str, list[int]] = {}
+
+    def ids(self, key: str) -> list[str]:
+        """Return the ids of the documents that evaluation knows under a name, usually one."""
+        return [str(row[0]) for row in self._read("SELECT doc_id FROM documents WHERE key = ? ORDER BY doc_id", key)]
+
+    def text(self, doc_id: str) -> str:
+        """Return the text that the spans of a document's chunks count in."""
+        sql = "SELECT text FROM chunks WHERE doc_id = ? AND level = 2 ORDER BY start"
+        return "".join(str(row[0]) for row in self._read(sql, doc_id))
+
+    def between(self, span: TextSpan) -> tuple[int, int]:
+        """Return the numbers [first, after) of the tokens that begin within a span."""
+        starts = self._starts.get(span.document)
+        if starts is None:
+            starts = [start for start, _ in self._tokens.offsets(self.text(span.document))]
+            self._starts[span.document] = starts
+        return bisect_left(starts, span.start), bisect_left(starts, span.end)
+
+    def _read(self, sql: str, parameter: str) -> Sequence[tuple[object, ...]]:
+        try:
+            with closing(read_only(self._database)) as connection:
+                return connection.execute(sql, (parameter,)).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise CorpusDamagedError(f"{self._database} cannot be read: {error}", hint=SAVE) from error

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anabranch.cli.eval_command import LIBRARIES, require_libraries
+from anabranch.errors import MissingExtraError
 from tests.cli.conftest import Run, rows_of
 from tests.evaluation.made import ANIMALS, ASKED, JUDGED, make_collection
 
@@ -233,3 +236,14 @@ def test_queries_are_the_same_for_all(run: Run, data: Path, cache: Path, tmp_pat
     result = run("eval", folder, "--cache", cache, "--only", "bm25")
     assert "4 documents, 4 queries" in result.stdout
     assert "1 query without a judgement is left out ('q9')" in result.stderr
+
+
+def test_the_libraries_are_installed_here() -> None:
+    require_libraries()
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_missing_library_is_said_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'anabranch\[eval\]'"):
+        require_libraries()

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from anabranch.cli.eval_contexts import context_of, measured_too_far, settings_of, settings_shown
+from anabranch.cli.eval_settings import context_of, measured_too_far, settings_of, settings_shown
 from anabranch.errors import CollectionError
-from anabranch.evaluation.score_tables import Table
+from anabranch.evaluation.score_tables import ScoreTable
 from nodes.settings import Context
 
 
-def table(**changes: Any) -> Table:
-    return Table.model_validate(
+def table(**changes: Any) -> ScoreTable:
+    return ScoreTable.model_validate(
         {
             "title": "T",
             "metrics": ["nDCG@10", "R@20"],

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.cli.eval_contexts import settings_of
-from anabranch.evaluation.answer_tables import is_answer_table, read_answer_table
-from anabranch.evaluation.score_tables import read_table
+from anabranch.cli.eval_settings import settings_of
+from anabranch.evaluation.score_tables import is_answer_table, read_answer_table, read_table
 from tests.conftest import REPOSITORY
 
 EVERY = sorted((REPOSITORY / "evals").glob("*.yaml"))

@@ -7,8 +7,8 @@ from pathlib import Path
 from anabranch.evaluation.collection import Collection
 from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.runs import Run
-from anabranch.evaluation.score_report import Report, reported, scored_collection
-from anabranch.evaluation.score_tables import Table
+from anabranch.evaluation.score_report import ScoreReport, reported, scored_collection
+from anabranch.evaluation.score_tables import ScoreTable
 
 TABLE = {
     "title": "Trial | of two",
@@ -32,10 +32,10 @@ def collection(name: str, *, remarks: tuple[str, ...] = ()) -> Prepared:
     return Prepared(Collection(name, Path(name), None, queries, qrels, remarks), Path(name), 1234, "made:up")
 
 
-def report() -> Report:
+def report() -> ScoreReport:
     """In `here` old finds everything second and new finds it first; in `there` it is the other way round."""
     first, second = ("right", "wrong"), ("wrong", "right")
-    table = Table.model_validate(TABLE)
+    table = ScoreTable.model_validate(TABLE)
     queries = [f"q{number}" for number in range(4)]
     here = {
         "old": Run(dict.fromkeys(queries, second), {"q3": "It has no letter."}),

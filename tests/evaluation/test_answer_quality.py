@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.evaluation.answer_quality import Kind, Outcome, Written, caution_of, outcome_of, quality_of
-from anabranch.evaluation.gold_answers import Gold
+from anabranch.evaluation.answer_quality import Outcome, QuestionKind, WrittenAnswer, caution_of, outcome_of, quality_of
+from anabranch.evaluation.queries import Gold
 
 
-def _written(text: str, passages: str = "", confidence: float = 0.5) -> Written:
-    return Written(text, passages, sentences=1, confidence=confidence, signals={})
+def _written(text: str, passages: str = "", confidence: float = 0.5) -> WrittenAnswer:
+    return WrittenAnswer(text, passages, sentences=1, confidence=confidence, signals={})
 
 
-def _outcome(kind: Kind, confidence: float, text: str = "x") -> Outcome:
+def _outcome(kind: QuestionKind, confidence: float, text: str = "x") -> Outcome:
     return outcome_of("q", kind, _written(text, confidence=confidence), Gold(answers=("x",)))
 
 

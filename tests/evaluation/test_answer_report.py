@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.evaluation.answer_quality import Kind, Outcome, Written, outcome_of
+from anabranch.evaluation.answer_quality import Outcome, QuestionKind, WrittenAnswer, outcome_of
 from anabranch.evaluation.answer_report import (
     AnswerCollection,
     AnswerReport,
@@ -10,15 +10,15 @@ from anabranch.evaluation.answer_report import (
     sections,
     values_of,
 )
-from anabranch.evaluation.answer_tables import AnswerCase, AnswerTable
-from anabranch.evaluation.calibration import Weights
-from anabranch.evaluation.gold_answers import Gold
+from anabranch.evaluation.calibration import LogisticWeights
+from anabranch.evaluation.queries import Gold
+from anabranch.evaluation.score_tables import AnswerCase, AnswerTable
 
 GOLD = Gold(answers=("otters",))
 
 
-def _outcome(question: str, kind: Kind, confidence: float, text: str) -> Outcome:
-    written = Written(text, "otters and owls", 1, confidence, {"dense": confidence, "covered": confidence})
+def _outcome(question: str, kind: QuestionKind, confidence: float, text: str) -> Outcome:
+    written = WrittenAnswer(text, "otters and owls", 1, confidence, {"dense": confidence, "covered": confidence})
     return outcome_of(question, kind, written, GOLD)
 
 
@@ -37,7 +37,7 @@ def _report(*names: str) -> AnswerReport:
         AnswerCase(collection="b", measure="contains", expected=None),
     )
     table = AnswerTable(kind="answers", title="Answers", collections=("a", "b"), cases=cases)
-    weights = Weights(-1.0, {"dense": 1.0, "covered": 1.0})
+    weights = LogisticWeights(-1.0, {"dense": 1.0, "covered": 1.0})
     return AnswerReport(table, tuple(map(_collection, names)), (), 0.5, weights)
 
 

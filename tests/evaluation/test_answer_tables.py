@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.answer_tables import answers_expected, is_answer_table, read_answer_table
+from anabranch.evaluation.score_tables import is_answer_table, read_answer_table, with_expected
 
 TABLE = """\
 kind: answers  # not a table of rankings
@@ -39,7 +39,8 @@ def test_related_collections_are_never_asked_each_others_questions(tmp_path: Pat
 
 
 def test_expected_values_are_replaced_and_nothing_else(tmp_path: Path) -> None:
-    text = answers_expected(_table(tmp_path), {0: 0.75, 1: 41.5})
+    path = _table(tmp_path)
+    text = with_expected(path, read_answer_table(path), {0: 0.75, 1: 41.5})
     assert text == TABLE.replace("null", "0.7500").replace("40", "41.5000")
 
 

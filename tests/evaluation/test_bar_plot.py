@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from anabranch.evaluation.bar_plot import plot_of
+from anabranch.evaluation.plots import plot_of
 from tests.evaluation.reports import report
 
 SVG = "{http://www.w3.org/2000/svg}"

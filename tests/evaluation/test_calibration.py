@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anabranch.evaluation.answer_quality import Kind, Outcome, Written
+from anabranch.evaluation.answer_quality import Outcome, QuestionKind, WrittenAnswer
 from anabranch.evaluation.calibration import fitted, held_out
 
 
@@ -13,9 +13,9 @@ def _outcomes(seed: int, size: int = 200, offset: float = 0.0) -> list[Outcome]:
     rows: list[Outcome] = []
     for near in rng.uniform(0, 1, size):
         own = rng.uniform() < 1 / (1 + np.exp(2 - 4 * near))
-        kind: Kind = "own" if own else "elsewhere"
+        kind: QuestionKind = "own" if own else "elsewhere"
         signals = {"near": float(near) + offset, "noise": float(rng.uniform())}
-        rows.append(Outcome("q", kind, Written("", "", 0, 0.0, signals)))
+        rows.append(Outcome("q", kind, WrittenAnswer("", "", 0, 0.0, signals)))
     return rows
 
 
@@ -28,8 +28,8 @@ def test_known_weights_are_found_again() -> None:
 
 
 def test_signals_that_separate_everything_stay_finite() -> None:
-    rows = [Outcome("q", "own", Written("", "", 0, 0.0, {"near": 1.0})) for _ in range(5)]
-    rows += [Outcome("q", "elsewhere", Written("", "", 0, 0.0, {"near": 0.0})) for _ in range(5)]
+    rows = [Outcome("q", "own", WrittenAnswer("", "", 0, 0.0, {"near": 1.0})) for _ in range(5)]
+    rows += [Outcome("q", "elsewhere", WrittenAnswer("", "", 0, 0.0, {"near": 0.0})) for _ in range(5)]
     assert abs(fitted({"a": rows}, ["near"]).weights["near"]) < 100
 
 
@@ -40,6 +40,6 @@ def test_each_collection_is_judged_by_the_others() -> None:
 
 
 def test_outcomes_without_the_signals_are_left_out() -> None:
-    bare = Outcome("q", "own", Written("", "", 0, 0.0, {}))
+    bare = Outcome("q", "own", WrittenAnswer("", "", 0, 0.0, {}))
     assert fitted({"a": [bare]}, ["near"]).weights == {"near": 0.0}
     assert held_out({"a": [bare], "b": _outcomes(1)}, ["near"]).keys() == {"b"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
-from anabranch.evaluation.collection_documents import whole_documents
+from anabranch.evaluation.evidence_patterns import whole_documents
 from anabranch.ingest.pipeline import ingest
 
 TEXTS = {

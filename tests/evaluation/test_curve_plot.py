@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from lxml import etree
 
-from anabranch.evaluation.curve_plot import plot_of_curves
-from anabranch.evaluation.risk_coverage import risk_coverage
+from anabranch.evaluation.answer_quality import risk_coverage
+from anabranch.evaluation.plots import plot_of_curves
 
 SVG = "{http://www.w3.org/2000/svg}"
 CURVES = {

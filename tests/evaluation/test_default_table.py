@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from anabranch.cli.eval_contexts import context_of, settings_of
-from anabranch.evaluation.default_table import usual_table
+from anabranch.cli.eval_settings import context_of, settings_of
+from anabranch.evaluation.score_tables import usual_table
 
 
 def test_the_usual_table_is_valid_and_compares_with_the_default() -> None:

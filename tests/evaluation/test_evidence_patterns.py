@@ -7,9 +7,8 @@ import pytest
 
 from anabranch.errors import CollectionError
 from anabranch.evaluation.collection import read_collection, with_evidence
-from anabranch.evaluation.collection_documents import whole_documents
-from anabranch.evaluation.evidence_patterns import NOWHERE, judged
-from anabranch.evaluation.gold_answers import gold_of
+from anabranch.evaluation.evidence_patterns import NOWHERE, judged, whole_documents
+from anabranch.evaluation.queries import gold_of
 from anabranch.ingest.pipeline import ingest
 from tests.evaluation.made import write_lines
 

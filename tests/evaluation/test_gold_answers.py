@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.gold_answers import Gold, contains, gold_of, overlap, read_gold
+from anabranch.evaluation.queries import Gold, contains, gold_of, overlap, read_gold
 from tests.evaluation.made import write_lines
 
 

@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.evaluation.margins import MarginCheck, margins_checked
-from anabranch.evaluation.score_tables import Table
+from anabranch.evaluation.score_report import MarginCheck, margins_checked
+from anabranch.evaluation.score_tables import ScoreTable
 
 COLUMNS = {"x": {"new": 0.70, "a": 0.60, "b": 0.72}, "y": {"new": 0.80, "a": 0.70, "b": 0.60}}
 
 
-def table(where: str, by: float, over: tuple[str, ...] = ("a", "b")) -> Table:
+def table(where: str, by: float, over: tuple[str, ...] = ("a", "b")) -> ScoreTable:
     names = ("new", "a", "b")
     margin = {"configuration": "new", "over": list(over), "by": by, "where": where}
-    return Table.model_validate(
+    return ScoreTable.model_validate(
         {"title": "T", "metrics": ["R@5"], "configurations": {name: {} for name in names}, "margins": [margin]}
     )
 

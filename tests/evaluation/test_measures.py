@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.evaluation.measures import cutoff_of, measure_of, scores_of
+from anabranch.evaluation.metrics import cutoff_of, measure_of, scores_of
 
 QRELS = {"q": {"good": 2, "fair": 1, "bad": 0}}
 RANKED = {"q": ["bad", "good", "fair", "unknown"]}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from anabranch.evaluation.passage_builders import Arm, passages_of
+from anabranch.evaluation.passage_builders import PassageBuilder, passages_of
 from anabranch.readers.document import Chunk, Level
 from anabranch.store.chunk_ancestors import Ancestry
 
@@ -23,46 +23,46 @@ def chunk(chunk_id: str, parent: str | None) -> Chunk:
 AROUND = Ancestry({one: chunk(one, parent) for one, parent in PARENTS.items()}, CHILDREN)
 
 
-def passages(arm: Arm, *leaves: str, threshold: float = 0.5, window: int = 100) -> list[str]:
+def passages(arm: PassageBuilder, *leaves: str, threshold: float = 0.5, window: int = 100) -> list[str]:
     ranked = {leaf: 1.0 - place / 10 for place, leaf in enumerate(leaves)}
     return passages_of(arm, ranked, AROUND, threshold=threshold, window=window)
 
 
 def test_leaves_are_left_as_they_were_found() -> None:
-    assert passages(Arm(by="leaves"), "a3", "a1", "a2", threshold=0.0) == ["a3", "a1", "a2"]
+    assert passages(PassageBuilder(by="leaves"), "a3", "a1", "a2", threshold=0.0) == ["a3", "a1", "a2"]
 
 
 def test_merging_is_that_of_the_product() -> None:
-    assert passages(Arm(), "b1", "a3", "a1") == ["b1", "A"]
-    assert passages(Arm(gap=0), "b1", "a3", "a1") == ["b1", "a3", "a1"]
+    assert passages(PassageBuilder(), "b1", "a3", "a1") == ["b1", "A"]
+    assert passages(PassageBuilder(gap=0), "b1", "a3", "a1") == ["b1", "a3", "a1"]
     # 27 tokens are found; a window of 30 has no room for one more leaf, one of 36 has
-    assert passages(Arm(), "a1", "a2", "a3", window=30) == ["a1", "a2", "a3"]
-    assert passages(Arm(), "a1", "a2", "a3", window=36) == ["A"]
-    assert passages(Arm(bounded=False), "a1", "a2", "a3", window=36) == ["A"]
+    assert passages(PassageBuilder(), "a1", "a2", "a3", window=30) == ["a1", "a2", "a3"]
+    assert passages(PassageBuilder(), "a1", "a2", "a3", window=36) == ["A"]
+    assert passages(PassageBuilder(bounded=False), "a1", "a2", "a3", window=36) == ["A"]
     # but what no window holds never comes in
-    assert passages(Arm(bounded=False), "a1", "a2", "a3", window=30) == ["a1", "a2", "a3"]
+    assert passages(PassageBuilder(bounded=False), "a1", "a2", "a3", window=30) == ["a1", "a2", "a3"]
 
 
 def test_the_score_of_a_parent_says_where_it_stands() -> None:
     found = ("a1", "b1", "a2", "a3")
-    assert passages(Arm(), *found) == ["A", "b1"]
-    assert passages(Arm(score="mean"), *found) == ["b1", "A"]
-    assert passages(Arm(score="sum"), "b1", "a2", "a3", "a4") == ["A", "b1"]
+    assert passages(PassageBuilder(), *found) == ["A", "b1"]
+    assert passages(PassageBuilder(score="mean"), *found) == ["b1", "A"]
+    assert passages(PassageBuilder(score="sum"), "b1", "a2", "a3", "a4") == ["A", "b1"]
 
 
 @pytest.mark.parametrize(
     ("arm", "kept"),
     [
-        (Arm(by="parents"), ["B", "A", "x", "o"]),
-        (Arm(by="roots"), ["R", "x", "o"]),
-        (Arm(by="neighbours"), ["b1", "b2", "a2", "a3", "a4", "x", "o"]),
+        (PassageBuilder(by="parents"), ["B", "A", "x", "o"]),
+        (PassageBuilder(by="roots"), ["R", "x", "o"]),
+        (PassageBuilder(by="neighbours"), ["b1", "b2", "a2", "a3", "a4", "x", "o"]),
     ],
 )
-def test_what_stands_for_a_leaf_stands_there_once(arm: Arm, kept: list[str]) -> None:
+def test_what_stands_for_a_leaf_stands_there_once(arm: PassageBuilder, kept: list[str]) -> None:
     assert passages(arm, "b2", "a3", "b1", "x", "o") == kept
 
 
 def test_what_is_no_arm_is_refused() -> None:
     for wrong in ({"by": "magic"}, {"gap": -1}, {"score": "worst"}, {"threshold": 0.5}):
         with pytest.raises(ValidationError):
-            Arm.model_validate(wrong)
+            PassageBuilder.model_validate(wrong)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.query_set import read_queries
+from anabranch.evaluation.queries import read_queries
 
 
 def read(tmp_path: Path, text: str) -> dict[str, str]:

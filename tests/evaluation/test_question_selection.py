@@ -5,17 +5,19 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.evaluation.answer_tables import AnswerTable
 from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.question_selection import Pool, Question, asked_of, pool_of, spread
+from anabranch.evaluation.question_selection import Question, QuestionPool, asked_of, pool_of, spread
+from anabranch.evaluation.score_tables import AnswerTable
 from tests.evaluation.made import ASKED, make_collection, write_lines
 
 TABLE = AnswerTable(kind="answers", title="T", collections=("a", "b", "c"), questions=2, elsewhere=4, removed=1)
 
 
-def _pool(name: str, count: int = 5) -> Pool:
+def _pool(name: str, count: int = 5) -> QuestionPool:
     own = tuple(Question(f"{name}{n}", f"{name} {n}?") for n in range(count))
-    return Pool(own, (Question("m", "?", "marked"),), {f"{name}1": ("d1",), f"{name}2": ("d1", "d2")}, documents=10)
+    return QuestionPool(
+        own, (Question("m", "?", "marked"),), {f"{name}1": ("d1",), f"{name}2": ("d1", "d2")}, documents=10
+    )
 
 
 def test_a_collection_is_asked_its_own_the_others_and_what_was_removed() -> None:

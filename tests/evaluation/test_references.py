@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.references import Reference, read_references
+from anabranch.evaluation.queries import Reference, read_references
 from tests.evaluation.made import write_lines
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.evaluation.risk_coverage import area, at_threshold, auc, risk_coverage
+from anabranch.evaluation.answer_quality import area, at_threshold, auc, risk_coverage
 
 SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9]), min_size=1, max_size=12)
 ROWS = st.lists(st.tuples(st.sampled_from([0.0, 0.2, 0.7, 1.0]), st.booleans()), min_size=1, max_size=15)

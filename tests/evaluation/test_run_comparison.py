@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.evaluation.run_comparison import compared
+from anabranch.evaluation.significance import compared
 
 
 def column(*scores: float) -> dict[str, float]:

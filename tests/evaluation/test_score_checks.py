@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.evaluation.score_checks import checked
-from anabranch.evaluation.score_tables import Table
+from anabranch.evaluation.score_report import checked
+from anabranch.evaluation.score_tables import ScoreTable
 
 
-def table(**case: object) -> Table:
+def table(**case: object) -> ScoreTable:
     row = {"collection": "c", "configuration": "a", "metric": "nDCG@10", "expected": 0.7, **case}
-    return Table.model_validate(
+    return ScoreTable.model_validate(
         {"title": "T", "metrics": ["nDCG@10"], "configurations": {"a": {}}, "collections": ["c"], "cases": [row]}
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.score_tables import Table, read_table, with_expected
+from anabranch.evaluation.score_tables import ScoreTable, read_table, with_expected
 
 GOOD = """\
 title: Two ways
@@ -25,7 +25,7 @@ margins:
 """
 
 
-def read(tmp_path: Path, text: str) -> Table:
+def read(tmp_path: Path, text: str) -> ScoreTable:
     path = tmp_path / "table.yaml"
     path.write_text(text, encoding="utf-8")
     return read_table(path)
@@ -35,7 +35,7 @@ def test_a_table(tmp_path: Path) -> None:
     table = read(tmp_path, GOOD)
     assert table.metrics == ("nDCG@10", "R@5")
     assert table.configurations == {"a": {}, "b": {"fusion": "rrf"}}
-    assert [table.tolerance_of(case) for case in table.cases] == [0.005, 0.02]
+    assert (table.tolerance, [case.tolerance for case in table.cases]) == (0.005, [None, 0.02])
     assert table.margins[0].over == ("a",)
 
 

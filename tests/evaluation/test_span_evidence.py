@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.span_evidence import with_spans
-from anabranch.evaluation.text_match import Texts
+from anabranch.evaluation.span_evidence import Texts, with_spans
 from anabranch.store.corpus_handles import open_now
 from tests.evaluation.made import make_collection
 from tests.evaluation.spanned import make_spanned, prepared

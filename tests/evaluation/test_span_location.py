@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.evaluation.references import Reference
-from anabranch.evaluation.span_location import Letters, letters_before, located
+from anabranch.evaluation.queries import Reference
+from anabranch.evaluation.span_evidence import Letters, letters_before, located
 from anabranch.readers.plain_text import paragraphs
 from anabranch.text.normalization import clean
 

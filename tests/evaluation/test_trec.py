@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import QuestionError
-from anabranch.evaluation.trec import best_per_document, document_id, run_lines
+from anabranch.evaluation.runs import best_per_document, document_id, run_lines
 
 scores = st.lists(st.floats(-1e6, 1e6, width=32), max_size=60)
 

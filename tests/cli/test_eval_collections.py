@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.cli.eval_places import Selection, places_of
+from anabranch.cli.eval_settings import Selection, collections_of
 from anabranch.errors import CollectionError, SettingsError
-from anabranch.evaluation.score_tables import Table
+from anabranch.evaluation.score_tables import ScoreTable
 from tests.evaluation.made import make_collection
 
-TABLE = Table.model_validate(
+TABLE = ScoreTable.model_validate(
     {"title": "T", "metrics": ["R@5"], "configurations": {"bm25": {}, "rrf": {}}, "collections": ["x", "y"]}
 )
 
@@ -37,11 +37,11 @@ def test_a_pattern_that_takes_nothing_is_misspelled() -> None:
 def test_collections_here_and_not_here(tmp_path: Path) -> None:
     make_collection(tmp_path / "x")
     make_collection(tmp_path / "far" / "away")
-    found = places_of(TABLE, tmp_path, [], Selection())
+    found = collections_of(TABLE, tmp_path, [], Selection())
     assert ([each.name for each in found.here], found.absent) == (["x"], ("y",))
-    found = places_of(TABLE, None, [f"y={tmp_path}/far/away", f"new={tmp_path}/x"], Selection())
+    found = collections_of(TABLE, None, [f"y={tmp_path}/far/away", f"new={tmp_path}/x"], Selection())
     assert ([each.name for each in found.here], found.absent) == (["y", "new"], ("x",))
-    found = places_of(TABLE, tmp_path, [], Selection(("x",)))
+    found = collections_of(TABLE, tmp_path, [], Selection(("x",)))
     assert found.absent == ()
 
 
@@ -50,9 +50,9 @@ def test_collections_here_and_not_here(tmp_path: Path) -> None:
 )
 def test_mistakes(tmp_path: Path, data: str | None, given: list[str]) -> None:
     with pytest.raises(SettingsError):
-        places_of(TABLE, tmp_path / data if data else None, given, Selection())
+        collections_of(TABLE, tmp_path / data if data else None, given, Selection())
 
 
 def test_a_folder_that_was_named_has_to_be_a_collection(tmp_path: Path) -> None:
     with pytest.raises(CollectionError):
-        places_of(TABLE, None, [f"x={tmp_path}"], Selection())
+        collections_of(TABLE, None, [f"x={tmp_path}"], Selection())

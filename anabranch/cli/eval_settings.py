@@ -1,15 +1,93 @@
-"""Which collections and configurations are to be measured, and where the collections are."""
+"""What a table, `--only`, `--data` and `--collection` say, as settings of the graph and folders of collections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
-from anabranch.errors import SettingsError
+from pydantic import ValidationError
+
+from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
-from anabranch.evaluation.score_tables import Table
+from anabranch.evaluation.metrics import cutoff_of, measure_of
+from anabranch.evaluation.score_tables import EvalTable, ScoreTable
+from nodes.settings import Context, in_force
+
+Values = dict[str, Any]
+
+LONGEST_SHOWN = 60
+
+
+def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: bool, where: str) -> dict[str, Values]:
+    """Return the settings of each configuration: its own over those of the table, and what was given over both.
+
+    Args:
+        table: With its configurations.
+        given: Settings of the command line.
+        reproducible: Whether the environment counts for nothing, so that a table says the same everywhere.
+        where: What to call the table in a message.
+
+    Raises:
+        CollectionError: A setting is unknown or out of bounds.
+    """
+    base = _defaults() if reproducible else {}
+    found: dict[str, Values] = {}
+    for name, own in table.configurations.items():
+        chosen = {**table.settings, **own}
+        if "corpus" in {*chosen, *given}:
+            msg = f"{where}: the configuration {name!r} names a corpus; that is what the collection is for."
+            raise CollectionError(msg, hint="Leave it out.")
+        found[name] = {**base, **chosen, **given}
+        _check(found[name], name, where)
+    return found
+
+
+def context_of(values: Values, corpus: str) -> Context:
+    """Return the context of a configuration on one corpus."""
+    return in_force(Context(**{**values, "corpus": corpus}))
+
+
+def settings_shown(values: Values) -> str:
+    """Return what differs from the defaults, as JSON by name: what a reader has to set to get the same."""
+    context, defaults = context_of(values, "-"), _defaults()
+    differing = {name: getattr(context, name) for name in defaults if getattr(context, name) != defaults[name]}
+    return ", ".join(f"{name}={_short(value)}" for name, value in differing.items()) or "the defaults"
+
+
+def measured_too_far(table: ScoreTable, settings: Mapping[str, Values]) -> Iterator[str]:
+    """Yield which configurations keep fewer passages than a metric looks at."""
+    if table.kind == "spans":
+        return
+    furthest = max(table.metrics, key=lambda name: cutoff_of(measure_of(name)))
+    for name, values in settings.items():
+        kept = context_of(values, "-").top_k
+        if kept < cutoff_of(measure_of(furthest)):
+            yield f"{name} keeps {kept} passages (top_k), fewer than {furthest} looks at"
+
+
+def _defaults() -> Values:
+    fields = {name: field for name, field in Context.model_fields.items() if name != "corpus"}
+    return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
+
+
+def _check(values: Values, configuration: str, where: str) -> None:
+    try:
+        context_of(values, "-")
+    except ValidationError as error:
+        told = [
+            f"{'.'.join(map(str, item['loc']))}: {item['msg'][:1].lower()}{item['msg'][1:]}" for item in error.errors()
+        ]
+        msg = f"{where}: the configuration {configuration!r} cannot be used: {'; '.join(told)}."
+        raise CollectionError(msg, hint="The guide's page on settings has the names and bounds.") from error
+
+
+def _short(value: Any) -> str:  # noqa: ANN401  # a setting
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +118,21 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class FoundCollections:
     """The collections that are here, read, and the names of those that are not."""
 
     here: tuple[Collection, ...]
     absent: tuple[str, ...]
 
 
-def places_of(
-    table: Table, data: Path | None, given: Sequence[str], selection: Selection, *, split: str = "test"
-) -> Places:
+def collections_of(
+    table: EvalTable,
+    data: Path | None,
+    given: Sequence[str],
+    selection: Selection,
+    *,
+    split: str = "test",
+) -> FoundCollections:
     """Find the collections of a table, and read those that are here.
 
     Args:
@@ -85,7 +168,7 @@ def places_of(
             here.append(read_collection(folder, name, split=split))
         else:
             absent.append(name)
-    return Places(tuple(here), tuple(absent))
+    return FoundCollections(tuple(here), tuple(absent))
 
 
 def _given(pairs: Sequence[str]) -> dict[str, Path]:

@@ -1,0 +1,276 @@
+"""The queries of a collection, and what is known of their answers: an object a line of a JSONL file.
+
+A line may name its evidence (`references`, in the form of Chroma's chunking evaluation), accepted answers, or a regular
+expression of the words that answer. Every bad line is named before any work starts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from anabranch.errors import CollectionError, UserError
+from anabranch.text.normalization import clean
+
+MAX_LISTED = 5
+SHAPE = '{"_id": "q1", "text": "...", "corpus_id": "d1", "references": [{"start_index": 0, "end_index": 9}]}'
+
+MOST_WORDS = 12
+"""A longer answer is a text of its own: no other text contains it word for word."""
+
+_UNSAID = frozenset({"yes", "no", "noanswer"})
+"""Answers that no document says in so many words."""
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_WORD = re.compile(r"\w+(?:[.,]\d+)*")
+
+_Item = TypeVar("_Item")
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    """Read lines with `_id` (or `id`) and `text` (or `question`); other keys are left alone, empty lines skipped.
+
+    Raises:
+        CollectionError: The file cannot be read, holds no query, or has bad lines, named by their numbers.
+    """
+    queries: dict[str, str] = {}
+
+    def take(key: str, row: Mapping[str, Any]) -> str:
+        text = row.get("text", row.get("question"))
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError("it has no 'text'")
+        if key in queries:
+            raise ValueError(f"the id {key!r} stands on an earlier line")
+        queries[key] = text
+        return text
+
+    _read(path, take, hint='Each line is an object like {"_id": "q1", "text": "..."}.')
+    if not queries:
+        msg = f"{path} holds no query."
+        raise CollectionError(msg, hint='Write one object per line: {"_id": "q1", "text": "..."}.')
+    return queries
+
+
+def _read(path: Path, parse: Callable[[str, Mapping[str, Any]], _Item], *, hint: str) -> dict[str, _Item]:
+    """Return what `parse` makes of the id and the object on each line, by id.
+
+    Raises:
+        CollectionError: The file cannot be read, or `parse` refuses lines; all of them are named by their numbers.
+    """
+    found: dict[str, _Item] = {}
+    problems: list[str] = []
+    for number, line in numbered(path):
+        try:
+            row = json.loads(line)
+            key = _id(row)
+            found[key] = parse(key, row)
+        # Deep nesting is refused by the parser with a RecursionError, a bad pattern with its own error.
+        except (ValueError, RecursionError, re.error) as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        raise unusable(path, problems, hint=hint)
+    return found
+
+
+def _id(row: object) -> str:
+    if not isinstance(row, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004  # told with the other problems of the file
+    key = row.get("_id", row.get("id"))
+    if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
+        raise ValueError("it has no '_id'")
+    return str(key).strip()
+
+
+def numbered(
+    path: Path, *, refused: type[UserError] = CollectionError, hint: str = "Give a file in UTF-8."
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are not blank, with their numbers from 1.
+
+    Raises:
+        UserError: The file cannot be read; of the type `refused`, with that hint.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path} cannot be read: {error}."
+        raise refused(msg, hint=hint) from error
+    # Only "\n" ends a line: str.splitlines would also cut at separators that a text may hold.
+    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+def unusable(path: Path, problems: Sequence[str], *, hint: str) -> CollectionError:
+    """Return the error that tells what is wrong with a file, the first few problems by name."""
+    more = f" and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
+    return CollectionError(f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}.", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A piece of evidence.
+
+    Attributes:
+        document: Id of its document, as in `corpus.jsonl`.
+        start: First character in the text as it was before ingest; None where only the words are known.
+        end: One past the last.
+        content: Its words; empty where only the place is known.
+    """
+
+    document: str
+    start: int | None
+    end: int | None
+    content: str
+
+
+def read_references(path: Path) -> dict[str, tuple[Reference, ...]]:
+    """Read the `references` of each line of `queries.jsonl`, by query id; a query may have none.
+
+    A reference has `start_index` and `end_index`, which count characters of the document's `text` in `corpus.jsonl`, or
+    `content`, its words, or all three; its document is named by `corpus_id` on itself or on the line. The form is that
+    of Chroma's chunking evaluation.
+
+    Raises:
+        CollectionError: The file cannot be read or has bad lines, named by their numbers.
+    """
+    hint = f"A line with evidence is an object like {SHAPE}."
+    rows = _read(path, lambda _, row: tuple(_references(row)), hint=hint)
+    return {key: found for key, found in rows.items() if found}
+
+
+def _references(row: Mapping[str, Any]) -> Iterator[Reference]:
+    listed = row.get("references")
+    if listed is None:
+        return
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise ValueError("'references' is not a list of objects")
+    for item in listed:
+        document = item.get("corpus_id", row.get("corpus_id"))
+        if isinstance(document, bool) or not isinstance(document, str | int) or not str(document).strip():
+            raise ValueError("a reference names no document: 'corpus_id' is missing")
+        content = item.get("content", "")
+        if not isinstance(content, str):
+            raise ValueError("the 'content' of a reference is not text")  # noqa: TRY004  # told with the others
+        start, end = item.get("start_index"), item.get("end_index")
+        if not (start is None and end is None and content.strip()) and not _is_span(start, end):
+            raise ValueError(f"a reference has neither words nor a place: {start!r} to {end!r}")
+        yield Reference(clean(str(document)).strip(), start, end, content)
+
+
+def _is_span(start: object, end: object) -> bool:
+    whole = type(start) is int and type(end) is int
+    return whole and 0 <= start < end  # type: ignore[operator]  # both are numbers here
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What an answer to one question is held against.
+
+    Attributes:
+        answers: Accepted short answers; one of them has to be in the text.
+        pattern: Matches the words of a document that answer.
+        references: The sentences of the documents that answer, whole.
+        document: What the name of the file with the evidence begins with; empty where that is not known.
+        answerable: False where the documents are known not to hold the answer.
+    """
+
+    answers: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+    references: tuple[str, ...] = ()
+    document: str = ""
+    answerable: bool = True
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether a text can be held against it."""
+        return bool(self.answers or self.pattern or self.references)
+
+
+def read_gold(path: Path) -> dict[str, Gold]:
+    """Read what the lines of `queries.jsonl` or `questions.jsonl` say of the answers.
+
+    Known keys are `answers`, `answer`, `evidence_regex`, `references` (objects with `content`, or strings), `doc` and
+    `unanswerable`; a line may have none of them.
+
+    Raises:
+        CollectionError: The file cannot be read, or has bad lines, named by their numbers.
+    """
+    return _read(
+        path,
+        lambda _, row: gold_of(row),
+        hint='Each line is an object like {"_id": "q1", "text": "...", "answer": "..."}',
+    )
+
+
+def gold_of(row: Mapping[str, Any]) -> Gold:
+    """Return what one line says.
+
+    Raises:
+        ValueError: A value is of the wrong kind.
+        re.error: The pattern is none.
+    """
+    regex = row.get("evidence_regex") or ""
+    if not isinstance(regex, str):
+        raise ValueError(f"'evidence_regex' is {type(regex).__name__}, not text")  # noqa: TRY004  # told with the others
+    answers = [text for text in _texts(row, "answers") + _texts(row, "answer") if _is_short(text)]
+    return Gold(
+        answers=tuple(dict.fromkeys(answers)),
+        pattern=re.compile(regex, re.IGNORECASE | re.DOTALL) if regex else None,
+        references=tuple(dict.fromkeys(_texts(row, "references"))),
+        document=str(row.get("doc") or ""),
+        answerable=not row.get("unanswerable", False),
+    )
+
+
+def _texts(row: Mapping[str, Any], name: str) -> list[str]:
+    value = row.get(name) or []
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        raise ValueError(f"{name!r} is {type(value).__name__}, not text or a list")  # noqa: TRY004  # told with the others
+    texts = [item.get("content", "") if isinstance(item, dict) else item for item in listed]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{name!r} holds something that is not text")
+    return [text for text in texts if text.strip()]
+
+
+def _is_short(text: str) -> bool:
+    words = _words(text)
+    return 0 < len(words) <= MOST_WORDS and not _UNSAID.issuperset(words)
+
+
+def contains(text: str, gold: Gold) -> bool | None:
+    """Tell whether a text holds the answer; None where no short answer and no pattern is known.
+
+    Sentences are compared by `overlap`.
+    """
+    if not gold.answers and gold.pattern is None:
+        return None
+    if gold.pattern is not None and gold.pattern.search(text):
+        return True
+    spoken = f" {' '.join(_words(text))} "
+    return any(f" {' '.join(_words(answer))} " in spoken for answer in gold.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The words that a text and the reference sentences share: `recall` of theirs, `precision` of its own."""
+
+    recall: float
+    precision: float
+
+
+def overlap(text: str, references: Sequence[str]) -> Overlap:
+    """Return the shared words of a text and the reference sentences, each word counted as often as both have it."""
+    said = Counter(_words(text))
+    wanted = Counter(word for reference in references for word in _words(reference))
+    shared = (said & wanted).total()
+    return Overlap(shared / wanted.total() if wanted else 0.0, shared / said.total() if said else 0.0)
+
+
+def _words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return [word for word in _WORD.findall(plain) if word not in _ARTICLES]
