@@ -96,13 +96,13 @@ class Selection:
 
     patterns: tuple[str, ...] = ()
 
-    def takes(self, collection: str, configuration: str) -> bool:
-        """Tell whether a configuration is to be run on a collection."""
-        return not self.patterns or any(_matches(pattern, collection, configuration) for pattern in self.patterns)
-
     def of(self, collection: str, configurations: Iterable[str]) -> list[str]:
         """Return the configurations to run on a collection."""
-        return [name for name in configurations if self.takes(collection, name)]
+        return [
+            name
+            for name in configurations
+            if not self.patterns or any(_matches(pattern, collection, name) for pattern in self.patterns)
+        ]
 
     def check(self, collections: Sequence[str], configurations: Sequence[str]) -> None:
         """Refuse a pattern that takes nothing: it is misspelled.

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.evidence_patterns import QUESTIONS, judged, read_questions
+from anabranch.evaluation.evidence_patterns import judged
 from anabranch.evaluation.qrels import Qrels, find_qrels, read_qrels
-from anabranch.evaluation.queries import Gold, read_queries, read_references
+from anabranch.evaluation.queries import Gold, read_gold, read_queries, read_references
 from anabranch.text.normalization import clean
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
+QUESTIONS = "questions.jsonl"
 MAX_NAMED = 3
 
 
@@ -105,16 +106,22 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
 
 
 def _of_questions(folder: Path, name: str) -> Collection:
-    questions = read_questions(folder)
+    path = folder / QUESTIONS
+    texts, gold = read_queries(path), read_gold(path)
+    queries = {key: text for key, text in texts.items() if gold[key].pattern is not None}
+    if not queries:
+        msg = f"No question of {path} says what its evidence is."
+        raise CollectionError(msg, hint='Add "evidence_regex", a regular expression of the words that answer.')
+    without = _remark(texts.keys() - queries.keys(), "{queries} without evidence {are} left out")
     return Collection(
         name=name,
         folder=folder,
         corpus=None,
-        queries=questions.queries,
+        queries=queries,
         qrels={},
-        remarks=tuple(filter(None, [_remark(questions.without, "{queries} without evidence {are} left out")])),
-        documents=questions.documents,
-        evidence=questions.gold,
+        remarks=(without,) if without else (),
+        documents=tuple(sorted(each for each in folder.iterdir() if each != path and not each.name.startswith("."))),
+        evidence=gold,
     )
 
 

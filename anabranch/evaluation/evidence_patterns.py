@@ -15,50 +15,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from anabranch.errors import CollectionError, CorpusDamagedError
+from anabranch.errors import CorpusDamagedError
 from anabranch.evaluation.qrels import Qrels
-from anabranch.evaluation.queries import Gold, read_gold, read_queries
+from anabranch.evaluation.queries import Gold
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_folder import SAVE, must_exist
 from anabranch.store.passage_reader import read_only
 from anabranch.store.stored_document import numbers, stored_chunks, stored_document
 
-QUESTIONS = "questions.jsonl"
 NOWHERE = "(no passage)"
 """Stands for evidence that no passage holds: it counts as not found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """A folder of documents with questions about them.
-
-    Attributes:
-        queries: Text by id, of the questions with a pattern.
-        gold: What is known of them.
-        documents: The files beside the questions.
-        without: Ids of the questions without a pattern.
-    """
-
-    queries: dict[str, str]
-    gold: dict[str, Gold]
-    documents: tuple[Path, ...]
-    without: frozenset[str]
-
-
-def read_questions(folder: Path) -> Questions:
-    """Read `questions.jsonl`, and list the files beside it.
-
-    Raises:
-        CollectionError: The file cannot be used, or no question has a pattern.
-    """
-    path = folder / QUESTIONS
-    texts, gold = read_queries(path), read_gold(path)
-    useful = {key: text for key, text in texts.items() if gold[key].pattern is not None}
-    if not useful:
-        msg = f"No question of {path} says what its evidence is."
-        raise CollectionError(msg, hint='Add "evidence_regex", a regular expression of the words that answer.')
-    documents = sorted(each for each in folder.iterdir() if each != path and not each.name.startswith("."))
-    return Questions(useful, gold, tuple(documents), frozenset(texts.keys() - useful.keys()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +78,8 @@ def _touched(match: re.Match[str], document: WholeDocument) -> Sequence[str]:
 class WholeDocument:
     """One document: where it is from, its text, and the ids of its leaves with the characters at which they start."""
 
+    id: str
+    key: str
     source: str
     text: str
     leaves: tuple[str, ...]
@@ -135,6 +103,8 @@ def whole_documents(corpus: Path) -> Iterator[WholeDocument]:
                 chunks = stored_chunks(connection, document.doc_id)
                 leaves = [(chunk.chunk_id, chunk.start, chunk.text) for chunk in chunks if chunk.text is not None]
                 yield WholeDocument(
+                    id=document.doc_id,
+                    key=document.key,
                     source=document.source,
                     text="".join(text for _, _, text in leaves),
                     leaves=tuple(chunk_id for chunk_id, _, _ in leaves),

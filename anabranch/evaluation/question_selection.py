@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from anabranch.evaluation.answer_quality import QuestionKind
-from anabranch.evaluation.collection import QUERIES, Collection
-from anabranch.evaluation.evidence_patterns import QUESTIONS
+from anabranch.evaluation.collection import QUERIES, QUESTIONS, Collection
 from anabranch.evaluation.queries import Gold, read_gold, read_queries
 from anabranch.evaluation.score_tables import AnswerTable
 

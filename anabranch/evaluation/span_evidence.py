@@ -7,23 +7,19 @@ are wrong by a little more with every paragraph. Letters stay: a place is known 
 from __future__ import annotations
 
 import json
-import sqlite3
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anabranch.errors import CollectionError, CorpusDamagedError
+from anabranch.errors import CollectionError
 from anabranch.evaluation.collection import QUERIES
 from anabranch.evaluation.collection_corpus import Prepared
+from anabranch.evaluation.evidence_patterns import whole_documents
 from anabranch.evaluation.metrics import TextSpan, TokenPositions
 from anabranch.evaluation.queries import SHAPE, Reference, numbered, read_references
 from anabranch.models.token_count import Tokens
-from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.corpus_folder import SAVE, must_exist
-from anabranch.store.passage_reader import read_only
 from anabranch.text.normalization import clean
 
 
@@ -62,7 +58,7 @@ def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, SpanEviden
         msg = f"The queries of {collection.folder} have no 'references', so there are no spans to measure by."
         raise CollectionError(msg, hint=f"A line with evidence is an object like {SHAPE}.")
     found, moved = _found(wanted, texts, collection.corpus)
-    spans = {query: _spans(rows, found) for query, rows in wanted.items()}
+    spans = {query: tuple(found[one] for one in rows if one in found) for query, rows in wanted.items()}
     spans = {query: each for query, each in spans.items() if each}
     if not spans:
         msg = f"None of the references in {collection.folder / QUERIES} is in the documents."
@@ -73,10 +69,6 @@ def with_spans(prepared: Prepared, tokens: Tokens) -> tuple[Prepared, SpanEviden
     narrowed = replace(collection, queries=kept, qrels=qrels, remarks=(*collection.remarks, *remarks))
     about = {query: wanted[query][0].document for query in spans}
     return replace(prepared, collection=narrowed), SpanEvidence(spans, about, texts)
-
-
-def _spans(references: tuple[Reference, ...], found: Mapping[Reference, TextSpan]) -> tuple[TextSpan, ...]:
-    return tuple(found[one] for one in references if one in found)
 
 
 def _found(
@@ -197,23 +189,21 @@ def located(
 
 
 class Texts:
-    """Reads documents of a corpus, whatever their access tags: this is its owner's view."""
+    """The documents of a corpus, whole, and where their tokens are."""
 
     def __init__(self, corpus: Path, tokens: Tokens) -> None:
-        """Take the folder of the corpus, and what counts its tokens."""
-        must_exist(corpus)
-        self._database = corpus / DATABASE
+        """Read the folder of the corpus, and take what counts its tokens."""
+        self._documents = {document.id: document for document in whole_documents(corpus)}
         self._tokens = tokens
         self._starts: dict[str, list[int]] = {}
 
     def ids(self, key: str) -> list[str]:
         """Return the ids of the documents that evaluation knows under a name, usually one."""
-        return [str(row[0]) for row in self._read("SELECT doc_id FROM documents WHERE key = ? ORDER BY doc_id", key)]
+        return sorted(document.id for document in self._documents.values() if document.key == key)
 
     def text(self, doc_id: str) -> str:
         """Return the text that the spans of a document's chunks count in."""
-        sql = "SELECT text FROM chunks WHERE doc_id = ? AND level = 2 ORDER BY start"
-        return "".join(str(row[0]) for row in self._read(sql, doc_id))
+        return self._documents[doc_id].text
 
     def between(self, span: TextSpan) -> tuple[int, int]:
         """Return the numbers [first, after) of the tokens that begin within a span."""
@@ -222,10 +212,3 @@ class Texts:
             starts = [start for start, _ in self._tokens.offsets(self.text(span.document))]
             self._starts[span.document] = starts
         return bisect_left(starts, span.start), bisect_left(starts, span.end)
-
-    def _read(self, sql: str, parameter: str) -> Sequence[tuple[object, ...]]:
-        try:
-            with closing(read_only(self._database)) as connection:
-                return connection.execute(sql, (parameter,)).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise CorpusDamagedError(f"{self._database} cannot be read: {error}", hint=SAVE) from error
