@@ -14,16 +14,18 @@ from benchmarks.at_scale.generate import generate
 from benchmarks.at_scale.material import Material
 from benchmarks.at_scale.pool import Pool
 from benchmarks.at_scale.running import Terms, measured
+from tests.benchmarks.at_scale.conftest import TEXT
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    page = tmp_path_factory.mktemp("scale") / "page.md"
+def page(kept: Path, pool: Pool) -> str:
+    page = kept / "page.md"
     page.write_text(PAGE.read_text("utf-8"), "utf-8")
     peers = ["--peers", sys.executable, "--systems", "anabranch,langchain"]
-    assert main(["--quick", *peers, "--write", str(page)]) == 0
+    corpus = ["--text", str(TEXT), "--folder", str(kept)]
+    assert main(["--quick", *peers, *corpus, "--write", str(page)]) == 0
     return page.read_text("utf-8")
 
 
