@@ -6,17 +6,17 @@ folder. A member that cannot be taken out is a `Failure` and costs itself. What 
 
 from __future__ import annotations
 
+import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.archives.bounded_copy import copied
-from anabranch.ingest.archives.member import Member, is_hidden, parts_of
-from anabranch.ingest.archives.tar import tar_members
+from anabranch.ingest.archives.archive_members import Member, is_hidden, parts_of, tar_members, zip_members
 from anabranch.ingest.archives.unpack_limits import CAPS, Allowance, Caps, TooMuchError
-from anabranch.ingest.archives.zip import zip_members
 from anabranch.ingest.directory_walk import Found, identity_of
 from anabranch.ingest.safe_open import by_handle
 from anabranch.readers import READERS
@@ -24,11 +24,9 @@ from anabranch.readers.document import Failure
 from anabranch.store.file_identity import INSIDE
 from anabranch.text.normalization import storable
 
-__all__ = ["CAPS", "OPENERS", "Caps", "is_archive", "members"]
+__all__ = ["CAPS", "Caps", "is_archive", "members"]
 
-Opener = Callable[[Path, Allowance], Iterator[Member]]
-
-OPENERS: dict[str, Opener] = {
+_OPENERS: dict[str, Callable[[Path, Allowance], Iterator[Member]]] = {
     ".zip": zip_members,
     ".tar": partial(tar_members, packing=""),
     ".tar.gz": partial(tar_members, packing="gz"),
@@ -39,6 +37,10 @@ OPENERS: dict[str, Opener] = {
     ".txz": partial(tar_members, packing="xz"),
 }
 """By how the name ends, lower case."""
+_DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
+_PIECE = 1 << 20
+_UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+_LONGEST_STEM = 120
 
 
 def is_archive(name: str) -> bool:
@@ -63,7 +65,7 @@ def members(found: Found, folder: Path, caps: Caps = CAPS) -> Iterator[Found | F
     Raises:
         OSError: A copy could not be written.
     """
-    opener = OPENERS[_ending(found.path.name)]
+    opener = _OPENERS[_ending(found.path.name)]
     seen: set[str] = set()
     try:
         with _held(found) as path:
@@ -82,9 +84,6 @@ def members(found: Found, folder: Path, caps: Caps = CAPS) -> Iterator[Found | F
         yield Failure(found.source, error.reason, error.message)
 
 
-_DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
-
-
 @contextmanager
 def _held(found: Found) -> Iterator[Path]:
     """Yield a path to the archive that was found, whatever is put in its place."""
@@ -97,7 +96,9 @@ def _held(found: Found) -> Iterator[Path]:
         yield path
 
 
-def _listed(opener: Opener, path: Path, allowance: Allowance) -> Iterator[Member]:
+def _listed(
+    opener: Callable[[Path, Allowance], Iterator[Member]], path: Path, allowance: Allowance
+) -> Iterator[Member]:
     try:
         yield from opener(path, allowance)
     except TooMuchError:
@@ -136,7 +137,7 @@ def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowan
 def _taken(found: Found, name: str, member: Member, folder: Path) -> Found | Failure:
     source = _source(found, name)
     try:
-        path = copied(member, folder)
+        path = _copied(member, folder)
     except ReadingError as error:
         return Failure(source, error.reason, error.message)
     identity = f"{identity_of(found)}{INSIDE}{name}"
@@ -148,4 +149,42 @@ def _source(found: Found, name: str) -> str:
 
 
 def _ending(name: str) -> str:
-    return next((ending for ending in OPENERS if name.lower().endswith(ending)), "")
+    return next((ending for ending in _OPENERS if name.lower().endswith(ending)), "")
+
+
+def _copied(member: Member, folder: Path) -> Path:
+    """Write a member into a new folder inside `folder`; return the file, which has the member's extension.
+
+    Raises:
+        ReadingError: `broken`; then nothing is left behind.
+        OSError: It could not be written; likewise.
+    """
+    own = Path(tempfile.mkdtemp(dir=folder))
+    path = own / _plain_name(member.name)
+    try:
+        with path.open("xb") as file:
+            for piece in _pieces(member):
+                file.write(piece)
+    except BaseException:
+        shutil.rmtree(own)
+        raise
+    return path
+
+
+def _plain_name(name: str) -> str:
+    """Return the last part of a name as one that every file system takes; it becomes the title where there is none."""
+    last = PurePosixPath(name)
+    stem = _UNSAFE_IN_NAMES.sub(" ", last.stem).encode("utf-8", "ignore")[:_LONGEST_STEM].decode("utf-8", "ignore")
+    return f"{stem.strip(' .') or 'file'}{last.suffix}"
+
+
+def _pieces(member: Member) -> Iterator[bytes]:
+    try:
+        with member.open() as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
+    except TooMuchError:
+        raise
+    except Exception as error:  # whatever the libraries make of damaged bytes
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        raise ReadingError(f"It cannot be unpacked: {said}.", reason="broken") from error

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import httpcore
 import httpx
-
-Options = Iterable[Any] | None
-"""Of a socket, as httpcore hands them on."""
 
 
 class Deadline:
@@ -60,7 +57,7 @@ class Pinned(httpcore.NetworkBackend):
         port: int,
         timeout: float | None = None,
         local_address: str | None = None,
-        socket_options: Options = None,
+        socket_options: Any = None,  # noqa: ANN401  # as httpcore has it
     ) -> httpcore.NetworkStream:
         """Connect to the first address that answers; `host` is only for the messages."""
         failure: Exception = httpcore.ConnectError(f"{host!r} has no address.")
@@ -106,7 +103,7 @@ def asked(url: httpx.URL, backend: httpcore.NetworkBackend, *, idle: float) -> I
     """Send a GET request and yield the response, its body still to be read.
 
     Args:
-        url: From `urls.parsed`.
+        url: From `ssrf_guard.parsed`.
         backend: Opens the socket.
         idle: Seconds that one step (connecting, one read) may take.
 

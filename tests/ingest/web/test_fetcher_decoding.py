@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.web.content_encoding import decoded
+from anabranch.ingest.web.fetcher import decoded
 
 
 def raw_deflate(data: bytes) -> bytes:
