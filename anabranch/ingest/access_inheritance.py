@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from anabranch.ingest.directory_walk import Found
+from anabranch.ingest.directory_walk import FoundFile
 from anabranch.store.corpus_writer import Truth
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
@@ -29,7 +29,7 @@ class Inheritance:
             for path, source, digest, access in truth.all("SELECT path, source, sha256, access FROM files"):
                 self._learn(path, source, digest, tuple(json.loads(access)))
 
-    def of(self, found: Found, identity: str, digest: str, folders: Collection[Path]) -> tuple[Tags, str]:
+    def of(self, found: FoundFile, identity: str, digest: str, folders: Collection[Path]) -> tuple[Tags, str]:
         """Return the tags of a new file, and a remark if somebody should know.
 
         Args:
@@ -45,7 +45,7 @@ class Inheritance:
         others = [self._by_archive.get(archive, ()) for archive in archives_of(identity)] if found.is_copy else []
         tags = tuple(sorted({tag for each in others for tag in each}))
         if tags:
-            return tags, f"it has the access tags {', '.join(tags)} of the other files in the archive"
+            return tags, f"it has all access tags of the other files in the archive together: {', '.join(tags)}"
         return (), PUBLIC if self._is_beside_tagged(identity, folders) else ""
 
     def _learn(self, path: str, source: str, digest: str, tags: Tags) -> None:

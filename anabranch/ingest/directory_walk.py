@@ -10,14 +10,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anabranch.errors import UserError
-from anabranch.ingest.directory_scan import Scan
 from anabranch.readers.corpus_marker import is_corpus, names_in
 from anabranch.store.corpus_folder import of_its_own
 from anabranch.text.normalization import storable
 
+_THREADS = (".threads.db", ".threads.db-wal", ".threads.db-shm", ".threads.db-journal")
+"""Conversations, which lie beside a corpus."""
+
+LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+"""Folders whose files no person wrote, by name."""
+
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file, and what to call it.
 
     Attributes:
@@ -52,7 +57,7 @@ class Found:
                 self.path.parent.rmdir()
 
 
-def identity_of(found: Found) -> str:
+def identity_of(found: FoundFile) -> str:
     """Return what the corpus knows a file by."""
     return storable(found.identity or str(found.real or found.path.resolve()))
 
@@ -66,11 +71,11 @@ class Walked:
         folders: Those given and those that links led to, resolved: what is not in `files` is not there.
     """
 
-    files: tuple[Found, ...]
+    files: tuple[FoundFile, ...]
     folders: tuple[Path, ...]
 
 
-def walk(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Iterator[Found]:
+def walk(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Iterator[FoundFile]:
     """Yield the files at and below `paths`, in sorted order per path, each file once (see `survey`)."""
     yield from survey(paths, skip, follow_links=follow_links).files
 
@@ -109,7 +114,7 @@ def survey(
         if path.is_file():
             files = [(path, real)]
         else:
-            scan = Scan(path, real, barred, follow_links=follow_links)
+            scan = _Scan(path, real, barred, follow_links=follow_links)
             files = _below(path, scan)
             folders |= dict.fromkeys(scan.entered)
         fresh = [(file, real) for file, real in files if real not in seen and real not in barred]
@@ -145,7 +150,7 @@ def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
     return path if inside is None else real, real
 
 
-def _below(root: Path, scan: Scan) -> list[tuple[Path, Path]]:
+def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:
     """Return the files below a folder, sorted; those reached through a link only if nothing else reaches them."""
     plain: list[tuple[Path, Path]] = []
     linked: list[tuple[Path, Path]] = []
@@ -159,7 +164,7 @@ def _below(root: Path, scan: Scan) -> list[tuple[Path, Path]]:
     return sorted(plain, key=lambda file: file[0].relative_to(root).parts)
 
 
-def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[Found]:
+def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[FoundFile]:
     depths = [0] * len(groups)
     names = [_sources(root, files, 0) for root, files in groups]
     while True:
@@ -172,7 +177,7 @@ def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterat
             depths[at] += 1
             names[at] = _sources(*groups[at], depths[at])
     for (_, files), sources in zip(groups, names, strict=True):
-        yield from (Found(path, source, real=real) for (path, real), source in zip(files, sources, strict=True))
+        yield from (FoundFile(path, source, real=real) for (path, real), source in zip(files, sources, strict=True))
 
 
 def _sources(root: Path, files: Sequence[tuple[Path, Path]], depth: int) -> list[str]:
@@ -187,3 +192,77 @@ def _folders(root: Path) -> tuple[str, ...]:
     """Return the names of the folders that may come in front: down to the folder given, or to a file's own folder."""
     absolute = Path(os.path.abspath(root))  # noqa: PTH100  resolve() would put a link's target in the name
     return (absolute if root.is_dir() else absolute.parent).parts[1:]
+
+
+class _Scan:
+    """Yields each file below a folder, the place where it really lies, and whether a symbolic link leads to it.
+
+    Attributes:
+        entered: The folder and those that links led to, resolved. Links may lead round in circles: each place is
+            entered through a link once.
+    """
+
+    def __init__(self, root: Path, real: Path, barred: Collection[Path], *, follow_links: bool) -> None:
+        """Take the folder, where it really lies, what to leave out, and whether links may lead out of the folder."""
+        self._root = root
+        self._inside = real
+        self._barred = barred
+        self._follow_links = follow_links
+        self.entered: dict[Path, None] = {self._inside: None}
+
+    def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
+        """Yield files, folders that may not be opened, and corpora; whoever reads one of these says what it is."""
+        folders = [(self._root, self._inside, False)]  # a loop, because folders nest deep
+        while folders:
+            folder, place, is_linked = folders.pop()
+            names = names_in(folder)
+            if names is None or is_corpus(names):
+                yield folder, place, is_linked
+                continue
+            for name in filter(_counts, names):
+                path = folder / name
+                real = _real_place(path)
+                if real is None:
+                    continue
+                # Not only where the name itself is a link: somebody may have put one in the folder's place by now.
+                through_link = is_linked or real != place / name
+                if not self._may_enter(real, through_link=through_link):
+                    continue
+                if _is_file(path):
+                    yield path, real, through_link
+                elif path.is_dir() and self._is_new(real, through_link=through_link):
+                    folders.append((path, real, through_link))
+
+    def _may_enter(self, real: Path, *, through_link: bool) -> bool:
+        if not through_link:
+            return real not in self._barred
+        if any(real.is_relative_to(place) for place in self._barred):
+            return False
+        return self._follow_links or real.is_relative_to(self._inside)
+
+    def _is_new(self, real: Path, *, through_link: bool) -> bool:
+        if not through_link:
+            return True
+        is_new = real not in self.entered
+        self.entered[real] = None
+        return is_new
+
+
+def _counts(name: str) -> bool:
+    return not name.startswith(".") and name not in LEFT_OUT and not name.endswith(_THREADS)
+
+
+def _real_place(path: Path) -> Path | None:
+    """Return where it really lies, None for a link that leads to itself."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return None
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether it is a file, or may not be looked at: then reading it says so."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True

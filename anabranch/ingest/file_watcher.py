@@ -10,8 +10,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from anabranch.errors import OperationError
-from anabranch.ingest.directory_scan import LEFT_OUT
-from anabranch.ingest.directory_walk import must_be_there
+from anabranch.ingest.directory_walk import LEFT_OUT, must_be_there
 from anabranch.store.path_arguments import Given, paths_of
 
 SETTLE = 0.4

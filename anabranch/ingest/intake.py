@@ -11,12 +11,12 @@ from typing import Any
 from anabranch.chunking.hierarchical_chunker import Sizes, grow
 from anabranch.errors import ReadingError
 from anabranch.ingest.change_detection import Arrival, ChangeCheck, Unchanged
-from anabranch.ingest.directory_walk import Found
+from anabranch.ingest.directory_walk import FoundFile
 from anabranch.ingest.ingest_report import FileRow, IngestReport, Progress, Status
 from anabranch.ingest.interrupts import undisturbed
 from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.isolation.process_pool import Pool
-from anabranch.ingest.isolation.read_and_chunk import Cut, Part
+from anabranch.ingest.isolation.process_pool import ReaderPool
+from anabranch.ingest.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.ingest.isolation.worker_protocol import Setup
 from anabranch.ingest.source_names import Names
 from anabranch.ingest.sources import Gathered
@@ -58,7 +58,7 @@ class Intake:
         self._report = report
         self._progress = progress
         # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
-        self._pool = Pool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
+        self._pool = ReaderPool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
         self._check = ChangeCheck(truth, access, corpus)
         self._batch = Batch(truth, embedder, report, progress)
         self._names = Names(truth)
@@ -110,7 +110,7 @@ class Intake:
             self._done += 1
             self._progress("files", self._done, len(found), storable(item.source))
 
-    def _looked_at(self, number: int, found: Found, folders: Collection[Path]) -> Arrival | None:
+    def _looked_at(self, number: int, found: FoundFile, folders: Collection[Path]) -> Arrival | None:
         try:
             seen = self._check.look(number, found, folders)
         except OSError as error:
@@ -129,7 +129,7 @@ class Intake:
         if load is not None:
             load()
 
-    def _take_file(self, file: Arrival, parts: Iterator[Part]) -> None:
+    def _take_file(self, file: Arrival, parts: Iterator[FilePart]) -> None:
         self._files[file.record.path] = file
         try:
             for part in self._timed(parts):
@@ -145,7 +145,7 @@ class Intake:
         else:
             self._finish(file)
 
-    def _timed(self, parts: Iterator[Part]) -> Iterator[Part]:
+    def _timed(self, parts: Iterator[FilePart]) -> Iterator[FilePart]:
         """Yield the parts, and count the time spent waiting for them."""
         timings = self._report.timings
         while True:
@@ -158,7 +158,7 @@ class Intake:
                 return
             yield part
 
-    def _take_document(self, part: Cut, file: Arrival) -> None:
+    def _take_document(self, part: ChunkedDocument, file: Arrival) -> None:
         path, facts = file.record.path, {**file.found.metadata, **part.document.metadata}
         document = replace(part.document, access=part.document.access or file.record.access, metadata=facts)
         document = self._names.named(document, path)

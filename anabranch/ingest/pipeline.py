@@ -64,7 +64,7 @@ def ingest(
             Empty for the one it has; a new corpus's is told from its documents.
         access: Access tags of the documents taken in. Empty leaves files that are in the corpus the tags they were
             taken in with. A new file then takes those of a file with the same content that is gone, which was renamed,
-            and a new member of an archive those of the other members; everybody may read any other new file, and the
+            and a new archive member all those of the other members; everybody may read any other new file, and the
             report says so where files beside it have tags. A JSONL line with tags of its own keeps to those.
         prune: Remove documents whose file is gone from the folders given, or from an archive that was opened.
         archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.

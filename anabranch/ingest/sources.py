@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.directory_walk import Found, Walked, identity_of, survey
+from anabranch.ingest.directory_walk import FoundFile, Walked, identity_of, survey
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Gathered:
     """What was asked for, one file after the other; to be gone through once.
 
-    Yields `Found` for a file, and `Failure` for what cannot be had: a page that does not answer, a member with a
-    password. Whoever takes a `Found` in calls its `discard` once the file has been read. The length is what is known so
-    far; it grows with each archive that is opened.
+    Yields `FoundFile` for a file, and `Failure` for what cannot be had: a page that does not answer, a member with a
+    password. Whoever takes a file in calls its `discard` once it has been read. The length is what is known so far; it
+    grows with each archive that is opened.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Gathered:
     def __len__(self) -> int:
         return self._known
 
-    def __iter__(self) -> Iterator[Found | Failure]:
+    def __iter__(self) -> Iterator[FoundFile | Failure]:
         from anabranch.ingest.archives import is_archive
 
         for found in self._walked.files:
@@ -78,7 +78,7 @@ class Gathered:
         below = any(path.is_relative_to(storable(str(folder))) for folder in self._walked.folders)
         return below and is_gone(identity)
 
-    def _members(self, found: Found) -> Iterator[Found | Failure]:
+    def _members(self, found: FoundFile) -> Iterator[FoundFile | Failure]:
         from anabranch.ingest.archives import members
 
         whole, archive = True, identity_of(found)
@@ -93,13 +93,13 @@ class Gathered:
         if whole:
             self._read_whole.add(archive)
 
-    def _page(self, url: str, fetcher: Fetcher) -> Found | Failure:
+    def _page(self, url: str, fetcher: Fetcher) -> FoundFile | Failure:
         own = Path(tempfile.mkdtemp(dir=self._folder))
         try:
             path = fetcher.fetch(url, own)
         except ReadingError as error:
             return Failure(url, error.reason, str(error))
-        return Found(path, url, identity=url, is_copy=True, metadata={"url": url})
+        return FoundFile(path, url, identity=url, is_copy=True, metadata={"url": url})
 
 
 def _is_file(path: Path) -> bool:

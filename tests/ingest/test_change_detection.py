@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from anabranch.ingest import change_detection as arrivals
-from anabranch.ingest import file_fingerprint as stamps
+from anabranch.ingest import change_detection as stamps
 from anabranch.ingest.change_detection import Arrival, ChangeCheck, Unchanged
-from anabranch.ingest.directory_walk import Found
+from anabranch.ingest.directory_walk import FoundFile
 from anabranch.store.corpus_writer import Truth
 from tests.ingest.ingest_runs import take_in
 
@@ -44,7 +44,7 @@ def truth(corpus: Path, note: Path) -> Iterator[Truth]:
         yield truth
 
 
-def look(truth: Truth, corpus: Path, found: Found, *access: str) -> Arrival | Unchanged:
+def look(truth: Truth, corpus: Path, found: FoundFile, *access: str) -> Arrival | Unchanged:
     return ChangeCheck(truth, access, corpus).look(7, found)
 
 
@@ -52,7 +52,7 @@ def test_a_file_that_is_as_it_was_is_not_even_opened(
     truth: Truth, corpus: Path, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(arrivals, "sha256_of")
-    seen = look(truth, corpus, Found(note, "note.txt"))
+    seen = look(truth, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Unchanged)
     assert (seen.documents, seen.chunks, seen.is_refreshed) == (1, 3, False)
 
@@ -61,7 +61,7 @@ def test_a_file_that_was_touched_is_hashed_and_stamped_anew(truth: Truth, corpus
     before = truth.file(str(note))
     os.utime(note, (1, 1))
     time.sleep(0.1)
-    seen = look(truth, corpus, Found(note, "note.txt"))
+    seen = look(truth, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Unchanged)
     assert seen.is_refreshed
     assert before is not None
@@ -72,27 +72,27 @@ def test_a_change_of_the_same_length_and_time_is_found(truth: Truth, corpus: Pat
     before = note.stat()
     note.write_text("Swifts rest.", encoding="utf-8")
     os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
-    seen = look(truth, corpus, Found(note, "note.txt"))
+    seen = look(truth, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Arrival)
     assert (seen.number, seen.source, seen.size, seen.is_known) == (7, "note.txt", 12, True)
 
 
 def test_what_was_removed_from_the_corpus_is_read_again(truth: Truth, corpus: Path, note: Path) -> None:
     truth.remove_documents([row[0] for row in truth.all("SELECT doc_id FROM documents")])
-    assert isinstance(look(truth, corpus, Found(note, "note.txt")), Arrival)
+    assert isinstance(look(truth, corpus, FoundFile(note, "note.txt")), Arrival)
 
 
 def test_other_tags_make_it_be_read_again_and_none_keep_those_it_has(truth: Truth, corpus: Path, note: Path) -> None:
-    seen = look(truth, corpus, Found(note, "note.txt"), "staff", "board", "staff")
+    seen = look(truth, corpus, FoundFile(note, "note.txt"), "staff", "board", "staff")
     assert isinstance(seen, Arrival)
     assert seen.record.access == ("board", "staff")
-    assert isinstance(look(truth, corpus, Found(note, "note.txt")), Unchanged)
+    assert isinstance(look(truth, corpus, FoundFile(note, "note.txt")), Unchanged)
 
 
 def test_a_copy_is_known_by_its_content_alone(truth: Truth, corpus: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Herons fish.</p>", encoding="utf-8")
-    found = Found(page, "https://example.org/", identity="https://example.org/", is_copy=True)
+    found = FoundFile(page, "https://example.org/", identity="https://example.org/", is_copy=True)
     seen = look(truth, corpus, found)
     assert isinstance(seen, Arrival)
     assert (seen.record.path, seen.record.stamp, len(seen.record.sha256)) == ("https://example.org/", "", 64)
@@ -105,7 +105,7 @@ def test_a_file_of_an_unknown_kind_is_not_opened(
 ) -> None:
     (tmp_path / "film.mkv").touch()
     monkeypatch.delattr(arrivals, "sha256_of")
-    seen = look(truth, corpus, Found(tmp_path / "film.mkv", "film.mkv"))
+    seen = look(truth, corpus, FoundFile(tmp_path / "film.mkv", "film.mkv"))
     assert isinstance(seen, Arrival)
     assert (seen.record.sha256, seen.record.stamp) == ("", "")
 
@@ -113,7 +113,7 @@ def test_a_file_of_an_unknown_kind_is_not_opened(
 def test_a_file_that_is_written_to_or_deleted_meanwhile_has_changed(truth: Truth, corpus: Path, tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("One.", encoding="utf-8")
-    seen = look(truth, corpus, Found(path, "log.txt"))
+    seen = look(truth, corpus, FoundFile(path, "log.txt"))
     assert isinstance(seen, Arrival)
     assert not seen.has_changed()
     with path.open("a", encoding="utf-8") as file:
@@ -125,4 +125,4 @@ def test_a_file_that_is_written_to_or_deleted_meanwhile_has_changed(truth: Truth
 
 def test_a_file_that_is_not_there_is_an_error(truth: Truth, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        look(truth, corpus, Found(tmp_path / "absent.txt", "absent.txt"))
+        look(truth, corpus, FoundFile(tmp_path / "absent.txt", "absent.txt"))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import UserError
-from anabranch.ingest.directory_walk import Found, survey, walk
+from anabranch.ingest.directory_walk import FoundFile, survey, walk
 
 
 def put(root: Path, *names: str) -> None:
@@ -24,7 +24,7 @@ def test_a_folder_is_walked_in_sorted_order_whatever_the_kind_of_file(tmp_path: 
 
 def test_found_says_where_the_file_lies(tmp_path: Path) -> None:
     put(tmp_path, "a/b.md")
-    assert list(walk([tmp_path])) == [Found(tmp_path / "a" / "b.md", "a/b.md")]
+    assert list(walk([tmp_path])) == [FoundFile(tmp_path / "a" / "b.md", "a/b.md")]
 
 
 def test_a_single_file_is_called_by_its_name(tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_the_folders_are_those_that_were_looked_through(tmp_path: Path) -> None:
 
 def test_only_a_copy_is_deleted(tmp_path: Path) -> None:
     put(tmp_path, "mine/a.md", "copies/1/a.md")
-    Found(tmp_path / "mine/a.md", "a.md").discard()
+    FoundFile(tmp_path / "mine/a.md", "a.md").discard()
     assert (tmp_path / "mine/a.md").is_file()
-    copy = Found(tmp_path / "copies/1/a.md", "x.zip!/a.md", is_copy=True)
+    copy = FoundFile(tmp_path / "copies/1/a.md", "x.zip!/a.md", is_copy=True)
     copy.discard()
     copy.discard()
     assert list((tmp_path / "copies").iterdir()) == []

@@ -13,7 +13,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from anabranch.ingest import file_fingerprint as stamps
+from anabranch.ingest import change_detection as stamps
 from anabranch.ingest import intake as module
 from anabranch.ingest import safe_open as handles
 from anabranch.ingest.ingest_report import IngestReport

@@ -351,7 +351,7 @@ def test_a_new_member_of_an_archive_gets_the_tags_of_the_others(folder: Path, co
     zipped(folder / "z.zip", ("a.md", b"One."), ("b.md", b"Two."), ("deep/c.md", b"Three."))
     report = ingest([folder], corpus, archives=True)
     assert [each for source, each in tags(corpus).items() if "z.zip" in source] == [["board"]] * 3
-    assert remarks(report)["z.zip!/b.md"] == "it has the access tags board of the other files in the archive"
+    assert remarks(report)["z.zip!/b.md"] == "it has all access tags of the other files in the archive together: board"
     (folder / "z.zip").rename(folder / "y.zip")
     ingest([folder], corpus, archives=True)
     assert {source: each for source, each in tags(corpus).items() if "y.zip" in source} == {

@@ -12,7 +12,7 @@ import pytest
 
 from anabranch.errors import UserError
 from anabranch.ingest import safe_open as handles
-from anabranch.ingest.directory_walk import Found, survey
+from anabranch.ingest.directory_walk import FoundFile, survey
 from anabranch.ingest.intake import Intake
 from anabranch.ingest.isolation import process_pool as pool
 from anabranch.ingest.pipeline import IngestReport, ingest
@@ -61,7 +61,7 @@ def test_the_length_grows_with_what_archives_hold(folder: Path) -> None:
         lengths = []
         for item in items:
             lengths.append(len(items))
-            assert isinstance(item, Found)
+            assert isinstance(item, FoundFile)
             item.discard()
     assert lengths == [2, 3, 3]
 
@@ -199,7 +199,7 @@ class TestPages:
         answers = {
             "/herons.md": page(HERONS, "text/plain"),
             "/swifts": page("<title>On swifts</title><p>Swifts sleep in the air."),
-            "/gone": page("", status="404 Not Found"),
+            "/gone": page("", status="404 Not FoundFile"),
             "/x.zip": page(b"PK", "application/zip"),
         }
         with serving(answers) as site:
@@ -231,7 +231,7 @@ class TestPages:
 
     def test_a_page_that_is_gone_keeps_its_last_version(self, site: Site, corpus: Path, folder: Path) -> None:
         self.take(site, corpus, "/swifts")
-        site.answers["/swifts"] = page("", status="404 Not Found")
+        site.answers["/swifts"] = page("", status="404 Not FoundFile")
         assert [row.status for row in self.take(site, corpus, "/swifts").rows] == ["failed"]
         assert statuses(ingest([folder, folder.parent], corpus))["mill.md"] == "added"
         assert len(found(corpus, "swifts sleep")) == 1

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.ingest.directory_walk import Found, identity_of
+from anabranch.ingest.directory_walk import FoundFile, identity_of
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 
@@ -10,8 +10,8 @@ from anabranch.text.normalization import storable
 def test_a_file_is_known_by_where_it_lies(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
     (tmp_path / "link.md").symlink_to("a.md")
-    assert identity_of(Found(tmp_path / "link.md", "link.md")) == str(tmp_path / "a.md")
-    assert identity_of(Found(tmp_path / "a.md", "x", identity="https://example.org/")) == "https://example.org/"
+    assert identity_of(FoundFile(tmp_path / "link.md", "link.md")) == str(tmp_path / "a.md")
+    assert identity_of(FoundFile(tmp_path / "a.md", "x", identity="https://example.org/")) == "https://example.org/"
 
 
 def test_names_that_are_no_text_become_text() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from anabranch.errors import ReadingError
 from anabranch.ingest.archives.archive_members import Member, is_hidden, parts_of, tar_members, zip_members
 from anabranch.ingest.archives.unpack_limits import CAPS, Allowance, Caps, TooMuchError
-from anabranch.ingest.directory_walk import Found, identity_of
+from anabranch.ingest.directory_walk import FoundFile, identity_of
 from anabranch.ingest.safe_open import by_handle
 from anabranch.readers import READERS
 from anabranch.readers.document import Failure
@@ -48,7 +48,7 @@ def is_archive(name: str) -> bool:
     return _ending(name) != ""
 
 
-def members(found: Found, folder: Path, caps: Caps = CAPS) -> Iterator[Found | Failure]:
+def members(found: FoundFile, folder: Path, caps: Caps = CAPS) -> Iterator[FoundFile | Failure]:
     """Yield the files in an archive as copies in `folder`, each when it is asked for.
 
     Args:
@@ -85,7 +85,7 @@ def members(found: Found, folder: Path, caps: Caps = CAPS) -> Iterator[Found | F
 
 
 @contextmanager
-def _held(found: Found) -> Iterator[Path]:
+def _held(found: FoundFile) -> Iterator[Path]:
     """Yield a path to the archive that was found, whatever is put in its place."""
     with ExitStack() as stack:
         try:
@@ -134,17 +134,17 @@ def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowan
     return None
 
 
-def _taken(found: Found, name: str, member: Member, folder: Path) -> Found | Failure:
+def _taken(found: FoundFile, name: str, member: Member, folder: Path) -> FoundFile | Failure:
     source = _source(found, name)
     try:
         path = _copied(member, folder)
     except ReadingError as error:
         return Failure(source, error.reason, error.message)
     identity = f"{identity_of(found)}{INSIDE}{name}"
-    return Found(path, source, identity=identity, is_copy=True)
+    return FoundFile(path, source, identity=identity, is_copy=True)
 
 
-def _source(found: Found, name: str) -> str:
+def _source(found: FoundFile, name: str) -> str:
     return f"{found.source}{INSIDE}{name}"
 
 

@@ -1,4 +1,4 @@
-"""Hands orders from one taker to many servers, and their frames back: file by file, in order, within a bound."""
+"""Hands jobs from one taker to many servers, and their frames back: file by file, in order, within a bound."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from anabranch.ingest.isolation.framing import Frame
+from anabranch.ingest.isolation.worker_protocol import Frame
 
 
 @dataclass(slots=True, eq=False)
-class Order:
+class Job:
     """A file that is to be read, and the frames of its answer that nobody has taken yet."""
 
     path: Path
@@ -21,8 +21,8 @@ class Order:
     frames: SimpleQueue[Frame] = field(default_factory=SimpleQueue)
 
 
-class Orders:
-    """Where orders wait for a server, and frames for the taker.
+class JobQueue:
+    """Where jobs wait for a server, and frames for the taker.
 
     Frames of later files wait while those of earlier ones are taken, up to a number of bytes; a server that has more
     waits itself. The file whose turn it is never waits, so that nobody waits for ever.
@@ -32,35 +32,35 @@ class Orders:
         """Start empty."""
         self._most = most_bytes
         self._changed = threading.Condition()
-        self._queue: deque[Order] = deque()
+        self._queue: deque[Job] = deque()
         self._held = 0
-        self._current: Order | None = None
+        self._current: Job | None = None
         self._fault: Exception | None = None
         self._is_closed = False
 
     @property
     def waiting(self) -> int:
-        """How many orders no server has taken up."""
+        """How many jobs no server has taken up."""
         return len(self._queue)
 
-    def place(self, order: Order) -> None:
-        """Let an order wait for a server."""
+    def place(self, job: Job) -> None:
+        """Let a job wait for a server."""
         with self._changed:
-            self._queue.append(order)
+            self._queue.append(job)
             self._changed.notify_all()
 
-    def take(self, order: Order, patience: float) -> Frame | None:
-        """Return the next frame of an order, which it becomes the turn of; None if none comes within some seconds.
+    def take(self, job: Job, patience: float) -> Frame | None:
+        """Return the next frame of a job, which it becomes the turn of; None if none comes within some seconds.
 
         Raises:
             Exception: What keeps the servers from their work (`OperationError`: no process can be started).
         """
         with self._changed:
-            self._current = order
+            self._current = job
             self._changed.notify_all()
         try:
             # Not by waiting for the condition, which a Ctrl-C at the wrong moment leaves with a lock that is not held.
-            frame = order.frames.get(timeout=max(patience, 0.0))
+            frame = job.frames.get(timeout=max(patience, 0.0))
         except Empty:
             if self._fault is not None:
                 raise self._fault from None
@@ -70,23 +70,23 @@ class Orders:
             self._changed.notify_all()
         return frame
 
-    def next(self) -> Order | None:
-        """Wait for an order; None once there will be no more."""
+    def next(self) -> Job | None:
+        """Wait for a job; None once there will be no more."""
         with self._changed:
             self._changed.wait_for(lambda: self._queue or self._is_closed)
             return None if self._is_closed else self._queue.popleft()
 
-    def wait_for_room(self, order: Order, length: int) -> bool:
+    def wait_for_room(self, job: Job, length: int) -> bool:
         """Wait until a frame of `length` bytes may be put; False once nobody takes any more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_closed or self._has_room(order, length))
+            self._changed.wait_for(lambda: self._is_closed or self._has_room(job, length))
             return not self._is_closed
 
-    def put(self, order: Order, frame: Frame) -> None:
-        """Hand over the next frame of an order."""
+    def put(self, job: Job, frame: Frame) -> None:
+        """Hand over the next frame of a job."""
         with self._changed:
             self._held += len(frame.body)
-        order.frames.put(frame)
+        job.frames.put(frame)
 
     def fail(self, fault: Exception) -> None:
         """Tell the taker that nothing more will come."""
@@ -99,5 +99,5 @@ class Orders:
             self._is_closed = True
             self._changed.notify_all()
 
-    def _has_room(self, order: Order, length: int) -> bool:
-        return self._held + length <= self._most or (order is self._current and order.frames.empty())
+    def _has_room(self, job: Job, length: int) -> bool:
+        return self._held + length <= self._most or (job is self._current and job.frames.empty())

@@ -1,25 +1,31 @@
 """Reads many files in processes of their own, ahead of whoever takes the documents, and hands them over in order.
 
 A file that hangs, blows up or kills its process costs itself; the process is replaced and the others go on. Processes
-are started when somebody waits for documents, not before: where embedding is what takes the time, one is enough.
+are started when somebody waits for documents, not before: where embedding is what takes the time, one is enough. Each
+has a thread here, which gives it jobs and replaces it when it dies; one more thread ends those that fall silent.
+
+Not `concurrent.futures` nor `multiprocessing.Pool`: these answer in pickle, which lets whoever has broken a parser of
+hostile files send code to the parent, and neither can end one process at work.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self
 
-from anabranch.ingest.isolation.framing import Frame, Tag
-from anabranch.ingest.isolation.job_queue import Order, Orders
-from anabranch.ingest.isolation.read_and_chunk import Part, cut_file
-from anabranch.ingest.isolation.reader_process import COMMAND
-from anabranch.ingest.isolation.supervisor import Crew
-from anabranch.ingest.isolation.worker_protocol import Setup, to_part
+from anabranch.errors import OperationError
+from anabranch.ingest.change_detection import Arrival
+from anabranch.ingest.isolation.job_queue import Job, JobQueue
+from anabranch.ingest.isolation.read_and_chunk import FilePart, read_and_chunk
+from anabranch.ingest.isolation.reader_process import COMMAND, ReaderProcess
+from anabranch.ingest.isolation.worker_protocol import Frame, Setup, Tag, leaves, of_error, reason, to_part
 from anabranch.readers import READERS
 
 MOST_PROCESSES = 8
@@ -35,35 +41,11 @@ _PATIENCE_SECONDS = 0.5
 _HERE_BYTES = 64 << 10
 _HERE = frozenset({".jsonl", ".log", ".markdown", ".md", ".ndjson", ".rst", ".text", ".txt"})
 
-
-class Wanted(Protocol):
-    """A file to be read."""
-
-    @property
-    def path(self) -> Path:
-        """Where it was found."""
-        ...
-
-    @property
-    def real(self) -> Path | None:
-        """Where that led to; None for a file that nobody else can write to."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """What a person calls it."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-        ...
+_LOOK_SECONDS = 0.25
+_FAREWELL_SECONDS = 10.0
 
 
-_Wanted = TypeVar("_Wanted", bound=Wanted)
-
-
-class Pool:
+class ReaderPool:
     """Processes for one run, to be used in a `with` block, at whose end they are gone."""
 
     def __init__(self, setup: Setup, *, processes: int = 0, command: Sequence[str] = COMMAND) -> None:
@@ -74,12 +56,19 @@ class Pool:
             processes: The most; 0 for as many as there are cores, up to MOST_PROCESSES.
             command: What to start as a reading process.
         """
+        self.processes = 0
+        """How many processes serve."""
         self._setup = setup
+        self._command = command
         self._most = processes or min(MOST_PROCESSES, _cores())
-        self._orders = Orders(_HELD_BYTES)
-        self._crew = Crew(self._orders, setup, command)
+        self._jobs = JobQueue(_HELD_BYTES)
         self._here = _HERE_BYTES
         self._waited = 0.0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._threads: list[threading.Thread] = []
+        self._running: set[ReaderProcess] = set()
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
 
     def __enter__(self) -> Self:
         """Enter the block."""
@@ -88,79 +77,163 @@ class Pool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all processes."""
-        self._crew.close()
+        """End all processes and threads; what they were at is lost."""
+        self._closing.set()
+        self._jobs.close()
+        with self._lock:
+            for process in self._running:
+                process.kill()
+        for thread in self._threads:
+            # They end at once. Should a Ctrl-C have left a lock behind, nobody waits for ever: they are daemons.
+            thread.join(_FAREWELL_SECONDS)
+        if self._folder is not None:
+            self._folder.cleanup()
 
-    @property
-    def processes(self) -> int:
-        """How many processes serve."""
-        return len(self._crew)
-
-    def read(self, wanted: Iterable[_Wanted]) -> Iterator[tuple[_Wanted, Iterator[Part]]]:
+    def read(self, files: Iterable[Arrival]) -> Iterator[tuple[Arrival, Iterator[FilePart]]]:
         """Yield each file with its parts, in order; the parts are to be taken before the next file is asked for.
 
         Iterating over the parts of a file raises `ReadingError` where the file cannot be read (any further), with the
         reasons of `read` and `timeout`, `memory` and `crashed`.
 
         Args:
-            wanted: Gone through ahead of the files that are yielded, in the caller's thread.
+            files: Gone through ahead of the files that are yielded, in the caller's thread.
 
         Raises:
             OperationError: No process can be started.
         """
-        supply = iter(wanted)
-        ahead: deque[tuple[_Wanted, Order | None]] = deque()
-        while self._stock(ahead, supply):
-            file, order = ahead.popleft()
-            yield file, self._read_here(file) if order is None else self._taken(order)
+        supply = iter(files)
+        ahead: deque[tuple[Arrival, Job | None]] = deque()
+        while self._look_ahead(ahead, supply):
+            file, job = ahead.popleft()
+            yield file, self._read_here(file) if job is None else self._taken(job)
 
-    def _stock(self, ahead: deque[tuple[_Wanted, Order | None]], supply: Iterator[_Wanted]) -> bool:
-        """Order what comes next; False if there is nothing."""
+    def _look_ahead(self, ahead: deque[tuple[Arrival, Job | None]], supply: Iterator[Arrival]) -> bool:
+        """Make jobs of the files that come next; False if there are none."""
         size = sum(file.size for file, _ in ahead)
         while len(ahead) < self._most or (len(ahead) < _AHEAD_FILES and size < _AHEAD_BYTES):
             file = next(supply, None)
             if file is None:
                 break
-            ahead.append((file, self._ordered(file)))
+            ahead.append((file, self._job_for(file)))
             size += file.size
         return bool(ahead)
 
-    def _ordered(self, file: Wanted) -> Order | None:
-        if self._is_for_here(file):
+    def _job_for(self, file: Arrival) -> Job | None:
+        """Return a job for the processes; None for a file that is read here."""
+        kind = file.path.suffix.lower()
+        if kind not in READERS or (kind in _HERE and file.size <= self._here):
             self._here -= file.size
             return None
-        order = Order(file.path, file.source, file.real)
-        self._orders.place(order)
-        if not len(self._crew):
-            self._crew.enlarge()
-        return order
+        job = Job(file.path, file.source, file.real)
+        self._jobs.place(job)
+        if not self.processes:
+            self._add_process()
+        return job
 
-    def _is_for_here(self, file: Wanted) -> bool:
-        kind = file.path.suffix.lower()
-        return kind not in READERS or (kind in _HERE and file.size <= self._here)
+    def _read_here(self, file: Arrival) -> Iterator[FilePart]:
+        return read_and_chunk(file.path, file.source, self._setup.options, real=file.real)
 
-    def _read_here(self, file: Wanted) -> Iterator[Part]:
-        return cut_file(file.path, file.source, self._setup.options, real=file.real)
-
-    def _taken(self, order: Order) -> Iterator[Part]:
+    def _taken(self, job: Job) -> Iterator[FilePart]:
         while True:
-            frame = self._awaited(order)
+            frame = self._awaited(job)
             if frame is None:
                 continue
             if frame.tag == Tag.END:
                 return
             yield to_part(frame)
 
-    def _awaited(self, order: Order) -> Frame | None:
+    def _awaited(self, job: Job) -> Frame | None:
         """Return the next frame, or None where another process was called for; one that comes in time costs nothing."""
         began = time.monotonic()
-        frame = self._orders.take(order, _PATIENCE_SECONDS - self._waited)
+        frame = self._jobs.take(job, _PATIENCE_SECONDS - self._waited)
         self._waited += time.monotonic() - began
         if self._waited >= _PATIENCE_SECONDS:
             self._waited = 0.0
-            if self._orders.waiting and len(self._crew) < self._most:
-                self._crew.enlarge()
+            if self._jobs.waiting and self.processes < self._most:
+                self._add_process()
         return frame
+
+    def _add_process(self) -> None:
+        if self._folder is None:
+            # What a process that is killed leaves behind goes with the run.
+            self._folder = tempfile.TemporaryDirectory(prefix="anabranch-", ignore_cleanup_errors=True)
+            self._start_thread(self._end_silent)
+        self._start_thread(self._serve)
+        self.processes += 1
+
+    def _start_thread(self, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, name="anabranch-reading", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _end_silent(self) -> None:
+        while not self._closing.wait(_LOOK_SECONDS):
+            with self._lock:
+                for process in self._running:
+                    process.end_if_silent()
+
+    def _serve(self) -> None:
+        """Do jobs, with one process after the other, until there are no more."""
+        process: ReaderProcess | None = None
+        try:
+            while (job := self._jobs.next()) is not None:
+                is_done = False
+                while not is_done:
+                    process = process or self._started()
+                    is_done, process = self._do(job, process)
+        except Exception as error:  # noqa: BLE001  # whoever waits for the frames has to hear of it
+            self._jobs.fail(error)
+        finally:
+            if process is not None:
+                self._end(process)
+
+    def _do(self, job: Job, process: ReaderProcess) -> tuple[bool, ReaderProcess | None]:
+        """Hand on the answer to a job; return whether that was it, and the process if it takes further ones."""
+        was_used, has_sent = process.orders > 0, False
+        process.order(job.path, job.source, job.real)
+        for frame in self._answer(process, job):
+            is_leaving = frame.is_last and leaves(frame)
+            if is_leaving:
+                self._end(process)
+                # A file is not to blame for what those before it have left behind: a fresh process tries again.
+                if was_used and not has_sent and reason(frame) in ("memory", "crashed"):
+                    return False, None
+            self._jobs.put(job, frame)
+            has_sent = True
+            if is_leaving:
+                return True, None
+        return True, process
+
+    def _answer(self, process: ReaderProcess, job: Job) -> Iterator[Frame]:
+        while (head := process.head()) is not None:
+            if not self._jobs.wait_for_room(job, head[1]):
+                return
+            frame = process.body(*head)
+            if frame is None:
+                break
+            if frame.tag != Tag.BEAT:
+                yield frame
+            if frame.is_last:
+                return
+        yield of_error(process.fault(job.source), leaves=True)
+
+    def _started(self) -> ReaderProcess:
+        process = ReaderProcess(self._setup, Path(self._folder.name if self._folder else "."), self._command)
+        with self._lock:
+            self._running.add(process)
+            if self._closing.is_set():
+                process.kill()
+        try:
+            process.greet()
+        except OperationError:
+            self._end(process)
+            raise
+        return process
+
+    def _end(self, process: ReaderProcess) -> None:
+        with self._lock:
+            self._running.discard(process)
+        process.close()
 
 
 def _cores() -> int:

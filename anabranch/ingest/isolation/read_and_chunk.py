@@ -17,25 +17,25 @@ from anabranch.readers.heartbeat import beat
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ChunkedDocument:
     """A document with its chunk tree; None where whoever takes it has to grow that."""
 
     document: Document
     tree: Tree | None = None
 
 
-Part = Cut | Failure
+FilePart = ChunkedDocument | Failure
 """What a file yields, in its order."""
 
 
-def cut_file(
+def read_and_chunk(
     path: Path,
     source: str,
     options: ReadOptions = PLAIN,
     tokens: Tokens | None = None,
     sizes: Sizes = DEFAULT_SIZES,
     real: Path | None = None,
-) -> Iterator[Part]:
+) -> Iterator[FilePart]:
     """Yield the documents of a file, cut if there is something to count with, and what of it could not be read.
 
     Args:
@@ -57,7 +57,11 @@ def cut_file(
         except OSError as error:
             raise ReadingError(f"{source!r} cannot be opened: {error.strerror}.", reason="unreadable") from error
         for item in read(path, source, options):
-            yield item if isinstance(item, Failure) else Cut(item, _tree(item, tokens, sizes) if tokens else None)
+            yield (
+                item
+                if isinstance(item, Failure)
+                else ChunkedDocument(item, _tree(item, tokens, sizes) if tokens else None)
+            )
 
 
 class _Heard:

@@ -15,9 +15,18 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from anabranch.errors import OperationError, ReadingError
-from anabranch.ingest.isolation.framing import Frame, Tag, receive, receive_body, receive_head, send
 from anabranch.ingest.isolation.process_limits import too_much_memory
-from anabranch.ingest.isolation.worker_protocol import Setup, of_order, of_setup
+from anabranch.ingest.isolation.worker_protocol import (
+    Frame,
+    Setup,
+    Tag,
+    of_order,
+    of_setup,
+    receive,
+    receive_body,
+    receive_head,
+    send,
+)
 
 COMMAND = (sys.executable, "-P", "-m", "anabranch.ingest.isolation.worker")
 """Not `multiprocessing`: scripts need no guard around their main part, and nothing of a threaded server is forked."""
@@ -39,7 +48,7 @@ _FRUGAL = {
 }
 
 
-class Process:
+class ReaderProcess:
     """A reading process, used by one thread at a time but for `end_if_silent` and `kill`."""
 
     def __init__(self, setup: Setup, folder: Path, command: Sequence[str] = COMMAND) -> None:

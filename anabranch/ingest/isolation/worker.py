@@ -14,10 +14,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.isolation.framing import Frame, Tag, receive, send
 from anabranch.ingest.isolation.process_limits import confine, fuse_for, too_much_memory, used_bytes
-from anabranch.ingest.isolation.read_and_chunk import cut_file
-from anabranch.ingest.isolation.worker_protocol import Setup, of_end, of_error, of_part, to_order, to_setup
+from anabranch.ingest.isolation.read_and_chunk import read_and_chunk
+from anabranch.ingest.isolation.worker_protocol import (
+    Frame,
+    Setup,
+    Tag,
+    of_end,
+    of_error,
+    of_part,
+    receive,
+    send,
+    to_order,
+    to_setup,
+)
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.heartbeat import heard_by
 
@@ -65,7 +75,7 @@ class _Reader:
         last: Frame | None = None
         try:
             with heard_by(self._beat):
-                for part in cut_file(path, source, self._setup.options, self._tokens, self._setup.sizes, real):
+                for part in read_and_chunk(path, source, self._setup.options, self._tokens, self._setup.sizes, real):
                     self._send(of_part(part))
         except ReadingError as error:
             last = of_error(error, leaves=is_last or self._has_grown())

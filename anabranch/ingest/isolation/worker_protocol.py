@@ -1,4 +1,4 @@
-"""What a reading process and its parent say to each other, as JSON in frames.
+"""What a reading process and its parent say to each other: JSON in frames of a tag, a length and that many bytes.
 
 No pickle: whoever parses hostile files must not be able to send code.
 """
@@ -6,19 +6,77 @@ No pickle: whoever parses hostile files must not be able to send code.
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import asdict, dataclass, fields
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Sizes, Tree
 from anabranch.errors import ReadingError
-from anabranch.ingest.isolation.framing import MOST_BYTES, Frame, Tag
 from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.isolation.read_and_chunk import Cut, Part
+from anabranch.ingest.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.readers.document import Block, Document, Failure, ReadOptions
 from anabranch.store.records import plain
 
+MOST_BYTES = 256 << 20
+"""In one frame: it is held in memory on both sides."""
+
 _NODE = [field.name for field in fields(ChunkNode) if field.name != "text"]
+_HEAD = struct.Struct(">BQ")
+
+
+class Tag(IntEnum):
+    """What a frame is."""
+
+    SETUP = 1
+    READY = 2
+    ORDER = 3
+    CUT = 4
+    FAILURE = 5
+    BEAT = 6
+    ERROR = 7
+    END = 8
+
+
+class Frame(NamedTuple):
+    """One message."""
+
+    tag: Tag
+    body: bytes = b""
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the answer to an order ends with it."""
+        return self.tag in (Tag.ERROR, Tag.END)
+
+
+def send(stream: BinaryIO, frame: Frame) -> None:
+    """Write a frame; waits until there is room in the pipe."""
+    stream.write(_HEAD.pack(frame.tag, len(frame.body)))
+    stream.write(frame.body)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Frame | None:
+    """Wait for a frame; None where the other side has gone, or talks nonsense."""
+    head = receive_head(stream)
+    return receive_body(stream, *head) if head else None
+
+
+def receive_head(stream: BinaryIO) -> tuple[Tag, int] | None:
+    """Wait for a frame's tag and length alone, so that its reader can make room; None as in `receive`."""
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    tag, length = _HEAD.unpack(head)
+    return (Tag(tag), length) if tag in set(Tag) and length <= MOST_BYTES else None
+
+
+def receive_body(stream: BinaryIO, tag: Tag, length: int) -> Frame | None:
+    """Read the rest of a frame; None as in `receive`."""
+    body = stream.read(length)
+    return Frame(tag, body) if len(body) == length else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +109,7 @@ def to_setup(frame: Frame) -> Setup:
 
 
 def of_order(path: Path, source: str, real: Path | None = None) -> Frame:
-    """Return the frame that asks for a file; see `cut_file`."""
+    """Return the frame that asks for a file; see `read_and_chunk`."""
     return Frame(Tag.ORDER, _dumped([str(path), source, None if real is None else str(real)]))
 
 
@@ -61,7 +119,7 @@ def to_order(frame: Frame) -> tuple[Path, str, Path | None]:
     return Path(path), source, None if real is None else Path(real)
 
 
-def of_part(part: Part) -> Frame:
+def of_part(part: FilePart) -> Frame:
     """Return the frame of a document or of a failure.
 
     Raises:
@@ -80,7 +138,7 @@ def of_part(part: Part) -> Frame:
     return Frame(Tag.CUT, body)
 
 
-def to_part(frame: Frame) -> Part:
+def to_part(frame: Frame) -> FilePart:
     """Undo `of_part`.
 
     Raises:
@@ -95,7 +153,7 @@ def to_part(frame: Frame) -> Part:
     facts = {name: value if name == "metadata" else _tupled(value) for name, value in facts.items()}
     facts["blocks"] = tuple(Block(*values) for values in facts["blocks"])
     tree = None if nodes is None else Tree(text, tuple(_node(values, text) for values in nodes))
-    return Cut(Document(**facts), tree)
+    return ChunkedDocument(Document(**facts), tree)
 
 
 def of_error(error: ReadingError, *, leaves: bool = False) -> Frame:

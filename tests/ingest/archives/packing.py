@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from anabranch.ingest.archives import CAPS, Caps, members
-from anabranch.ingest.directory_walk import Found
+from anabranch.ingest.directory_walk import FoundFile
 from anabranch.readers.document import Failure
 
 
@@ -65,13 +65,13 @@ def opened(path: Path, caps: Caps = CAPS) -> dict[str, str | bytes]:
     """Return what each member was: its bytes, or the reason why it could not be had; nothing is left on the disk."""
     folder = path.parent / "copies"
     folder.mkdir(exist_ok=True)
-    found = list(_taken(members(Found(path, path.name), folder, caps)))
+    found = list(_taken(members(FoundFile(path, path.name), folder, caps)))
     assert list(folder.rglob("*")) == []
     assert len(dict(found)) == len(found) or any(reason == "duplicate" for _, reason in found)
     return dict(reversed(found))
 
 
-def _taken(items: Iterable[Found | Failure]) -> Iterable[tuple[str, str | bytes]]:
+def _taken(items: Iterable[FoundFile | Failure]) -> Iterable[tuple[str, str | bytes]]:
     for item in items:
         if isinstance(item, Failure):
             assert item.message.endswith(".")

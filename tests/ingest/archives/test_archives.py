@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anabranch.ingest.archives import Caps, is_archive, members
 from anabranch.ingest.archives.unpack_limits import FLOOR
-from anabranch.ingest.directory_walk import Found
+from anabranch.ingest.directory_walk import FoundFile
 from anabranch.readers.document import Failure
 from tests.ingest.archives.packing import opened, special, tarred, zipped
 
@@ -42,8 +42,8 @@ def test_one_copy_is_on_the_disk_at_a_time(tmp_path: Path, ending: str) -> None:
     archive = packed(tmp_path / f"notes{ending}", *((f"{n}.md", NOTE) for n in range(5)))
     copies = tmp_path / "copies"
     copies.mkdir()
-    for number, item in enumerate(members(Found(archive, "notes"), copies)):
-        assert isinstance(item, Found)
+    for number, item in enumerate(members(FoundFile(archive, "notes"), copies)):
+        assert isinstance(item, FoundFile)
         assert item.source == f"notes!/{number}.md"
         assert item.identity == f"{archive.resolve()}!/{number}.md"
         assert item.path.name == f"{number}.md"
@@ -96,7 +96,7 @@ def test_of_two_members_of_one_name_the_first_counts(tmp_path: Path, ending: str
     copies.mkdir()
     found = [
         item.reason if isinstance(item, Failure) else item.path.read_bytes()
-        for item in members(Found(archive, "x"), copies)
+        for item in members(FoundFile(archive, "x"), copies)
     ]
     assert found == [b"first", "duplicate", NOTE]
 
@@ -168,7 +168,7 @@ def test_what_is_no_archive_is_broken(tmp_path: Path, ending: str, data: bytes) 
 
 
 def test_an_archive_that_may_not_be_read_is_unreadable(tmp_path: Path) -> None:
-    (item,) = members(Found(tmp_path / "gone.zip", "gone.zip"), tmp_path)
+    (item,) = members(FoundFile(tmp_path / "gone.zip", "gone.zip"), tmp_path)
     assert isinstance(item, Failure)
     assert (item.source, item.reason) == ("gone.zip", "unreadable")
 
@@ -176,7 +176,7 @@ def test_an_archive_that_may_not_be_read_is_unreadable(tmp_path: Path) -> None:
 def test_a_copy_that_cannot_be_written_is_no_fault_of_the_archive(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "x.zip", ("a.md", NOTE))
     with pytest.raises(OSError, match="nowhere"):
-        list(members(Found(archive, "x.zip"), tmp_path / "nowhere"))
+        list(members(FoundFile(archive, "x.zip"), tmp_path / "nowhere"))
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar", ".tar.gz", ".tar.xz"])
@@ -226,6 +226,6 @@ def test_zip_members_keep_no_attributes(tmp_path: Path) -> None:
     info.external_attr = 0o104777 << 16
     archive = zipped(tmp_path / "x.zip", (info, NOTE))
     (copies := tmp_path / "copies").mkdir()
-    (item,) = members(Found(archive, "x.zip"), copies)
-    assert isinstance(item, Found)
+    (item,) = members(FoundFile(archive, "x.zip"), copies)
+    assert isinstance(item, FoundFile)
     assert item.path.stat().st_mode & 0o7111 == 0

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.isolation import supervisor as crew
+from anabranch.ingest.isolation import process_pool
 from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.isolation.process_pool import Pool
-from anabranch.ingest.isolation.reader_process import Process
+from anabranch.ingest.isolation.process_pool import ReaderPool
+from anabranch.ingest.isolation.reader_process import ReaderProcess
 from anabranch.ingest.isolation.worker_protocol import Setup
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers.document import PLAIN, Failure, ReadOptions
@@ -117,9 +117,9 @@ def pool_of(
     megabytes: int = 1024,
     options: ReadOptions = PLAIN,
     tokenizer: str = str(MINILM_TOKENIZER),
-) -> Pool:
+) -> ReaderPool:
     setup = Setup(Limits(seconds, megabytes << 20), options, tokenizer, (64, 32, 16))
-    return Pool(setup, processes=processes, command=COMMAND)
+    return ReaderPool(setup, processes=processes, command=COMMAND)
 
 
 def only_hangs(monkeypatch: pytest.MonkeyPatch, name: str, after: int = 0) -> None:
@@ -128,7 +128,7 @@ def only_hangs(monkeypatch: pytest.MonkeyPatch, name: str, after: int = 0) -> No
     The others have all the time in the world: how long a file takes that does not hang says how busy the machine is.
     """
 
-    class Patient(Process):
+    class Patient(ReaderProcess):
         def order(self, path: Path, source: str, real: Path | None = None) -> None:
             self.left = after if path.name == name else sys.maxsize
             super().order(path, source, real)
@@ -139,10 +139,10 @@ def only_hangs(monkeypatch: pytest.MonkeyPatch, name: str, after: int = 0) -> No
             self.left -= 1
             return super().head()
 
-    monkeypatch.setattr(crew, "Process", Patient)
+    monkeypatch.setattr(process_pool, "ReaderProcess", Patient)
 
 
-def outcomes(pool: Pool, files: list[File]) -> list[str]:
+def outcomes(pool: ReaderPool, files: list[File]) -> list[str]:
     """Return, file by file, the texts that came and what went wrong."""
     told: list[str] = []
     with pool:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from itertools import islice
 from pathlib import Path
@@ -18,11 +19,10 @@ import pytest
 from anabranch.errors import OperationError, ReadingError
 from anabranch.ingest.isolation import process_pool as module
 from anabranch.ingest.isolation import reader_process as process
-from anabranch.ingest.isolation.framing import Tag, receive_head
 from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.isolation.process_pool import Pool
-from anabranch.ingest.isolation.read_and_chunk import Cut, cut_file
-from anabranch.ingest.isolation.worker_protocol import Setup
+from anabranch.ingest.isolation.process_pool import ReaderPool
+from anabranch.ingest.isolation.read_and_chunk import ChunkedDocument, read_and_chunk
+from anabranch.ingest.isolation.worker_protocol import Setup, Tag, receive_head
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
 from anabranch.readers import PLAIN, Failure, ReadOptions
 from tests.ingest.isolation.children import File, only_hangs, outcomes, pool_of, scripts
@@ -101,7 +101,7 @@ def test_a_real_file_that_is_too_large_costs_itself(tmp_path: Path) -> None:
         file.truncate(900 << 20)
     small.write_text("<p>Herons fish.</p>", encoding="utf-8")
     files = [File(large, "large.html"), File(small, "small.html")]
-    told = outcomes(Pool(Setup(Limits(60, 256 << 20), PLAIN, str(MINILM_TOKENIZER), SIZES)), files)
+    told = outcomes(ReaderPool(Setup(Limits(60, 256 << 20), PLAIN, str(MINILM_TOKENIZER), SIZES)), files)
     assert told == [
         "large.html:",
         "memory: reading 'large.html' took more than 256 MB of memory.",
@@ -118,7 +118,7 @@ def test_a_real_pdf_that_never_ends_costs_itself(tmp_path: Path, shared: Path, m
     good = shared / "data/awkward/toc__toc.pdf"
     files = [File(tmp_path / "hang.pdf", "hang.pdf"), File(good, good.name)]
     setup = Setup(Limits(seconds=1), ReadOptions(ocr=False), str(MINILM_TOKENIZER), SIZES)
-    told = outcomes(Pool(setup, processes=2), files)
+    told = outcomes(ReaderPool(setup, processes=2), files)
     assert told[:3] == [
         "hang.pdf:",
         "timeout: reading 'hang.pdf' took over 1 seconds without a result.",
@@ -205,12 +205,12 @@ def test_a_process_yields_what_would_be_read_and_cut_here(tmp_path: Path, tokeni
     (tmp_path / "c.html").write_text("<h1>One</h1><p>Two.<h2>Three</h2><p>Four", encoding="utf-8")
     files = [File(path, path.name) for path in sorted(tmp_path.iterdir())]
     tokens = WordPieces() if tokenizer else None
-    expected = [[*cut_file(file.path, file.source, PLAIN, tokens, SIZES)] for file in files]
-    with Pool(Setup(Limits(), PLAIN, tokenizer, SIZES)) as pool:
+    expected = [[*read_and_chunk(file.path, file.source, PLAIN, tokens, SIZES)] for file in files]
+    with ReaderPool(Setup(Limits(), PLAIN, tokenizer, SIZES)) as pool:
         pool._here = 0
         assert [[*parts] for _, parts in pool.read(files)] == expected
     assert isinstance(expected[1][1], Failure)
-    assert all((part.tree is None) == (not tokenizer) for part in expected[0] if isinstance(part, Cut))
+    assert all((part.tree is None) == (not tokenizer) for part in expected[0] if isinstance(part, ChunkedDocument))
 
 
 def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             for number, _ in enumerate(parts):
                 if number % 50 == 0:
                     time.sleep(0.05)
-                most = max(most, pool._orders._held)
+                most = max(most, pool._jobs._held)
     assert 0 < most <= 100_000 + 6_000
 
 
@@ -247,6 +247,7 @@ def test_a_pool_can_be_left_in_the_middle(tmp_path: Path) -> None:
         for _, parts in pool.read(scripts(tmp_path, "many 1000000 1000", "hang", "say three")):
             list(islice(parts, 3))
             break
+    assert [thread for thread in threading.enumerate() if thread.name == "anabranch-reading"] == []
 
 
 @pytest.mark.parametrize(
@@ -257,7 +258,7 @@ def test_a_process_that_cannot_be_started_is_an_error_that_says_why(
     tmp_path: Path, command: tuple[str, ...], said: str
 ) -> None:
     setup = Setup(Limits(), PLAIN, "", SIZES)
-    with pytest.raises(OperationError, match=said), Pool(setup, command=command) as pool:
+    with pytest.raises(OperationError, match=said), ReaderPool(setup, command=command) as pool:
         for _, parts in pool.read(scripts(tmp_path, "say one")):
             list(parts)
 

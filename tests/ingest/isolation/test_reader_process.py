@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import OperationError, ReadingError
-from anabranch.ingest.isolation.framing import Tag
 from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.isolation.reader_process import Process
-from anabranch.ingest.isolation.worker_protocol import Setup, to_part
+from anabranch.ingest.isolation.reader_process import ReaderProcess
+from anabranch.ingest.isolation.worker_protocol import Setup, Tag, to_part
 from anabranch.readers import PLAIN
 from tests.ingest.isolation.children import COMMAND, scripts
 
@@ -21,18 +20,18 @@ SETUP = Setup(Limits(seconds=0.5), PLAIN, "", (64, 32, 16))
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> Iterator[Process]:
-    with closing(Process(SETUP, tmp_path, COMMAND)) as process:
+def process(tmp_path: Path) -> Iterator[ReaderProcess]:
+    with closing(ReaderProcess(SETUP, tmp_path, COMMAND)) as process:
         process.greet()
         yield process
 
 
-def order(process: Process, folder: Path, line: str) -> None:
+def order(process: ReaderProcess, folder: Path, line: str) -> None:
     (file,) = scripts(folder, line)
     process.order(file.path, file.source)
 
 
-def test_an_order_is_answered(process: Process, tmp_path: Path) -> None:
+def test_an_order_is_answered(process: ReaderProcess, tmp_path: Path) -> None:
     order(process, tmp_path, "say hello there")
     head = process.head()
     assert head is not None
@@ -45,13 +44,13 @@ def test_an_order_is_answered(process: Process, tmp_path: Path) -> None:
     assert process.orders == 1
 
 
-def test_only_a_process_that_is_waited_for_can_be_too_slow(process: Process, tmp_path: Path) -> None:
+def test_only_a_process_that_is_waited_for_can_be_too_slow(process: ReaderProcess, tmp_path: Path) -> None:
     process.end_if_silent()
     order(process, tmp_path, "say still here")
     assert process.head() is not None
 
 
-def test_what_was_said_of_an_earlier_file_says_nothing_of_a_later_one(process: Process, tmp_path: Path) -> None:
+def test_what_was_said_of_an_earlier_file_says_nothing_of_a_later_one(process: ReaderProcess, tmp_path: Path) -> None:
     order(process, tmp_path, "warn MemoryError")
     for _ in range(2):
         head = process.head()
@@ -62,7 +61,9 @@ def test_what_was_said_of_an_earlier_file_says_nothing_of_a_later_one(process: P
     assert process.fault("b.pdf").message == "the program that was reading 'b.pdf' died (exit code 3: no luck)."
 
 
-def test_a_process_that_was_closed_answers_nothing_and_can_be_closed_again(process: Process, tmp_path: Path) -> None:
+def test_a_process_that_was_closed_answers_nothing_and_can_be_closed_again(
+    process: ReaderProcess, tmp_path: Path
+) -> None:
     process.kill()
     order(process, tmp_path, "say hello")
     assert process.head() is None
@@ -71,7 +72,7 @@ def test_a_process_that_was_closed_answers_nothing_and_can_be_closed_again(proce
 
 def test_one_that_talks_nonsense_is_ended_and_blamed(tmp_path: Path) -> None:
     program = "import sys, time; sys.stdout.write('nonsense' * 99); sys.stdout.flush(); time.sleep(1000)"
-    with closing(Process(SETUP, tmp_path, (sys.executable, "-c", program))) as process:
+    with closing(ReaderProcess(SETUP, tmp_path, (sys.executable, "-c", program))) as process:
         with pytest.raises(OperationError, match="does not start"):
             process.greet()
         assert process.fault("a.pdf").reason == "crashed"
@@ -79,4 +80,4 @@ def test_one_that_talks_nonsense_is_ended_and_blamed(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="absent"):
-        Process(SETUP, tmp_path, (str(tmp_path / "absent"),))
+        ReaderProcess(SETUP, tmp_path, (str(tmp_path / "absent"),))

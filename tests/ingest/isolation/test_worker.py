@@ -12,10 +12,9 @@ from typing import BinaryIO, cast
 import pytest
 
 from anabranch.ingest.isolation import worker
-from anabranch.ingest.isolation.framing import Frame, Tag, receive, send
 from anabranch.ingest.isolation.process_limits import Limits
 from anabranch.ingest.isolation.reader_process import COMMAND
-from anabranch.ingest.isolation.worker_protocol import Setup, leaves, of_order, of_setup
+from anabranch.ingest.isolation.worker_protocol import Frame, Setup, Tag, leaves, of_order, of_setup, receive, send
 from anabranch.readers import PLAIN
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from anabranch.chunking.hierarchical_chunker import grow
 from anabranch.errors import ReadingError
 from anabranch.ingest.isolation import worker_protocol as wire
 from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.isolation.read_and_chunk import Cut
+from anabranch.ingest.isolation.read_and_chunk import ChunkedDocument
+from anabranch.ingest.isolation.worker_protocol import Frame, Tag, receive, send
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Block, Document, Failure, ReadOptions
 
@@ -33,7 +35,7 @@ DOCUMENTS = st.builds(Document, ANY, ANY, st.lists(BLOCKS, max_size=5).map(tuple
 
 @given(DOCUMENTS, st.booleans())
 def test_documents_and_their_trees_arrive_as_they_were(document: Document, is_cut: bool) -> None:
-    part = Cut(document, grow(document, TOKENS, (64, 32, 16)) if is_cut else None)
+    part = ChunkedDocument(document, grow(document, TOKENS, (64, 32, 16)) if is_cut else None)
     assert wire.to_part(wire.of_part(part)) == part
 
 
@@ -42,12 +44,12 @@ def test_every_field_of_a_document_travels() -> None:
     for field in [*fields(Document), *fields(Block)]:
         owner = filled if field in fields(Document) else filled.blocks[0]
         assert getattr(owner, field.name), f"give {field.name} a value above"
-    assert wire.to_part(wire.of_part(Cut(filled))) == Cut(filled)
+    assert wire.to_part(wire.of_part(ChunkedDocument(filled))) == ChunkedDocument(filled)
 
 
 def test_metadata_arrives_as_the_corpus_keeps_it() -> None:
     document = Document("s", "t", (), {"when": Path("x"), "bad": float("nan"), "pair": (1, 2)})
-    part: Any = wire.to_part(wire.of_part(Cut(document)))
+    part: Any = wire.to_part(wire.of_part(ChunkedDocument(document)))
     assert part.document.metadata == {"when": "x", "bad": None, "pair": [1, 2]}
 
 
@@ -80,5 +82,26 @@ def test_orders_arrive_whatever_bytes_are_in_a_name() -> None:
 def test_a_document_that_no_frame_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MOST_BYTES", 100)
     with pytest.raises(ReadingError) as caught:
-        wire.of_part(Cut(Document("s", "t", (Block("x" * 100),))))
+        wire.of_part(ChunkedDocument(Document("s", "t", (Block("x" * 100),))))
     assert caught.value.reason == "too_large"
+
+
+@given(st.lists(st.builds(Frame, st.sampled_from(Tag), st.binary(max_size=50)), max_size=5), st.integers(0, 400))
+def test_a_stream_that_is_cut_short_ends_between_two_frames(sent: list[Frame], cut: int) -> None:
+    stream = io.BytesIO()
+    for frame in sent:
+        send(stream, frame)
+    whole = stream.getvalue()
+    stream = io.BytesIO(whole[:cut])
+    arrived = list(iter(lambda: receive(stream), None))
+    assert arrived == sent[: len(arrived)]
+    assert len(arrived) == len(sent) or cut < len(whole)
+
+
+@pytest.mark.parametrize("noise", [b"\x63" + bytes(8), b"\x04" + b"\xff" * 8, b"Traceback (most recent call last)"])
+def test_noise_is_no_frame(noise: bytes) -> None:
+    assert receive(io.BytesIO(noise)) is None
+
+
+def test_an_answer_ends_with_an_error_or_an_end() -> None:
+    assert [tag for tag in Tag if Frame(tag).is_last] == [Tag.ERROR, Tag.END]

@@ -24,7 +24,7 @@ def page(body: bytes | str, kind: str = "text/html; charset=utf-8", *more: str, 
     return "\r\n".join([*lines, "", ""]).encode() + data
 
 
-def leads_to(target: str, status: str = "302 Found") -> bytes:
+def leads_to(target: str, status: str = "302 FoundFile") -> bytes:
     return page("elsewhere", "text/plain", f"Location: {target}", status=status)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.ingest import file_fingerprint as stamps
-from anabranch.ingest.file_fingerprint import lasting_stamp, sha256_of, stamp_of
+from anabranch.ingest import change_detection as stamps
+from anabranch.ingest.change_detection import lasting_stamp, sha256_of, stamp_of
 
 SECOND = 1_000_000_000
 
