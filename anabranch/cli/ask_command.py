@@ -67,14 +67,14 @@ def ask(
 
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json)
-        from anabranch.cli.question_file import answer_file
+        from anabranch.cli.answer_batch import answer_questions
 
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
         context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
         with told_how_to_go_on("The same command goes on with the questions that are left."):
-            failed = asyncio.run(answer_file(questions, out, context, filters_of(filters), jobs=jobs))
+            failed = asyncio.run(answer_questions(questions, out, context, filters_of(filters), jobs=jobs))
         raise typer.Exit(1 if failed else 0)
 
     context = context_of(sets, corpus=corpus, model=model, base_url=base_url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,9 @@ from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
 from anabranch.cli.live_answer import watching
 from anabranch.cli.output import notes, results, say, write_json
-from anabranch.cli.review_prompt import ask_person, can_ask, how_to_resume, reply_of, show
+from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, how_to_resume, reply_of, show
 from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
-from anabranch.cli.turn import Given, Graph, Turn, run_turn
+from anabranch.cli.turn import Graph, TurnResult, run_turn
 from anabranch.errors import SettingsError
 from graph.answer import build
 from graph.answer import graph as answer_graph
@@ -49,7 +50,7 @@ async def answer(request: Request, context: Context) -> None:
         return
     config: RunnableConfig = {"configurable": thread_config(request.thread)["configurable"]}
     if request.resume and not thread_file(context.corpus).exists():
-        raise _nothing_unfinished(request.thread)
+        raise _nothing_unfinished(request)
     async with threads_of(context.corpus) as saver:
         graph = build().compile(checkpointer=saver, name="answer")
         turn = (
@@ -63,7 +64,7 @@ async def answer(request: Request, context: Context) -> None:
         await _show(turn, request, context)
 
 
-async def _next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> Turn:
+async def _next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:
     """Ask the next question of a conversation; a run that was not finished is left behind, and that is said."""
     if is_unfinished(await _kept(graph, config)):
         say(notes(), f"Thread {request.thread!r} had an unfinished run; this question takes its place.", style="dim")
@@ -72,13 +73,13 @@ async def _next(graph: Graph, request: Request, context: Context, config: Runnab
     )
 
 
-async def _resumed(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> Turn:
+async def _resumed(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:
     snapshot = await _kept(graph, config)
     if not is_unfinished(snapshot):
-        raise _nothing_unfinished(str(request.thread))
+        raise _nothing_unfinished(request)
     if not is_taken_in(snapshot):
         msg = f"Thread {request.thread!r} was stopped before its question was taken in."
-        raise SettingsError(msg, hint=f'Ask it again: anabranch ask "..." --thread {request.thread}.')
+        raise SettingsError(msg, hint=f"Ask it again: {_again(request)}.")
     if not snapshot.interrupts:
         if request.reply is not None:
             msg = f"Thread {request.thread!r} was stopped; it does not wait for a reply."
@@ -86,7 +87,7 @@ async def _resumed(graph: Graph, request: Request, context: Context, config: Run
         return await _run(graph, None, context, config, request)
     waiting = [interrupt.value for interrupt in snapshot.interrupts]
     if request.reply is None:
-        return Turn(dict(snapshot.values), waiting)
+        return TurnResult(dict(snapshot.values), waiting)
     return await _run(graph, Command(resume=reply_of(request.reply, waiting[0])), context, config, request)
 
 
@@ -98,12 +99,14 @@ async def _kept(graph: Graph, config: RunnableConfig) -> StateSnapshot:
     return snapshot
 
 
-async def _run(graph: Graph, given: Given, context: Context, config: RunnableConfig, request: Request) -> Turn:
+async def _run(
+    graph: Graph, given: InputState | Command[Any] | None, context: Context, config: RunnableConfig, request: Request
+) -> TurnResult:
     with watching(answer=not request.as_json) as watcher:
         return await run_turn(graph, given, context, config, watcher)
 
 
-async def _show(turn: Turn, request: Request, context: Context) -> None:
+async def _show(turn: TurnResult, request: Request, context: Context) -> None:
     context = settle(turn.state.get("settings"), Runtime(context=context))
     if turn.waiting:
         _show_waiting(turn.waiting[0], request)
@@ -138,6 +141,12 @@ def _refuse_without_thread(request: Request, context: Context) -> None:
         raise SettingsError(msg, hint="Give the conversation an id: --thread ID.")
 
 
-def _nothing_unfinished(thread: str) -> SettingsError:
-    msg = f"Thread {thread!r} has no unfinished run."
-    return SettingsError(msg, hint=f'Ask it something: anabranch ask "..." --thread {thread}.')
+def _nothing_unfinished(request: Request) -> SettingsError:
+    return SettingsError(
+        f"Thread {request.thread!r} has no unfinished run.", hint=f"Ask it something: {_again(request)}."
+    )
+
+
+def _again(request: Request) -> str:
+    """Return the command that asks this thread of this corpus."""
+    return f'anabranch ask "..." --thread {shlex.quote(str(request.thread))}{corpus_option(request.corpus)}'

@@ -50,7 +50,7 @@ def verify(
     With --repair, indexes and missing vectors are made anew. Documents that are not whole are taken out: the next
     ingest of their files takes them in again, and what was left is in torn.jsonl in the folder of the corpus.
     """
-    from anabranch.cli.maintenance_command import show_repair, show_verdict
+    from anabranch.cli.corpus_view import show_repair, show_verdict
 
     folder = _folder(corpus)
     sound = show_repair(folder, wait=wait, as_json=as_json) if mend else show_verdict(folder, as_json=as_json)
@@ -72,7 +72,7 @@ def rebuild(
 
     [bold]Example:[/]  anabranch corpus rebuild --embedder openai:text-embedding-3-small
     """
-    from anabranch.cli.maintenance_command import rebuild_shown
+    from anabranch.cli.corpus_view import rebuild_shown
 
     rebuild_shown(_folder(corpus), embedder, base_url, wait=wait)
 
@@ -101,7 +101,7 @@ def remove(
 @guarded
 def compact(*, corpus: CorpusOption = None, wait: WaitOption = 0.0) -> None:
     """Merge the index, drop what no document needs any more, and give the room back to the disk."""
-    from anabranch.cli.maintenance_command import compact_shown
+    from anabranch.cli.corpus_view import compact_shown
 
     compact_shown(_folder(corpus), wait=wait)
 
@@ -126,7 +126,7 @@ def export(
 
     anabranch corpus export | gzip > work.jsonl.gz
     """
-    from anabranch.cli.export_command import export_shown
+    from anabranch.cli.corpus_view import export_shown
 
     raise typer.Exit(export_shown(_folder(corpus), output, vectors=vectors))
 
@@ -154,7 +154,7 @@ def import_(
 
     gunzip -c work.jsonl.gz | anabranch corpus import -
     """
-    from anabranch.cli.export_command import import_shown
+    from anabranch.cli.corpus_view import import_shown
 
     folder = _folder(corpus)
     raise typer.Exit(import_shown(file, folder, embedder=embedder, base_url=base_url, wait=wait, as_json=as_json))

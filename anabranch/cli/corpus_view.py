@@ -1,29 +1,37 @@
-"""`anabranch corpus stats`, for the command line."""
+"""`anabranch corpus`, for the command line: what it prints, under a progress bar."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import BinaryIO
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from anabranch.cli.output import json_text, notes, results, say
-from anabranch.store.maintenance import Overview, documents, overview
+from anabranch.cli.failures import INTERRUPTED
+from anabranch.cli.output import check_folder, json_text, notes, results, say, write_json
+from anabranch.cli.progress import stages
+from anabranch.errors import UserError
+from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
+from anabranch.store.maintenance import Finding, Overview, compact, documents, examine, overview, rebuild, repair
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
 
-MAX_SHOWN = 100
+MAX_LISTED = 100
 
 
 def show_stats(folder: Path, *, as_json: bool) -> None:
     """Print counts and the list of documents."""
     found = overview(folder)
     if as_json:
-        _write_json(folder, found)
+        _write_stats(folder, found)
     else:
         _print_counts(results(), found)
         _print_table(results(), folder, found)
@@ -32,7 +40,7 @@ def show_stats(folder: Path, *, as_json: bool) -> None:
         say(notes(), f"{said} The next search makes it anew, or `anabranch corpus rebuild`.", style="yellow")
 
 
-def _write_json(folder: Path, found: Overview) -> None:
+def _write_stats(folder: Path, found: Overview) -> None:
     """Write one JSON object, a document at a time: there may be millions."""
     head = json_text({**asdict(found), "dead": found.dead})
     sys.stdout.write(f'{head[:-1]}, "sources": [')
@@ -57,10 +65,160 @@ def _print_table(console: Console, folder: Path, found: Overview) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("source", "title", "chunks", "tokens", "access"):
         table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
-    for row in documents(folder, MAX_SHOWN):
+    for row in documents(folder, MAX_LISTED):
         cells = (row.source, row.title, row.chunks, row.tokens, ", ".join(row.access))
         table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
     if table.row_count:
         console.print(table)
-    if found.documents > MAX_SHOWN:
-        say(console, f"... and {found.documents - MAX_SHOWN:,} more; --json lists them all.")
+    if found.documents > MAX_LISTED:
+        say(console, f"... and {found.documents - MAX_LISTED:,} more; --json lists them all.")
+
+
+STAGES = {"passages": "passages embedded", "merge": "merging the index", "database": "giving room back"}
+
+
+def show_verdict(folder: Path, *, as_json: bool) -> bool:
+    """Print what is wrong, and return whether nothing is."""
+    with stages(**STAGES) as told:
+        found = examine(folder, told)
+    problems = [finding for finding in found if not finding.is_remark]
+    remarks = [finding for finding in found if finding.is_remark]
+    if as_json:
+        write_json({"sound": not problems, "problems": _texts(problems), "remarks": _texts(remarks)})
+        return not problems
+    _print_findings(problems, "red")
+    _print_findings(remarks, "yellow")
+    mend = "Mend it: anabranch corpus verify --repair."
+    say(results(), f"{folder} is sound." if not problems else f"{folder} is not sound. {mend}")
+    return not problems
+
+
+def show_repair(folder: Path, *, wait: float, as_json: bool) -> bool:
+    """Mend what can be mended, print what was done as it is, and return whether nothing is wrong any more."""
+    with stages(**STAGES) as told:
+        said = None if as_json else lambda done: say(results(), f"- {done}.")
+        report = repair(folder, wait=wait, said=said, progress=told)
+    if as_json:
+        texts = {"found": _texts(report.found), "done": report.done, "problems": _texts(report.left)}
+        write_json({"sound": not report.left, **texts})
+        return not report.left
+    _print_findings(report.left, "red")
+    say(results(), f"{folder} is {'not ' if report.left else ''}sound.")
+    return not report.left
+
+
+def _texts(found: Sequence[Finding]) -> list[str]:
+    return [finding.said for finding in found]
+
+
+def _print_findings(found: Sequence[Finding], style: str) -> None:
+    for finding in found[:MAX_LISTED]:
+        say(results(), f"- {finding.said}", style=style)
+    if len(found) > MAX_LISTED:
+        say(results(), f"... and {len(found) - MAX_LISTED} more; --json lists them all.")
+
+
+def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, wait: float) -> None:
+    """Make the indexes anew under a progress bar."""
+    with stages(**STAGES) as told:
+        manifest = rebuild(folder, embedder=embedder, base_url=base_url, wait=wait, progress=told)
+    said = f"{manifest.documents} documents, {manifest.leaves} passages, generation {manifest.number}"
+    say(notes(), f"{folder}: {said}, embedder {manifest.embedder}.")
+
+
+def compact_shown(folder: Path, *, wait: float) -> None:
+    """Make a corpus small under a progress bar, and say what it came to."""
+    with stages(**STAGES) as told:
+        done = compact(folder, wait=wait, progress=told)
+    say(results(), f"{folder}: {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB after.")
+    if done.unfinished:
+        say(notes(), f"Not all room was given back: {done.unfinished}.", style="yellow")
+
+
+def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
+    """Export a corpus, say what was lost, and return the exit code: 1 where something was."""
+    with _written(output) as file, stages(documents="documents") as told:
+        report = export_corpus(folder, file, vectors=vectors, progress=told)
+    where = "" if output == "-" else f" to {output}"
+    say(notes(), f"Exported {counted(report.documents, 'document')}{where}.")
+    _tell_losses(report)
+    return 0 if report.is_complete else 1
+
+
+def _tell_losses(report: ExportReport) -> None:
+    lines = [f"{torn.source}: {torn.why}; what is left of it is in the export for you to read" for torn in report.torn]
+    for line in [*report.problems, *lines[:MAX_LISTED]]:
+        say(notes(), f"- {line}", style="red")
+    if len(lines) > MAX_LISTED:
+        say(notes(), f"... and {len(lines) - MAX_LISTED} more; in the export their lines have the kind 'torn'.")
+    if report.unknown:
+        said = f"{counted(report.unknown, 'document')} lost without even a name; ingest the folders again"
+        say(notes(), f"- {said}", style="red")
+
+
+@contextmanager
+def _written(output: str) -> Iterator[BinaryIO]:
+    """Open what is written to; a file appears whole or not at all, and only its owner may read it."""
+    path = Path(output)
+    if output == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    check_folder(path, "--output")
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def import_shown(
+    file: str, folder: Path, *, embedder: str | None, base_url: str | None, wait: float, as_json: bool
+) -> int:
+    """Import a corpus, say what could not be taken in, and return the exit code: 1 where something could not."""
+    with _opened(file) as lines, stages(documents="documents") as told:
+        report = import_corpus(lines, folder, embedder=embedder or "", base_url=base_url, wait=wait, progress=told)
+    if as_json:
+        write_json({**asdict(report), "bad": [bad._asdict() for bad in report.bad]})
+    else:
+        _tell_import(report, folder)
+    if report.interrupted:
+        say(notes(), "Interrupted. The corpus is good and holds what was finished. Run the same command to go on.")
+        return INTERRUPTED
+    return 1 if report.bad else 0
+
+
+def _tell_import(report: ImportReport, folder: Path) -> None:
+    for bad in report.bad[:MAX_LISTED]:
+        say(results(), f"- line {bad.line}: {f'{bad.source}: ' if bad.source else ''}{bad.reason}", style="red")
+    if len(report.bad) > MAX_LISTED:
+        say(results(), f"... and {len(report.bad) - MAX_LISTED} more; --json lists them all.")
+    counts = (
+        f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {len(report.bad)} bad lines"
+    )
+    embedded = f"{counted(report.embedded, 'passage')} embedded in {report.seconds:.1f} s"
+    say(results(), f"{folder}: {counts}; {embedded}.")
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        lines = Path(file).open("rb")  # noqa: SIM115  # closed below, and only opening it is the user's mistake
+    except OSError as error:
+        msg = f"{file!r} cannot be read: {error.strerror or error}."
+        raise UserError(
+            msg, hint="Give a file that `anabranch corpus export` wrote, or - for standard input."
+        ) from error
+    with lines:
+        yield lines

@@ -1,4 +1,4 @@
-"""The checks of `anabranch doctor`: installation, packages, environment, settings, corpus, models, extras."""
+"""The checks of `anabranch doctor`, from the installation to the extensions of other packages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import asyncio
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from anabranch import __version__
-from anabranch.cli.doctor_check import Check
 from anabranch.cli.import_shadowing import shadows
-from anabranch.cli.model_checks import keys_check, model_check, reranker_check
 from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundError
 
 if TYPE_CHECKING:
@@ -22,9 +21,30 @@ if TYPE_CHECKING:
 
 EXTRAS = {"cohere": "cohere", "community": "langchain_community", "eval": "ir_measures", "server": "langgraph_api"}
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
+KEYS = ("OPENAI_API_KEY", "ANABRANCH_BASE_URL_KEY", "ANTHROPIC_API_KEY", "CO_API_KEY", "COHERE_API_KEY")
+REACH_SECONDS = 3.0
+EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")
+"""What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
+
+CheckStatus = Literal["ok", "off", "note", "problem"]
+"""`off` is not configured, `note` works but may surprise, `problem` is configured and cannot work."""
 
 
-async def every_check(sets: Sequence[str] | None, **options: str | None) -> list[Check]:
+@dataclass(frozen=True, slots=True)
+class DoctorCheck:
+    """One finding and, where there is something to do, what."""
+
+    name: str
+    status: CheckStatus
+    said: str
+    hint: str = ""
+
+    def row(self) -> dict[str, str]:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+async def every_check(sets: Sequence[str] | None, **options: str | None) -> list[DoctorCheck]:
     """Run all checks; one that fails does not end the others.
 
     Args:
@@ -39,18 +59,24 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
     try:
         context = context_of(sets, **options)
     except AnabranchError as error:
-        return [*checks, *_environment(), Check("settings", "problem", error.message, error.hint)]
+        # An extension that is broken may be why a name in the settings is not known.
+        return [
+            *checks,
+            *_environment(),
+            *extension_checks(),
+            DoctorCheck("settings", "problem", error.message, error.hint),
+        ]
     checks += [*_environment(), _changed(context), *_locked(), await _corpus(context)]
-    checks += [await asyncio.to_thread(_embedder), await model_check(context), await reranker_check(context)]
-    return [*checks, keys_check(), *_extras()]
+    checks += [await asyncio.to_thread(_embedder), await _model_check(context), await _reranker_check(context)]
+    return [*checks, _keys_check(), *_extras(), *extension_checks()]
 
 
-def _installation() -> Iterator[Check]:
+def _installation() -> Iterator[DoctorCheck]:
     found = ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)
     missing = [name for name in LIBRARIES if not _version(name)]
-    yield Check("anabranch", "ok", f"{__version__} on Python {platform.python_version()}; {found}")
+    yield DoctorCheck("anabranch", "ok", f"{__version__} on Python {platform.python_version()}; {found}")
     if missing:
-        yield Check(
+        yield DoctorCheck(
             "libraries", "problem", f"not installed: {', '.join(missing)}", "pip install --force-reinstall anabranch"
         )
 
@@ -62,21 +88,21 @@ def _version(name: str) -> str:
         return ""
 
 
-def _packages() -> Iterator[Check]:
+def _packages() -> Iterator[DoctorCheck]:
     found = list(shadows())
     for name, place, before in found:
         if before:
             hint = "Install Anabranch in a virtual environment of its own, or rename that package."
-            yield Check("packages", "problem", f"{place} hides Anabranch's package {name!r}", hint)
+            yield DoctorCheck("packages", "problem", f"{place} hides Anabranch's package {name!r}", hint)
         else:
-            yield Check(
+            yield DoctorCheck(
                 "packages", "note", f"{place} has the name of Anabranch's {name!r}, which comes first and is used"
             )
     if not found:
-        yield Check("packages", "ok", "nothing else on the path is called graph, nodes or prompts")
+        yield DoctorCheck("packages", "ok", "nothing else on the path is called graph, nodes or prompts")
 
 
-def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[Check]:
+def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[DoctorCheck]:
     from anabranch.safety.operator import Operator
     from nodes.settings import Context
 
@@ -86,10 +112,10 @@ def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[Check]:
         if name.upper().startswith("ANABRANCH_") and name.upper() not in known:
             near = get_close_matches(name.upper(), known, n=2)
             hint = f"Did you mean {' or '.join(near)}?" if near else "Unset it."
-            yield Check("environment", "note", f"{name} is set, and nothing reads it", hint)
+            yield DoctorCheck("environment", "note", f"{name} is set, and nothing reads it", hint)
 
 
-def _changed(context: Context) -> Check:
+def _changed(context: Context) -> DoctorCheck:
     """Say which settings are not the defaults, and whether the environment or the command line set them."""
     fields = type(context).model_fields
     changed = [
@@ -98,14 +124,14 @@ def _changed(context: Context) -> Check:
         for name in fields
         if name in context.model_fields_set and getattr(context, name) != fields[name].default
     ]
-    return Check("settings", "ok", "; ".join(changed) if changed else "all defaults")
+    return DoctorCheck("settings", "ok", "; ".join(changed) if changed else "all defaults")
 
 
-def _locked() -> Iterator[Check]:
+def _locked() -> Iterator[DoctorCheck]:
     from nodes.settings import locked
 
     if names := locked():
-        yield Check("lock", "ok", f"callers may not change: {', '.join(names)}")
+        yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # any setting
@@ -113,21 +139,21 @@ def _short(value: Any) -> str:  # noqa: ANN401  # any setting
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-async def _corpus(context: Context) -> Check:
+async def _corpus(context: Context) -> DoctorCheck:
     from nodes.support.dependencies import corpus_of
 
     try:
         info = await (await corpus_of(context)).info()
     except (CorpusNotFoundError, CorpusEmptyError) as error:
         configured = "corpus" in context.model_fields_set
-        return Check("corpus", "problem" if configured else "note", error.message, error.hint)
+        return DoctorCheck("corpus", "problem" if configured else "note", error.message, error.hint)
     except AnabranchError as error:
-        return Check("corpus", "problem", error.message, error.hint)
+        return DoctorCheck("corpus", "problem", error.message, error.hint)
     said = f"{info.path}: {info.documents} documents, {info.leaves} passages, generation {info.generation}"
-    return Check("corpus", "ok", f"{said}, embedder {info.embedder} ({info.dimension})")
+    return DoctorCheck("corpus", "ok", f"{said}, embedder {info.embedder} ({info.dimension})")
 
 
-def _embedder() -> Check:
+def _embedder() -> DoctorCheck:
     """Embed one word with the embedder that new corpora get."""
     from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 
@@ -135,16 +161,111 @@ def _embedder() -> Check:
         embedder = load_embedder(DEFAULT_EMBEDDER)
         embedder.embed(["river"])
     except AnabranchError as error:
-        return Check("embedder", "problem", error.message, error.hint)
-    return Check("embedder", "ok", f"{embedder.name}, on this machine, {embedder.dimension} dimensions")
+        return DoctorCheck("embedder", "problem", error.message, error.hint)
+    return DoctorCheck("embedder", "ok", f"{embedder.name}, on this machine, {embedder.dimension} dimensions")
 
 
-def _extras() -> Iterator[Check]:
+def _extras() -> Iterator[DoctorCheck]:
     installed = [extra for extra, module in EXTRAS.items() if find_spec(module) is not None]
     missing = [extra for extra in EXTRAS if extra not in installed]
     said = f"installed: {', '.join(installed) or 'none'}"
     if missing:
         said += f"; not installed: {', '.join(missing)}"
-    yield Check(
+    yield DoctorCheck(
         "extras", "ok" if installed else "off", said, f"pip install 'anabranch[{missing[0]}]'" if missing else ""
     )
+
+
+def extension_checks() -> Iterator[DoctorCheck]:
+    """Name the extensions of other packages, and those that cannot be imported, each on a line of its own."""
+    found: list[str] = []
+    for kind in EXTENSIONS:
+        for entry in sorted(entry_points(group=f"anabranch.{kind}"), key=lambda entry: entry.name):
+            try:
+                entry.load()
+            except Exception as error:  # noqa: BLE001  # whatever a package of others does when it is imported
+                said = f"{_from(entry)} ({entry.value}) cannot be imported: {_short(error) or type(error).__name__}"
+                hint = "Install what it needs, repair its package, or remove it."
+                yield DoctorCheck("extension", "note", f"{kind}: {said}", hint)
+            else:
+                found.append(f"{kind}: {_from(entry)}")
+    yield DoctorCheck("extensions", "ok" if found else "off", "; ".join(found) or "no other package adds any")
+
+
+def _from(entry: EntryPoint) -> str:
+    return f"{entry.name}, of {entry.dist.name} {entry.dist.version}" if entry.dist else entry.name
+
+
+async def _model_check(context: Context) -> DoctorCheck:
+    """Say whether the chat model can be made; only a server of the user's own is contacted."""
+    from nodes.support.dependencies import model_of
+
+    if context.model is None:
+        return _without(context)
+    try:
+        await model_of(context)
+    except AnabranchError as error:
+        return DoctorCheck("model", "problem", error.message, error.hint)
+    if context.base_url is None:
+        return DoctorCheck("model", "ok", f"{context.model} (the provider was not contacted)")
+    return await _served(context.model, context.base_url)
+
+
+def _without(context: Context) -> DoctorCheck:
+    """Say whether everything that was chosen can do without a chat model."""
+    if context.base_url is not None:
+        return DoctorCheck(
+            "model", "problem", "base_url is set, and no model", "Name the model that it serves: --model NAME."
+        )
+    if "llm" in context.retrievers:
+        said = "the retriever 'llm' needs a chat model, and none is configured"
+        return DoctorCheck("model", "problem", said, "Set `model`.")
+    said = "none: answers are verbatim sentences from the documents"
+    if os.environ.get("OPENAI_API_KEY"):
+        return DoctorCheck("model", "off", said, "OPENAI_API_KEY is set; to use it: --model openai:gpt-5-mini.")
+    return DoctorCheck("model", "off", said)
+
+
+async def _served(model: str, base_url: str) -> DoctorCheck:
+    """Ask a server of the user's own whether it is there and has the model."""
+    import httpx
+
+    from anabranch.safety.operator import key_for
+
+    key = key_for(base_url)
+    headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
+    hint = "Start the server, or check base_url; it usually ends in /v1."
+    try:
+        async with httpx.AsyncClient(timeout=REACH_SECONDS, headers=headers) as client:
+            reply = await client.get(f"{base_url.rstrip('/')}/models")
+            reply.raise_for_status()
+            names = [item["id"] for item in reply.json()["data"]]
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+        return DoctorCheck(
+            "model", "problem", f"{base_url} does not answer as it should: {error or type(error).__name__}", hint
+        )
+    name = model.partition(":")[2] or model
+    if {model, name} & {*names, *(each.removesuffix(":latest") for each in names)}:
+        return DoctorCheck("model", "ok", f"{model} at {base_url}")
+    return DoctorCheck(
+        "model", "note", f"{base_url} answers, and does not list {model!r}", f"It lists: {', '.join(names[:8])}."
+    )
+
+
+async def _reranker_check(context: Context) -> DoctorCheck:
+    """Say whether the reranker can be made."""
+    from nodes.support.dependencies import reranker_of
+
+    if context.rerank == "none":
+        return DoctorCheck("rerank", "off", "none: the fused order stays")
+    try:
+        await reranker_of(context)
+    except AnabranchError as error:
+        return DoctorCheck("rerank", "problem", error.message, error.hint)
+    return DoctorCheck("rerank", "ok", context.rerank + (f" ({context.rerank_model})" if context.rerank_model else ""))
+
+
+def _keys_check() -> DoctorCheck:
+    """Name the keys that are set; their values are nobody's business."""
+    present = [name for name in KEYS if os.environ.get(name)]
+    return DoctorCheck("keys", "ok" if present else "off", ", ".join(present) or "none is set")

@@ -14,7 +14,7 @@ from anabranch.cli.output import results, write_json
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, JsonOption, ModelOption, SetOption
 
 if TYPE_CHECKING:
-    from anabranch.cli.doctor_check import Check
+    from anabranch.cli.doctor_checks import DoctorCheck
 
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}
 
@@ -48,7 +48,7 @@ def doctor(
     raise typer.Exit(0 if usable else 1)
 
 
-def _print(console: Console, checks: list[Check]) -> None:
+def _print(console: Console, checks: list[DoctorCheck]) -> None:
     table = Table.grid(padding=(0, 2))
     for check in checks:
         sign, style = SIGNS[check.status]

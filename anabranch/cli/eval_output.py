@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from anabranch.cli.atomic_write import write_whole
-from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.output import notes, results, say, write_json, write_whole
 from anabranch.evaluation.answer_report import AnswerReport, curves, markdown_of_answers, sections, values_of
 from anabranch.evaluation.markdown_report import markdown_of
 from anabranch.evaluation.plots import plot_of, plot_of_curves

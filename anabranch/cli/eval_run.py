@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from rich.progress import TaskID
 
-from anabranch.cli.atomic_write import check_folder
 from anabranch.cli.eval_answers import answer_report, answers_measured
 from anabranch.cli.eval_output import EvalOptions, deliver_answers, deliver_scores
 from anabranch.cli.eval_settings import (
@@ -23,7 +22,7 @@ from anabranch.cli.eval_settings import (
     settings_of,
     settings_shown,
 )
-from anabranch.cli.output import notes, say
+from anabranch.cli.output import check_folder, notes, say
 from anabranch.cli.progress import bar, bars
 from anabranch.cli.search_view import Hit, hits_of
 from anabranch.cli.settings_options import context_of as context_given

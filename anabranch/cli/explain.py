@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import place_of
-from anabranch.cli.passage_table import ways
-from anabranch.cli.rich_tables import plain, table_of
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
+
+MAX_ROWS = 15
+MAX_WHERE = 20
 
 
 def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> None:
@@ -25,49 +27,49 @@ def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mappin
         chunks: The text of the candidates, by id.
     """
     console.print()
-    for table in (_queries(state), ways(state, chunks), _decisions(state), _claims(state), _steps(state)):
+    for table in (_queries(state), _passages(state, chunks), _decisions(state), _claims(state), _steps(state)):
         if table.row_count:
             console.print(table)
             console.print()
 
 
 def _queries(state: Mapping[str, Any]) -> Table:
-    table = table_of("Queries", "weight", "kind", "text", right=["weight"], wide="text")
+    table = _table_of("Queries", "weight", "kind", "text", right=["weight"], wide="text")
     for query in state.get("queries") or []:
-        table.add_row(f"{query['weight']:.2f}", query["kind"], plain(query["text"]))
+        table.add_row(f"{query['weight']:.2f}", query["kind"], _plain(query["text"]))
     return table
 
 
 def _decisions(state: Mapping[str, Any]) -> Table:
-    table = table_of("Decisions", "what", "choice", "why", wide="why")
+    table = _table_of("Decisions", "what", "choice", "why", wide="why")
     table.show_header = False
     windows = state.get("windows") or []
     evidence, route = state.get("evidence") or {}, state.get("route") or {}
     rounds = f"round {state.get('round', 1)}"
     if evidence.get("verdict"):
         why = "; ".join([*evidence["reasons"], *([f"missing: {evidence['missing']}"] if evidence["missing"] else [])])
-        table.add_row("evidence", f"{evidence['verdict']} ({rounds})", plain(why))
+        table.add_row("evidence", f"{evidence['verdict']} ({rounds})", _plain(why))
     if windows:
         sizes = " + ".join(str(len(window)) for window in windows)
         table.add_row("windows", str(len(windows)), f"{sizes} passages")
     if route.get("name"):
-        table.add_row("route", route["name"], plain("; ".join(route["reasons"])))
+        table.add_row("route", route["name"], _plain("; ".join(route["reasons"])))
     for item in state.get("degraded") or []:
-        table.add_row("degraded", item["step"], plain(item["reason"]), style="yellow")
+        table.add_row("degraded", item["step"], _plain(item["reason"]), style="yellow")
     return table
 
 
 def _claims(state: Mapping[str, Any]) -> Table:
-    table = table_of("Claims and the words that support them", "", "claim", "quote")
+    table = _table_of("Claims and the words that support them", "", "claim", "quote")
     for column in table.columns[1:]:
         column.ratio, column.no_wrap = 1, False
     for citation in state.get("citations") or []:
         claim, quote = squeeze(citation["claim"]), squeeze(citation["quote"])
         words = Text("(the same words)" if claim == quote else f"“{quote}”", style="italic")
         words.append(f" {place_of(citation)}{_standing(citation)}", style="dim")
-        table.add_row(f"[{citation['marker']}]", plain(claim), words)
+        table.add_row(f"[{citation['marker']}]", _plain(claim), words)
     for claim in state.get("unsupported") or []:
-        table.add_row("", plain(squeeze(claim)), Text("no passage supports this", style="yellow"))
+        table.add_row("", _plain(squeeze(claim)), Text("no passage supports this", style="yellow"))
     return table
 
 
@@ -79,7 +81,7 @@ def _standing(citation: Mapping[str, Any]) -> str:
 
 def _steps(state: Mapping[str, Any]) -> Table:
     right = ["ms", "calls", "tokens in", "out"]
-    table = table_of("Steps", "step", *right, "what", right=right, wide="what")
+    table = _table_of("Steps", "step", *right, "what", right=right, wide="what")
     steps = state.get("trace") or []
     for step in steps:
         table.add_row(step["node"], *_cost(step), " ".join(_counts(step["counts"])))
@@ -104,3 +106,90 @@ def _counts(counts: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}={'+'.join(map(str, value)) if numbers and value else len(value)}"
         else:
             yield f"{name}={value}"
+
+
+def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
+    """Return one row per candidate, best first."""
+    candidates = state.get("candidates") or []
+    arms = sorted({arm for candidate in candidates for arm in candidate["ranks"]})
+    reranked = any(candidate["fused"] != rank for rank, candidate in enumerate(candidates, start=1))
+    ranks = [*arms, "fused", *(["rerank"] if reranked else [])]
+    title = "Passages: their rank in each list, what they were merged into, their number in the windows"
+    table = _table_of(
+        title, *ranks, "score", "merged", "no.", "cited", "where", "text", right=[*ranks, "score"], wide="text"
+    )
+    table.columns[-2].max_width = MAX_WHERE
+    places = _places(state)
+    for rank, candidate in enumerate(candidates[:MAX_ROWS], start=1):
+        chunk = chunks.get(candidate["id"])
+        table.add_row(
+            *(str(candidate["ranks"].get(arm, "-")) for arm in arms),
+            str(candidate["fused"]),
+            *([str(rank)] if reranked else []),
+            f"{candidate['score']:.3f}",
+            *places.get(candidate["id"], ("", "left out", "")),
+            _plain(_where(chunk)) if chunk else "gone",
+            _one_line(chunk.text) if chunk else "",
+        )
+    if len(candidates) > MAX_ROWS:
+        table.add_row(*[""] * (len(ranks) + 5), f"... and {len(candidates) - MAX_ROWS} more")
+    return table
+
+
+def _places(state: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
+    """Return, by leaf id, how it was merged, its passage's numbers in the windows, and the answer's markers for it."""
+    numbers: dict[str, list[str]] = {}
+    for window in state.get("windows") or []:
+        for excerpt in window:
+            numbers.setdefault(excerpt["id"], []).append(str(excerpt["number"]))
+    markers: dict[str, list[str]] = {}
+    for citation in state.get("citations") or []:
+        markers.setdefault(citation["chunk_id"], []).append(f"[{citation['marker']}]")
+    places: dict[str, tuple[str, str, str]] = {}
+    for passage in state.get("passages") or []:
+        leaves, identity = passage["leaves"], passage["id"]
+        merged = "" if leaves == [identity] else f"{len(leaves)} in 1"
+        cited = " ".join(dict.fromkeys(markers.get(identity, [])))
+        for leaf in leaves:
+            places[leaf] = (merged, " ".join(numbers.get(identity, ["left out"])), cited)
+    return places
+
+
+def _where(chunk: Chunk) -> str:
+    name = chunk.source.rsplit("/", 1)[-1]
+    return name if chunk.page is None else f"{name} p. {chunk.page}"
+
+
+def _one_line(text: str) -> Text:
+    line = _plain(text)
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def _table_of(title: str, *columns: str, right: Sequence[str] = (), wide: str | None = None) -> Table:
+    """Return an empty table with a title of its own line; one column may be `wide` and take what is left."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        expand=True,
+    )
+    table.show_header = any(columns)
+    for column in columns:
+        table.add_column(
+            column,
+            justify="right" if column in right else "left",
+            ratio=1 if column == wide else None,
+            no_wrap=column != wide,
+            overflow="ellipsis",
+        )
+    return table
+
+
+def _plain(text: str) -> Text:
+    """Return text as it is, on one line: brackets in a document are not markup."""
+    return Text(squeeze(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,14 +99,16 @@ def ingest(
 
     anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
     """
-    from anabranch.cli.ingest_view import Wanted, take_in
+    from anabranch.cli.ingest_view import ingest_shown
     from anabranch.cli.settings_options import context_of
+    from anabranch.ingest.pipeline import ingest as ingest_files
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
-    wanted = Wanted(
-        paths=tuple(path if is_url(path) else Path(path) for path in paths),
-        corpus=Path(context_of(corpus=corpus).corpus),
+    given = tuple(path if is_url(path) else Path(path) for path in paths)
+    folder = Path(context_of(corpus=corpus).corpus)
+    run = partial(
+        ingest_files,
         embedder=embedder or "",
         base_url=base_url,
         sizes=_sizes(chunk_sizes),
@@ -122,8 +125,8 @@ def ingest(
     if watch:
         from anabranch.cli.watch_command import keep_watching
 
-        raise typer.Exit(keep_watching(wanted, as_json=as_json))
-    raise typer.Exit(take_in(wanted, as_json=as_json))
+        raise typer.Exit(keep_watching(run, given, folder, as_json=as_json))
+    raise typer.Exit(ingest_shown(run, given, folder, as_json=as_json))
 
 
 def _limits(seconds: float | None, mebibytes: int | None) -> Limits:

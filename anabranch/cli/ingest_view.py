@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
 from rich import box
 from rich.console import Console
-from rich.progress import Progress, TaskID
 from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import notes, results, say, write_json
-from anabranch.cli.progress import bars
-from anabranch.ingest.isolation.process_limits import Limits
-from anabranch.ingest.pipeline import FileRow, IngestReport, Status, ingest
-from anabranch.ingest.pipeline import Progress as Told
-from anabranch.readers import PLAIN, ReadOptions
+from anabranch.cli.progress import stages
+from anabranch.ingest.pipeline import FileRow, IngestReport, Status
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.text.normalization import squeeze
 
@@ -29,52 +25,23 @@ MAX_FINE = 40
 """Rows of files that went well; past this they are only counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the command line asked for."""
+def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: Path, *, as_json: bool) -> int:
+    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty.
 
-    paths: tuple[Path | str, ...]
-    corpus: Path
-    embedder: str = ""
-    base_url: str | None = None
-    sizes: tuple[int, int, int] | None = None
-    language: str = ""
-    access: tuple[str, ...] = ()
-    prune: bool = True
-    archives: bool = False
-    follow_links: bool = False
-    private_urls: bool = False
-    options: ReadOptions = PLAIN
-    limits: Limits = field(default_factory=Limits)
-    wait: float = 0.0
-
-
-def take_in(wanted: Wanted, *, as_json: bool) -> int:
-    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty."""
-    with _shown() as progress:
-        report = ingest(
-            wanted.paths,
-            wanted.corpus,
-            embedder=wanted.embedder,
-            base_url=wanted.base_url,
-            sizes=wanted.sizes,
-            language=wanted.language,
-            access=wanted.access,
-            prune=wanted.prune,
-            archives=wanted.archives,
-            follow_links=wanted.follow_links,
-            private_urls=wanted.private_urls,
-            options=wanted.options,
-            limits=wanted.limits,
-            wait=wanted.wait,
-            progress=progress,
-        )
-    documents, chunks = _holds(wanted.corpus)
+    Args:
+        run: `ingest` with its options.
+        paths: Files, folders and addresses.
+        corpus: Folder of the corpus.
+        as_json: Whether to print JSON.
+    """
+    with stages(passages="passages embedded") as told:
+        report = run(paths, corpus, progress=told)
+    documents, chunks = _holds(corpus)
     if as_json:
         write_json([asdict(row) for row in report.rows])
     else:
         _print_table(results(), report)
-        say(results(), f"{wanted.corpus} holds {documents} documents in {chunks} chunks.")
+        say(results(), f"{corpus} holds {documents} documents in {chunks} chunks.")
     if report.interrupted:
         again = "Run the same command again to go on; what was embedded is not embedded again."
         left = f"{report.left} of the files are left"
@@ -82,7 +49,7 @@ def take_in(wanted: Wanted, *, as_json: bool) -> int:
         return INTERRUPTED
     if documents == 0:
         said = "No file could be taken in." if report.rows else "There was no file to take in."
-        say(notes(), f"error: {said} The corpus at {wanted.corpus} is empty.", style="red")
+        say(notes(), f"error: {said} The corpus at {corpus} is empty.", style="red")
         return 1
     return 0
 
@@ -95,27 +62,6 @@ def _holds(corpus: Path) -> tuple[int, int]:
     return manifest.documents, manifest.chunks
 
 
-@contextmanager
-def _shown() -> Iterator[Told]:
-    """Show a bar per stage, from the moment the stage begins."""
-    with bars() as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def told(stage: str, done: int, total: int, detail: str = "") -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=total or None)
-            _update(progress, tasks[stage], stage, done, total, detail)
-
-        yield told
-
-
-def _update(progress: Progress, task: TaskID, stage: str, done: int, total: int, detail: str) -> None:
-    name = squeeze(detail)
-    name = name if len(name) <= 40 else f"...{name[-37:]}"
-    label = {"files": f"files  {name}", "passages": "passages embedded", "index": "index"}.get(stage, stage)
-    progress.update(task, completed=done, total=total or None, description=label.strip())
-
-
 def _print_table(console: Console, report: IngestReport) -> None:
     shown = list(_shown_rows(report))
     if shown:
@@ -125,9 +71,16 @@ def _print_table(console: Console, report: IngestReport) -> None:
         for row in shown:
             table.add_row(*_cells(row), style=None)
         console.print(table)
-    counts = [(report.count(status), status) for status in get_args(Status)]
-    said = ", ".join(f"{count} {status}" for count, status in counts if count) or "no files"
-    say(console, f"{said}; {report.embedded} passages embedded in {report.seconds:.1f} s.")
+    say(
+        console,
+        f"{counts_of(report.rows) or 'no files'}; {report.embedded} passages embedded in {report.seconds:.1f} s.",
+    )
+
+
+def counts_of(rows: Sequence[FileRow]) -> str:
+    """Return how many files came to what; empty for none."""
+    counts = Counter(row.status for row in rows)
+    return ", ".join(f"{counts[status]} {status}" for status in get_args(Status) if counts[status])
 
 
 def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
@@ -139,11 +92,15 @@ def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
             yield row
 
 
-def _cells(row: FileRow) -> list[Text]:
+def remark_on(row: FileRow) -> str:
+    """Return what there is to say of a file, its name put short: it stands beside the remark."""
     name = row.source.rsplit("/", 1)[-1]
-    remark = "; ".join([part for part in (row.reason.replace(repr(name), "it"), *row.notes) if part])
+    return "; ".join(part for part in (row.reason.replace(repr(name), "it"), *row.notes) if part)
+
+
+def _cells(row: FileRow) -> list[Text]:
     counts = [str(row.documents or ""), str(row.chunks or "")]
     return [
         Text(row.status, style=STYLES.get(row.status, "")),
-        *map(Text, (squeeze(row.source), *counts, squeeze(remark))),
+        *map(Text, (squeeze(row.source), *counts, squeeze(remark_on(row)))),
     ]

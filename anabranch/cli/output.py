@@ -1,14 +1,16 @@
-"""Where text goes: results to standard output, everything else to standard error."""
+"""Where text goes: results to standard output, everything else to standard error, files whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from anabranch.errors import SettingsError
 from anabranch.text.normalization import INVISIBLE, clean
 
 WIDTH = 100
@@ -45,3 +47,26 @@ def json_text(value: Any, *, indent: int | None = None) -> str:  # noqa: ANN401 
     """Return JSON with its letters as they are, and as escapes what nobody sees or a terminal obeys."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Refuse a file to write whose folder is not there, before any work is done for it."""
+    if not path.parent.is_dir():
+        msg = f"The folder of {option}, {path.parent}, does not exist."
+        raise SettingsError(msg, hint="Create it first.")
+    if path.is_dir():
+        msg = f"{option} names a folder, {path}."
+        raise SettingsError(msg, hint="Name a file in it.")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a kill leaves the old one or the new one; a device or a pipe is written as it is."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return
+    part = path.with_name(f".{path.name}.part")
+    with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -1,96 +1,75 @@
-"""`ask --questions FILE --out FILE`: one JSON object a line, in order; stopped, it goes on where it was."""
+"""JSONL files of questions: every bad line is named before any work starts."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anabranch.cli.answer_file import finished_answers
-from anabranch.cli.answer_json import result_of
-from anabranch.cli.failures import innermost, paragraph
-from anabranch.cli.output import notes, say
-from anabranch.cli.progress import bar
-from anabranch.cli.question_lines import Asked, read_questions
-from anabranch.errors import AnabranchError, SettingsError
-from graph.answer import graph
-from nodes.settings import Context
-from nodes.state import CHANNELS, InputState
-from nodes.support.dependencies import corpus_of, model_of
+from anabranch.errors import QuestionError
+from anabranch.evaluation.queries import numbered
+
+MAX_LISTED = 5
 
 
-async def answer_file(
-    questions: Path, out: Path, context: Context, filters: dict[str, Any] | None = None, *, jobs: int = 1
-) -> int:
-    """Answer every question that `out` does not hold yet.
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """One line: an id, as it was written (text or number), and the question."""
 
-    Args:
-        questions: JSONL with `id` and `question` (or `text`).
-        out: JSONL; an answer is appended and flushed as soon as those before it are.
-        context: The settings of every question.
-        filters: A filter on the documents, for every question.
-        jobs: Questions at the same time.
+    id: str | int
+    question: str
 
-    Returns:
-        How many questions failed; each has a line with `error` and is tried again next time.
+    @property
+    def key(self) -> str:
+        """The id as text, by which lines are told apart."""
+        return str(self.id)
+
+
+def read_questions(path: Path) -> list[QuestionLine]:
+    """Read lines with `id` and `question` (or `text`); other keys are left alone, empty lines skipped.
+
+    Raises:
+        QuestionError: The file cannot be read, is empty, or has bad lines, named by their numbers.
     """
-    if context.review != "none":
-        msg = f"review: {context.review} pauses for a person; a file of questions has none."
-        raise SettingsError(msg, hint="Leave `review` out.")
-    asked = read_questions(questions)
-    await corpus_of(context)
-    await model_of(context)
-    done = finished_answers(out, asked)
-    rest = [item for item in asked if item.key not in done]
-    if done:
-        say(notes(), f"{len(done)} of {len(asked)} are answered in {out} already.", style="dim")
-    failed = 0
-    with bar("questions", len(rest)) as advance, out.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        async for row in _in_order(rest, context, filters, jobs):
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            file.flush()
-            failed += "error" in row
-            advance(f"questions ({failed} failed)" if failed else "questions")
-    if failed:
-        say(notes(), f"{failed} of {len(asked)} failed; the reasons are in {out}. The same command tries them again.")
-    return failed
+    asked: list[QuestionLine] = []
+    first_line: dict[str, int] = {}
+    problems: list[str] = []
+    for number, line in numbered(path, refused=QuestionError, hint="Give a UTF-8 file with one JSON object per line."):
+        parsed = _parsed(line)
+        if isinstance(parsed, str):
+            problems.append(f"line {number}: {parsed}")
+        elif parsed.key in first_line:
+            problems.append(f"line {number}: the id {parsed.id!r} is that of line {first_line[parsed.key]}")
+        else:
+            first_line[parsed.key] = number
+            asked.append(parsed)
+    if problems:
+        more = f" and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
+        msg = f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}."
+        raise QuestionError(msg, hint='Each line is an object like {"id": "q1", "question": "..."}.')
+    if not asked:
+        msg = f"{path} holds no question."
+        raise QuestionError(msg, hint='Write one object per line: {"id": "q1", "question": "..."}.')
+    return asked
 
 
-async def _in_order(
-    asked: Sequence[Asked], context: Context, filters: dict[str, Any] | None, jobs: int
-) -> AsyncIterator[dict[str, Any]]:
-    """Yield one row per question in the order asked, at most `jobs` of them in the making."""
-    running: deque[asyncio.Task[dict[str, Any]]] = deque()
-    waiting = deque(asked)
+def _parsed(line: str) -> QuestionLine | str:
+    """Return the question of a line, or what is wrong with it."""
     try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                running.append(asyncio.create_task(_row(waiting.popleft(), context, filters)))
-            yield await running[0]
-            running.popleft()
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        row = json.loads(line)
+    except ValueError as error:
+        return f"not JSON ({error})"
+    if not isinstance(row, dict):
+        return "not a JSON object"
+    identity, question = row.get("id"), _question_in(row)
+    if isinstance(identity, bool) or not isinstance(identity, str | int) or not str(identity).strip():
+        return "no 'id'"
+    if question is None:
+        return "no 'question' or 'text'"
+    return QuestionLine(identity, question)
 
 
-async def _row(asked: Asked, context: Context, filters: dict[str, Any] | None) -> dict[str, Any]:
-    try:
-        state = await graph.ainvoke(
-            InputState(question=asked.question, filters=filters), context=context, output_keys=CHANNELS
-        )
-        return {"id": asked.id, **await result_of(state, context)}
-    except Exception as error:  # noqa: BLE001  # one question must not end the others
-        return {
-            "id": asked.id,
-            "question": asked.question,
-            "error": {"code": _code(error), "message": paragraph(error)},
-        }
-
-
-def _code(error: Exception) -> str:
-    cause = innermost(error)
-    return cause.code if isinstance(cause, AnabranchError) else "bug"
+def _question_in(row: dict[str, Any]) -> str | None:
+    given = row.get("question", row.get("text"))
+    return given if isinstance(given, str) and given.strip() else None

@@ -66,9 +66,12 @@ def show(console: Console, waiting: Mapping[str, Any]) -> None:
 
 def resume_command(thread: str, corpus: str | None) -> str:
     """Return the command that goes on with a thread; None for the corpus that is taken where none is named."""
-    return f"anabranch ask --thread {shlex.quote(thread)} --resume" + (
-        f" --corpus {shlex.quote(corpus)}" if corpus else ""
-    )
+    return f"anabranch ask --thread {shlex.quote(thread)} --resume{corpus_option(corpus)}"
+
+
+def corpus_option(corpus: str | None) -> str:
+    """Return what names a corpus at the end of a command; empty for the one that is taken where none is named."""
+    return f" --corpus {shlex.quote(corpus)}" if corpus else ""
 
 
 def how_to_resume(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:

@@ -8,10 +8,9 @@ from typing import Any
 
 from rich.text import Text
 
-from anabranch.cli.atomic_write import check_folder, write_whole
-from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.output import check_folder, notes, results, say, write_json, write_whole
 from anabranch.cli.progress import bar
-from anabranch.cli.question_lines import read_questions
+from anabranch.cli.question_file import read_questions
 from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze

@@ -38,7 +38,7 @@ class Unwatched:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnResult:
     """What a run left: the state, and what it waits for if a person has to speak first."""
 
     state: dict[str, Any]
@@ -46,10 +46,11 @@ class Turn:
 
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
-Given = InputState | Command[Any] | None
 
 
-async def run_turn(graph: Graph, given: Given, context: Context, config: RunnableConfig, watcher: Watcher) -> Turn:
+async def run_turn(
+    graph: Graph, given: InputState | Command[Any] | None, context: Context, config: RunnableConfig, watcher: Watcher
+) -> TurnResult:
     """Run until the end or an interrupt; each step is on disk before the next begins, where there is a checkpointer.
 
     Args:
@@ -73,4 +74,4 @@ async def run_turn(graph: Graph, given: Given, context: Context, config: Runnabl
         elif isinstance(payload[0], AIMessageChunk):
             watcher.token(payload[0].text)
     interrupts = state.pop("__interrupt__", ())
-    return Turn(state, [interrupt.value for interrupt in interrupts])
+    return TurnResult(state, [interrupt.value for interrupt in interrupts])

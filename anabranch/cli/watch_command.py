@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
-from typing import get_args
 
 from anabranch.cli.failures import INTERRUPTED, paragraph
-from anabranch.cli.ingest_view import MAX_FINE, STYLES, Wanted
+from anabranch.cli.ingest_view import MAX_FINE, STYLES, counts_of, remark_on
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.errors import CorpusLockedError, OperationError, SettingsError, UserError
 from anabranch.ingest.file_watcher import changes
-from anabranch.ingest.pipeline import FileRow, IngestReport, Status, ingest
+from anabranch.ingest.pipeline import FileRow, IngestReport
 from anabranch.text.normalization import squeeze
 
 AGAIN = 1.0
@@ -23,24 +24,31 @@ PAUSES = (5.0, 15.0, 60.0)
 """Seconds between tries after a failure that may pass: a full disk, a model server that is down."""
 
 
-def keep_watching(wanted: Wanted, *, as_json: bool) -> int:
+def keep_watching(
+    ingest: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: Path, *, as_json: bool
+) -> int:
     """Take the files in, then again whenever they change; return the exit code of a Ctrl-C, which is the way to end it.
+
+    Args:
+        ingest: With its options.
+        paths: Files, folders and addresses.
+        corpus: Folder of the corpus.
+        as_json: Whether to print JSON.
 
     Raises:
         SettingsError: There is nothing to watch among the paths.
         UserError: A path does not exist, or the corpus is of another kind than asked for.
         OperationError: The first run failed, or the folders cannot be watched.
     """
-    watched = tuple(path for path in wanted.paths if isinstance(path, Path))
+    watched = [path for path in paths if isinstance(path, Path)]
     if not watched:
         raise SettingsError("--watch needs a file or a folder to watch.", hint="Leave it out for web pages.")
-    run = _Run(as_json=as_json)
+    runs = _Runs(partial(ingest, corpus=corpus), as_json=as_json)
     try:
-        for _ in changes(watched, skip=_own(wanted.corpus), told=_note):
+        for _ in changes(watched, skip=_own(corpus), told=_note):
             # Web pages are fetched once; a single file may be gone for good.
-            paths = wanted.paths if run.is_first else tuple(path for path in watched if path.exists())
-            run.take(replace(wanted, paths=paths))
-            if run.interrupted:
+            runs.take(paths if runs.is_first else [path for path in watched if path.exists()])
+            if runs.interrupted:
                 break
     except KeyboardInterrupt:
         pass
@@ -60,23 +68,22 @@ def _note(said: str) -> None:
     say(notes(), said)
 
 
-class _Run:
+class _Runs:
     """What was told so far, so that nothing is told twice."""
 
-    def __init__(self, *, as_json: bool) -> None:
+    def __init__(self, ingest: Callable[..., IngestReport], *, as_json: bool) -> None:
+        self._ingest = ingest
         self._as_json = as_json
         self._troubles: set[tuple[str, str]] = set()
         self.is_first = True
         self.interrupted = False
 
-    def take(self, wanted: Wanted) -> None:
+    def take(self, paths: Sequence[Path | str]) -> None:
         """Ingest until it works, and tell what became of the files that changed."""
-        options = {field.name: getattr(wanted, field.name) for field in fields(wanted)}
-        paths, corpus = options.pop("paths"), options.pop("corpus")
         said = ""
-        for pause in _pauses():
+        for pause in chain(PAUSES, repeat(PAUSES[-1])):
             try:
-                report = ingest(paths, corpus, **options)
+                report = self._ingest(paths)
             except CorpusLockedError as error:
                 if error.message != said:
                     _note(f"{error.message} Waiting for it to end.")
@@ -90,40 +97,31 @@ class _Run:
                     return
                 time.sleep(pause)
             else:
-                self._tell(report, wanted)
+                self._tell(report, paths)
                 return
 
-    def _tell(self, report: IngestReport, wanted: Wanted) -> None:
+    def _tell(self, report: IngestReport, paths: Sequence[Path | str]) -> None:
         rows = [row for row in report.rows if self._is_news(row)]
         self._troubles = {(row.source, row.reason) for row in report.rows if row.status in ("failed", "skipped")}
         if self._as_json:
             if rows or self.is_first:
                 write_json([asdict(row) for row in rows])
         else:
-            self._print(rows)
+            _print(rows)
         if self.is_first and not report.interrupted:
-            _note(f"Watching {', '.join(str(path) for path in wanted.paths)}. Ctrl-C ends it.")
+            _note(f"Watching {', '.join(str(path) for path in paths)}. Ctrl-C ends it.")
         self.is_first = False
         self.interrupted = report.interrupted
 
     def _is_news(self, row: FileRow) -> bool:
         return row.status != "unchanged" and (row.source, row.reason) not in self._troubles
 
-    @staticmethod
-    def _print(rows: list[FileRow]) -> None:
-        fine = [row for row in rows if row.status not in ("failed", "skipped")]
-        shown = rows if len(fine) <= MAX_FINE else [row for row in rows if row not in fine]
-        clock = time.strftime("%H:%M:%S")
-        for row in shown:
-            remark = "; ".join(part for part in (row.reason, *row.notes) if part)
-            line = squeeze(f"{row.source}{f': {remark}' if remark else ''}")
-            say(results(), f"{clock}  {row.status:<9} {line}", style=STYLES.get(row.status))
-        if len(fine) > MAX_FINE:
-            counts = ((sum(row.status == status for row in fine), status) for status in get_args(Status))
-            say(results(), f"{clock}  {', '.join(f'{count} {status}' for count, status in counts if count)}")
 
-
-def _pauses() -> Iterator[float]:
-    yield from PAUSES
-    while True:
-        yield PAUSES[-1]
+def _print(rows: Sequence[FileRow]) -> None:
+    fine = [row for row in rows if row.status not in ("failed", "skipped")]
+    clock = time.strftime("%H:%M:%S")
+    for row in rows if len(fine) <= MAX_FINE else [row for row in rows if row not in fine]:
+        line = squeeze(": ".join(part for part in (row.source, remark_on(row)) if part))
+        say(results(), f"{clock}  {row.status:<9} {line}", style=STYLES.get(row.status))
+    if len(fine) > MAX_FINE:
+        say(results(), f"{clock}  {counts_of(fine)}")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.cli.answer_file import finished_answers
-from anabranch.cli.question_lines import Asked
+from anabranch.cli.answer_batch import finished_answers
+from anabranch.cli.question_file import QuestionLine
 from anabranch.errors import SettingsError
 from tests.cli.conftest import rows_of, write_rows
 
-ASKED = [Asked("a", "Why?"), Asked(2, "How?"), Asked("c", "Who?")]
+ASKED = [QuestionLine("a", "Why?"), QuestionLine(2, "How?"), QuestionLine("c", "Who?")]
 
 
 def test_a_new_file_has_no_answers(tmp_path: Path) -> None:

@@ -245,6 +245,7 @@ class TestThreads:
         result = run("ask", "--resume", "--thread", "done", "--corpus", corpus)
         assert result.exit_code == 2
         assert "no unfinished run" in result.stderr
+        assert f"--thread done --corpus {corpus}" in " ".join(result.stderr.split())
 
     def test_a_run_that_failed_goes_on_where_it_stopped(self, run: Run, corpus: Path) -> None:
         begin = ("--corpus", corpus, "--thread", "stopped")

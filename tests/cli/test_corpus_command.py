@@ -190,7 +190,7 @@ def test_a_file_in_no_folder_is_the_users_mistake(run: Run, corpus: Path, tmp_pa
 def test_an_export_that_fails_leaves_the_file_that_was_there(
     run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from anabranch.cli import export_command as moving
+    from anabranch.cli import corpus_view as moving
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")

@@ -1,103 +1,70 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, rows_of, write_rows
-from tests.servers.openai_stub import OpenAIStub
-from tests.servers.scripts import SILENT, in_turn
-
-ROWS = (
-    {"id": "a", "question": "What is an anabranch?"},
-    {"id": 2, "text": "Who decoded the waggle dance?"},
-    {"id": "c", "question": "Where is the spare key of the cellar?"},
-)
+from anabranch.cli.question_file import QuestionLine, read_questions
+from anabranch.errors import QuestionError
 
 
-def ask(run: Run, corpus: Path, questions: Path, out: Path, *more: object) -> int:
-    result = run("ask", "--questions", questions, "--out", out, "--corpus", corpus, *more)
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    return result.exit_code
+def lines(folder: Path, *given: str) -> Path:
+    path = folder / "questions.jsonl"
+    path.write_text("\n".join(given), encoding="utf-8")
+    return path
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_each_line_is_what_ask_prints_with_its_id(run: Run, corpus: Path, tmp_path: Path, jobs: int) -> None:
-    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
-    assert ask(run, corpus, questions, out, "--jobs", jobs) == 0
-    rows = rows_of(out)
-    assert [row["id"] for row in rows] == ["a", 2, "c"]
-    assert "blue door" in rows[2]["answer"]
-    alone = json.loads(run("ask", ROWS[0]["question"], "--corpus", corpus, "--json").stdout)
-    assert set(rows[0]) == {"id", *alone}
-    assert rows[0]["answer"] == alone["answer"]
+def test_question_or_text_and_ids_of_both_kinds(tmp_path: Path) -> None:
+    path = lines(tmp_path, '{"id": "a", "question": "Why?"}', "", '{"id": 7, "text": "How?", "answer": "so"}')
+    assert read_questions(path) == [QuestionLine("a", "Why?"), QuestionLine(7, "How?")]
 
 
-def test_what_is_answered_is_not_asked_again(run: Run, corpus: Path, tmp_path: Path) -> None:
-    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
-    ask(run, corpus, write_rows(tmp_path / "some.jsonl", *ROWS[:2]), out)
-    before = out.read_text()
-    out.write_text(before + '{"id": "c", "question": "Where is the sp')
-    assert ask(run, corpus, questions, out) == 0
-    assert out.read_text().startswith(before)
-    assert [row["id"] for row in rows_of(out)] == ["a", 2, "c"]
-    whole = out.read_text()
-    assert ask(run, corpus, questions, out) == 0
-    assert out.read_text() == whole
+def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": "a", "question": "Why?"}\r\n')
+    assert read_questions(path) == [QuestionLine("a", "Why?")]
 
 
-def test_a_question_that_fails_is_recorded_and_tried_again(run: Run, corpus: Path, tmp_path: Path) -> None:
-    questions = write_rows(tmp_path / "q.jsonl", {"id": "odd", "question": "???"}, *ROWS[:1])
-    out = tmp_path / "out.jsonl"
-    assert ask(run, corpus, questions, out) == 1
-    rows = rows_of(out)
-    assert [row["id"] for row in rows] == ["odd", "a"]
-    assert rows[0]["error"]["code"] == "question"
-    assert "no letter" in rows[0]["error"]["message"]
-    assert rows[0]["question"] == "???"
-    assert ask(run, corpus, questions, out) == 1
-    assert [row["id"] for row in rows_of(out)] == ["a", "odd"]
+def test_line_separators_inside_json_text_do_not_cut_the_line(tmp_path: Path) -> None:
+    path = lines(tmp_path, json.dumps({"id": "a", "question": "one\u2028two\x85three"}, ensure_ascii=False))
+    assert read_questions(path)[0].question == "one\u2028two\x85three"
 
 
-def test_bad_lines_are_refused_before_the_start(run: Run, corpus: Path, tmp_path: Path) -> None:
-    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS, {"id": "a", "question": "again"}), tmp_path / "out.jsonl"
-    assert ask(run, corpus, questions, out) == 2
-    assert not out.exists()
+def test_every_bad_line_is_named_by_its_number(tmp_path: Path) -> None:
+    good = '{"id": "a", "question": "Why?"}'
+    path = lines(tmp_path, good, "{", "[]", '{"question": "x"}', '{"id": "b"}', good)
+    with pytest.raises(QuestionError) as caught:
+        read_questions(path)
+    said = str(caught.value)
+    for part in ("line 2: not JSON", "line 3: not a JSON object", "line 4: no 'id'", "line 5: no 'question'"):
+        assert part in said
+    assert "line 6: the id 'a' is that of line 1" in said
 
 
-@pytest.mark.parametrize(
-    "more", [["--thread", "t"], ["--explain"], ["--json"], ["--set", "review=sources"], ["--jobs", "0"]]
-)
-def test_what_does_not_go_together(run: Run, corpus: Path, tmp_path: Path, more: list[str]) -> None:
-    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
-    assert ask(run, corpus, questions, out, *more) == 2
-    assert not out.exists()
+@pytest.mark.parametrize("row", ['{"id": true, "text": "x"}', '{"id": null, "text": "x"}', '{"id": " ", "text": "x"}'])
+def test_an_id_is_text_or_a_number(tmp_path: Path, row: str) -> None:
+    with pytest.raises(QuestionError, match="line 1: no 'id'"):
+        read_questions(lines(tmp_path, row))
 
 
-def test_what_no_question_could_survive_is_said_once(run: Run, tmp_path: Path) -> None:
-    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
-    assert ask(run, tmp_path / "no-corpus", questions, out) == 2
-    assert not out.exists()
+@pytest.mark.parametrize("row", ['{"id": 1, "text": " "}', '{"id": 1, "text": 5}', '{"id": 1, "question": null}'])
+def test_a_question_is_text_that_is_not_blank(tmp_path: Path, row: str) -> None:
+    with pytest.raises(QuestionError, match="line 1: no 'question'"):
+        read_questions(lines(tmp_path, row))
 
 
-@pytest.mark.loopback
-def test_killed_in_the_middle_it_goes_on(run: Run, corpus: Path, tmp_path: Path) -> None:
-    many = [{"id": number, "question": f"What is an anabranch, number {number}?"} for number in range(6)]
-    questions, out = write_rows(tmp_path / "q.jsonl", *many), tmp_path / "out.jsonl"
-    with OpenAIStub(in_turn("NOT FOUND: it", "NOT FOUND: it", SILENT)) as stub:
-        command = [sys.executable, "-m", "anabranch.cli", "ask", "--questions", questions, "--out", out]
-        model = ["--model", "openai:stub", "--base-url", stub.base_url, "--set", "strategy=none"]
-        process = subprocess.Popen(
-            [str(part) for part in [*command, "--corpus", corpus, *model]], stderr=subprocess.DEVNULL
-        )
-        stub.wait_until(lambda calls: len(calls) == 3)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert [row["id"] for row in rows_of(out)] == [0, 1]
-    assert ask(run, corpus, questions, out) == 0
-    assert [row["id"] for row in rows_of(out)] == list(range(6))
+def test_many_bad_lines_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError, match="and 15 more"):
+        read_questions(lines(tmp_path, *["{"] * 20))
+
+
+def test_empty_missing_and_binary_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(QuestionError, match="holds no question"):
+        read_questions(lines(tmp_path, "", ""))
+    with pytest.raises(QuestionError, match="cannot be read"):
+        read_questions(tmp_path / "missing.jsonl")
+    binary = tmp_path / "b.jsonl"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(QuestionError, match="cannot be read"):
+        read_questions(binary)

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, rows_of, write_rows
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import SILENT, in_turn
+
+ROWS = (
+    {"id": "a", "question": "What is an anabranch?"},
+    {"id": 2, "text": "Who decoded the waggle dance?"},
+    {"id": "c", "question": "Where is the spare key of the cellar?"},
+)
+
+
+def ask(run: Run, corpus: Path, questions: Path, out: Path, *more: object) -> int:
+    result = run("ask", "--questions", questions, "--out", out, "--corpus", corpus, *more)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    return result.exit_code
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_each_line_is_what_ask_prints_with_its_id(run: Run, corpus: Path, tmp_path: Path, jobs: int) -> None:
+    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
+    assert ask(run, corpus, questions, out, "--jobs", jobs) == 0
+    rows = rows_of(out)
+    assert [row["id"] for row in rows] == ["a", 2, "c"]
+    assert "blue door" in rows[2]["answer"]
+    alone = json.loads(run("ask", ROWS[0]["question"], "--corpus", corpus, "--json").stdout)
+    assert set(rows[0]) == {"id", *alone}
+    assert rows[0]["answer"] == alone["answer"]
+
+
+def test_what_is_answered_is_not_asked_again(run: Run, corpus: Path, tmp_path: Path) -> None:
+    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
+    ask(run, corpus, write_rows(tmp_path / "some.jsonl", *ROWS[:2]), out)
+    before = out.read_text()
+    out.write_text(before + '{"id": "c", "question": "Where is the sp')
+    assert ask(run, corpus, questions, out) == 0
+    assert out.read_text().startswith(before)
+    assert [row["id"] for row in rows_of(out)] == ["a", 2, "c"]
+    whole = out.read_text()
+    assert ask(run, corpus, questions, out) == 0
+    assert out.read_text() == whole
+
+
+def test_a_question_that_fails_is_recorded_and_tried_again(run: Run, corpus: Path, tmp_path: Path) -> None:
+    questions = write_rows(tmp_path / "q.jsonl", {"id": "odd", "question": "???"}, *ROWS[:1])
+    out = tmp_path / "out.jsonl"
+    assert ask(run, corpus, questions, out) == 1
+    rows = rows_of(out)
+    assert [row["id"] for row in rows] == ["odd", "a"]
+    assert rows[0]["error"]["code"] == "question"
+    assert "no letter" in rows[0]["error"]["message"]
+    assert rows[0]["question"] == "???"
+    assert ask(run, corpus, questions, out) == 1
+    assert [row["id"] for row in rows_of(out)] == ["a", "odd"]
+
+
+def test_bad_lines_are_refused_before_the_start(run: Run, corpus: Path, tmp_path: Path) -> None:
+    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS, {"id": "a", "question": "again"}), tmp_path / "out.jsonl"
+    assert ask(run, corpus, questions, out) == 2
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "more", [["--thread", "t"], ["--explain"], ["--json"], ["--set", "review=sources"], ["--jobs", "0"]]
+)
+def test_what_does_not_go_together(run: Run, corpus: Path, tmp_path: Path, more: list[str]) -> None:
+    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
+    assert ask(run, corpus, questions, out, *more) == 2
+    assert not out.exists()
+
+
+def test_what_no_question_could_survive_is_said_once(run: Run, tmp_path: Path) -> None:
+    questions, out = write_rows(tmp_path / "q.jsonl", *ROWS), tmp_path / "out.jsonl"
+    assert ask(run, tmp_path / "no-corpus", questions, out) == 2
+    assert not out.exists()
+
+
+@pytest.mark.loopback
+def test_killed_in_the_middle_it_goes_on(run: Run, corpus: Path, tmp_path: Path) -> None:
+    many = [{"id": number, "question": f"What is an anabranch, number {number}?"} for number in range(6)]
+    questions, out = write_rows(tmp_path / "q.jsonl", *many), tmp_path / "out.jsonl"
+    with OpenAIStub(in_turn("NOT FOUND: it", "NOT FOUND: it", SILENT)) as stub:
+        command = [sys.executable, "-m", "anabranch.cli", "ask", "--questions", questions, "--out", out]
+        model = ["--model", "openai:stub", "--base-url", stub.base_url, "--set", "strategy=none"]
+        process = subprocess.Popen(
+            [str(part) for part in [*command, "--corpus", corpus, *model]], stderr=subprocess.DEVNULL
+        )
+        stub.wait_until(lambda calls: len(calls) == 3)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert [row["id"] for row in rows_of(out)] == [0, 1]
+    assert ask(run, corpus, questions, out) == 0
+    assert [row["id"] for row in rows_of(out)] == list(range(6))
