@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import chain, repeat
 from pathlib import Path
 
 from anabranch.cli.failures import INTERRUPTED, paragraph
@@ -20,8 +19,8 @@ from anabranch.text.normalization import squeeze
 AGAIN = 1.0
 """Seconds between two tries while another process writes."""
 
-PAUSES = (5.0, 15.0, 60.0)
-"""Seconds between tries after a failure that may pass: a full disk, a model server that is down."""
+PAUSE = 15.0
+"""Seconds between two tries after a failure that may pass: a full disk, a model server that is down."""
 
 
 def keep_watching(
@@ -45,7 +44,7 @@ def keep_watching(
         raise SettingsError("--watch needs a file or a folder to watch.", hint="Leave it out for web pages.")
     runs = _Runs(partial(ingest, corpus=corpus), as_json=as_json)
     try:
-        for _ in changes(watched, skip=_own(corpus), told=_note):
+        for _ in changes(watched, skip=corpus, told=_note):
             # Web pages are fetched once; a single file may be gone for good.
             runs.take(paths if runs.is_first else [path for path in watched if path.exists()])
             if runs.interrupted:
@@ -54,14 +53,6 @@ def keep_watching(
         pass
     _note("Stopped watching. The corpus is good and holds what was finished.")
     return INTERRUPTED
-
-
-def _own(corpus: Path) -> list[Path]:
-    """Return what this program itself writes, maybe in a folder that is watched."""
-    from anabranch.cli.threads import thread_file
-
-    threads = thread_file(str(corpus))
-    return [corpus, *(threads.with_name(f"{threads.name}{end}") for end in ("", "-wal", "-shm", "-journal"))]
 
 
 def _note(said: str) -> None:
@@ -81,7 +72,7 @@ class _Runs:
     def take(self, paths: Sequence[Path | str]) -> None:
         """Ingest until it works, and tell what became of the files that changed."""
         said = ""
-        for pause in chain(PAUSES, repeat(PAUSES[-1])):
+        while True:
             try:
                 report = self._ingest(paths)
             except CorpusLockedError as error:
@@ -95,7 +86,7 @@ class _Runs:
                 _note(f"error: {paragraph(error)}")
                 if isinstance(error, UserError):
                     return
-                time.sleep(pause)
+                time.sleep(PAUSE)
             else:
                 self._tell(report, paths)
                 return

@@ -17,7 +17,7 @@ from anabranch.text.normalization import storable
 _THREADS = (".threads.db", ".threads.db-wal", ".threads.db-shm", ".threads.db-journal")
 """Conversations, which lie beside a corpus."""
 
-LEFT_OUT = frozenset({"node_modules", "__pycache__"})
+_LEFT_OUT = frozenset({"node_modules", "__pycache__"})
 """Folders whose files no person wrote, by name."""
 
 
@@ -73,11 +73,6 @@ class Walked:
 
     files: tuple[FoundFile, ...]
     folders: tuple[Path, ...]
-
-
-def walk(paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False) -> Iterator[FoundFile]:
-    """Yield the files at and below `paths`, in sorted order per path, each file once (see `survey`)."""
-    yield from survey(paths, skip, follow_links=follow_links).files
 
 
 def survey(
@@ -219,7 +214,7 @@ class _Scan:
             if names is None or is_corpus(names):
                 yield folder, place, is_linked
                 continue
-            for name in filter(_counts, names):
+            for name in filter(is_counted, names):
                 path = folder / name
                 real = _real_place(path)
                 if real is None:
@@ -248,8 +243,9 @@ class _Scan:
         return is_new
 
 
-def _counts(name: str) -> bool:
-    return not name.startswith(".") and name not in LEFT_OUT and not name.endswith(_THREADS)
+def is_counted(name: str) -> bool:
+    """Tell by its name whether a file or a folder is gone into: it is not hidden, and a person may have written it."""
+    return not name.startswith(".") and name not in _LEFT_OUT and not name.endswith(_THREADS)
 
 
 def _real_place(path: Path) -> Path | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from anabranch.errors import OperationError
-from anabranch.ingest.directory_walk import LEFT_OUT, must_be_there
+from anabranch.ingest.directory_walk import is_counted, must_be_there
 from anabranch.store.path_arguments import Given, paths_of
 
 SETTLE = 0.4
@@ -54,11 +54,11 @@ def changes(
     must_be_there(wanted)
     folders, files = [path for path in wanted if path.is_dir()], [path for path in wanted if not path.is_dir()]
     filtered = _Filter(folders, [Path(path) for path in paths_of(skip)])
-    identities: dict[Path, Stamp] = {folder: _identity(folder) for folder in folders}
+    singles = _Files(files)
     while True:
-        _await_return(identities, told)
         identities = {folder: _identity(folder) for folder in folders}
-        yield from _until_gone(folders, files, filtered, settle)
+        yield from _until_gone(identities, singles, filtered, settle)
+        _await_return(identities, told)
 
 
 class _Filter:
@@ -74,7 +74,7 @@ class _Filter:
             return False
         folder = next((folder for folder in self._folders if path.is_relative_to(folder)), path.parent)
         names = path.relative_to(folder).parts
-        if any(name.startswith(".") or name in LEFT_OUT for name in names):
+        if not all(map(is_counted, names)):
             return False
         return not names or not any(fnmatch.fnmatch(names[-1], pattern) for pattern in TEMPORARY)
 
@@ -97,13 +97,12 @@ def _is_gone(folder: Path, identity: Stamp) -> bool:
 
 
 def _until_gone(
-    folders: Sequence[Path], files: Sequence[Path], filtered: _Filter, settle: float
+    identities: Mapping[Path, Stamp], singles: _Files, filtered: _Filter, settle: float
 ) -> Iterator[set[Path]]:
     """Yield changes until one of the folders is gone or is another one; first once everything is watched."""
-    identities = [_identity(folder) for folder in folders]
-    singles, is_first = _Files(files), True
-    for found in _ticks(folders, filtered, settle):
-        if [_identity(folder) for folder in folders] != identities:
+    is_first = True
+    for found in _ticks(list(identities), filtered, settle):
+        if any(_identity(folder) != identity for folder, identity in identities.items()):
             return  # before anybody looks into a folder that is not the one it was
         changed = {Path(name) for _, name in found} | singles.changed()
         if changed or is_first:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import UserError
-from anabranch.ingest.directory_walk import FoundFile, survey, walk
+from anabranch.ingest.directory_walk import FoundFile, survey
 
 
 def put(root: Path, *names: str) -> None:
@@ -14,7 +14,7 @@ def put(root: Path, *names: str) -> None:
 
 
 def sources(*paths: Path, skip: tuple[Path, ...] = (), follow_links: bool = False) -> list[str]:
-    return [found.source for found in walk(paths, skip, follow_links=follow_links)]
+    return [found.source for found in survey(paths, skip, follow_links=follow_links).files]
 
 
 def test_a_folder_is_walked_in_sorted_order_whatever_the_kind_of_file(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_folder_is_walked_in_sorted_order_whatever_the_kind_of_file(tmp_path: 
 
 def test_found_says_where_the_file_lies(tmp_path: Path) -> None:
     put(tmp_path, "a/b.md")
-    assert list(walk([tmp_path])) == [FoundFile(tmp_path / "a" / "b.md", "a/b.md")]
+    assert list(survey([tmp_path]).files) == [FoundFile(tmp_path / "a" / "b.md", "a/b.md")]
 
 
 def test_a_single_file_is_called_by_its_name(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
 def test_a_path_that_does_not_exist_raises_before_anything_is_yielded(tmp_path: Path) -> None:
     put(tmp_path, "a.md")
     with pytest.raises(UserError, match="nowhere") as caught:
-        next(walk([tmp_path, tmp_path / "nowhere"]))
+        survey([tmp_path, tmp_path / "nowhere"])
     assert caught.value.hint
 
 
@@ -176,5 +176,5 @@ def test_folders_that_no_person_wrote_are_left_out(tmp_path: Path) -> None:
     for name in ("notes.md", "node_modules/left/pad.js", "src/__pycache__/a.py", "src/a.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x", encoding="utf-8")
-    assert [found.source for found in walk([tmp_path])] == ["notes.md", "src/a.py"]
-    assert [found.source for found in walk([tmp_path / "node_modules"])] == ["left/pad.js"]
+    assert [found.source for found in survey([tmp_path]).files] == ["notes.md", "src/a.py"]
+    assert [found.source for found in survey([tmp_path / "node_modules"]).files] == ["left/pad.js"]
