@@ -25,6 +25,7 @@ from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
 
 MAX_LISTED = 100
+JSON_HAS_ALL = "--json lists them all"
 
 
 def show_stats(folder: Path, *, as_json: bool) -> None:
@@ -71,7 +72,7 @@ def _print_table(console: Console, folder: Path, found: Overview) -> None:
     if table.row_count:
         console.print(table)
     if found.documents > MAX_LISTED:
-        say(console, f"... and {found.documents - MAX_LISTED:,} more; --json lists them all.")
+        say(console, f"... and {found.documents - MAX_LISTED:,} more; {JSON_HAS_ALL}.")
 
 
 STAGES = {"passages": "passages embedded", "merge": "merging the index", "database": "giving room back"}
@@ -112,10 +113,15 @@ def _texts(found: Sequence[Finding]) -> list[str]:
 
 
 def _print_findings(found: Sequence[Finding], style: str) -> None:
-    for finding in found[:MAX_LISTED]:
-        say(results(), f"- {finding.said}", style=style)
-    if len(found) > MAX_LISTED:
-        say(results(), f"... and {len(found) - MAX_LISTED} more; --json lists them all.")
+    _say_first(results(), [finding.said for finding in found], JSON_HAS_ALL, style)
+
+
+def _say_first(console: Console, lines: Sequence[str], where_all: str, style: str) -> None:
+    """Print a line each, up to MAX_LISTED of them, and where the others are."""
+    for line in lines[:MAX_LISTED]:
+        say(console, f"- {line}", style=style)
+    if len(lines) > MAX_LISTED:
+        say(console, f"... and {len(lines) - MAX_LISTED} more; {where_all}.")
 
 
 def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, wait: float) -> None:
@@ -147,10 +153,9 @@ def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
 
 def _tell_losses(report: ExportReport) -> None:
     lines = [f"{torn.source}: {torn.why}; what is left of it is in the export for you to read" for torn in report.torn]
-    for line in [*report.problems, *lines[:MAX_LISTED]]:
+    for line in report.problems:
         say(notes(), f"- {line}", style="red")
-    if len(lines) > MAX_LISTED:
-        say(notes(), f"... and {len(lines) - MAX_LISTED} more; in the export their lines have the kind 'torn'.")
+    _say_first(notes(), lines, "in the export their lines have the kind 'torn'", "red")
     if report.unknown:
         said = f"{counted(report.unknown, 'document')} lost without even a name; ingest the folders again"
         say(notes(), f"- {said}", style="red")
@@ -197,10 +202,8 @@ def import_shown(
 
 
 def _tell_import(report: ImportReport, folder: Path) -> None:
-    for bad in report.bad[:MAX_LISTED]:
-        say(results(), f"- line {bad.line}: {f'{bad.source}: ' if bad.source else ''}{bad.reason}", style="red")
-    if len(report.bad) > MAX_LISTED:
-        say(results(), f"... and {len(report.bad) - MAX_LISTED} more; --json lists them all.")
+    bad = [f"line {bad.line}: {f'{bad.source}: ' if bad.source else ''}{bad.reason}" for bad in report.bad]
+    _say_first(results(), bad, JSON_HAS_ALL, "red")
     counts = (
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {len(report.bad)} bad lines"
     )

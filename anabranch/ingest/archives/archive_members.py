@@ -144,7 +144,7 @@ def tar_members(path: Path, allowance: Allowance, packing: str) -> Iterator[Memb
     """
     with unpacked(path, packing) as file:
         metered = _Metered(file, allowance)
-        with tarfile.open(fileobj=metered, mode="r|", bufsize=_BLOCK, tarinfo=_Strict) as archive:
+        with tarfile.open(fileobj=metered, mode="r|", bufsize=_BLOCK, tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
                 metered.expect(info.size)
                 if info.isdir():
@@ -176,7 +176,7 @@ class _Metered(io.RawIOBase):
         return data
 
 
-class _Strict(tarfile.TarInfo):
+class _StrictHeader(tarfile.TarInfo):
     """A header that says when it is damaged: `TarFile.next` takes that for the end of the archive."""
 
     @classmethod

@@ -16,7 +16,8 @@ LEAST_BYTES = 256 << 20
 
 _PR_SET_PDEATHSIG = 1
 _SIGKILL = 9
-_GRACE = 30.0
+FUSE_GRACE = 30.0
+"""Seconds of the fuse beyond the limit, which the parent keeps as long as it lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +80,20 @@ class Fuse:
     killed; a thread of the C run-time, which needs no interpreter lock, ends it some time after its limit.
     """
 
-    def __init__(self, seconds: float) -> None:
-        """Count nothing yet."""
+    def __init__(self, seconds: float, *, is_needed: bool = sys.platform != "linux") -> None:
+        """Count nothing yet, and never where it is not needed: a thread for each document would cost more than it."""
         self._seconds = seconds
-        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+        self._nowhere = os.open(os.devnull, os.O_WRONLY) if is_needed else None
 
     def light(self) -> None:
         """Start to count, from the beginning."""
-        faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._nowhere)
+        if self._nowhere is not None:
+            faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._nowhere)
 
     def quench(self) -> None:
         """Stop counting: whoever waits for the parent takes as long as that does."""
-        faulthandler.cancel_dump_traceback_later()
-
-
-def fuse_for(limits: Limits) -> Fuse | None:
-    """Return a fuse where one is needed."""
-    return None if sys.platform == "linux" else Fuse(limits.seconds + _GRACE)
+        if self._nowhere is not None:
+            faulthandler.cancel_dump_traceback_later()
 
 
 def _bound(kind: int, most: int) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.isolation.process_limits import confine, fuse_for, too_much_memory, used_bytes
+from anabranch.ingest.isolation.process_limits import FUSE_GRACE, Fuse, confine, too_much_memory, used_bytes
 from anabranch.ingest.isolation.read_and_chunk import read_and_chunk
 from anabranch.ingest.isolation.worker_protocol import (
     Frame,
@@ -66,12 +66,12 @@ class _Reader:
         self._setup = setup
         self._replies = replies
         self._tokens = WordPieces(Path(setup.tokenizer)) if setup.tokenizer else None
-        self._fuse = fuse_for(setup.limits)
+        self._fuse = Fuse(setup.limits.seconds + FUSE_GRACE)
         self._spoke = 0.0
 
     def read(self, path: Path, source: str, real: Path | None, *, is_last: bool) -> None:
         """Send the parts of a file, then how it ended."""
-        self._light()
+        self._fuse.light()
         last: Frame | None = None
         try:
             with heard_by(self._beat):
@@ -85,7 +85,7 @@ class _Reader:
             last = of_end(leaves=is_last or self._has_grown())
         # After a lack of memory, what is free may be in pieces: another process goes on.
         self._send(last or of_error(too_much_memory(source, self._setup.limits), leaves=True))
-        self._quench()
+        self._fuse.quench()
 
     def _has_grown(self) -> bool:
         return used_bytes() > self._setup.limits.bytes // 4
@@ -95,18 +95,10 @@ class _Reader:
             self._send(Frame(Tag.BEAT))
 
     def _send(self, frame: Frame) -> None:
-        self._quench()
+        self._fuse.quench()
         send(self._replies, frame)
         self._spoke = time.monotonic()
-        self._light()
-
-    def _light(self) -> None:
-        if self._fuse is not None:
-            self._fuse.light()
-
-    def _quench(self) -> None:
-        if self._fuse is not None:
-            self._fuse.quench()
+        self._fuse.light()
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:

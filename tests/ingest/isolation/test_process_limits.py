@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from anabranch.errors import SettingsError
-from anabranch.ingest.isolation.process_limits import Limits, fuse_for, too_much_memory, used_bytes
+from anabranch.ingest.isolation.process_limits import Limits, too_much_memory, used_bytes
 
 
 def run(program: str) -> subprocess.CompletedProcess[str]:
@@ -43,17 +43,21 @@ def test_a_stricter_bound_of_the_system_stays() -> None:
 
 
 def test_a_fuse_ends_a_process_that_hangs_in_a_library() -> None:
-    said = run("import ctypes\nfuse = Fuse(0.2)\nfuse.light()\nctypes.PyDLL(None).pause()")
+    said = run("import ctypes\nfuse = Fuse(0.2, is_needed=True)\nfuse.light()\nctypes.PyDLL(None).pause()")
     assert (said.returncode, said.stdout, said.stderr) == (1, "", "")
 
 
 def test_a_fuse_that_was_quenched_ends_nothing() -> None:
-    said = run("import time\nfuse = Fuse(0.2)\nfuse.light()\nfuse.quench()\ntime.sleep(0.6)\nprint('alive')")
+    said = run(
+        "import time\nfuse = Fuse(0.2, is_needed=True)\nfuse.light()\nfuse.quench()\ntime.sleep(0.6)\nprint('alive')"
+    )
     assert (said.returncode, said.stdout) == (0, "alive\n")
 
 
-def test_where_processes_end_with_their_parents_there_is_no_fuse() -> None:
-    assert (fuse_for(Limits()) is None) == (sys.platform == "linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process does not end with its parent")
+def test_where_processes_end_with_their_parents_no_fuse_burns() -> None:
+    said = run("import time\nfuse = Fuse(0.2)\nfuse.light()\ntime.sleep(0.6)\nprint('alive')")
+    assert (said.returncode, said.stdout) == (0, "alive\n")
 
 
 def test_used_memory_is_that_of_the_limit() -> None:
