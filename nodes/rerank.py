@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
-from anabranch.models.rerankers.llm import calls_of
+from anabranch.models.rerankers import Reranker
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.relevance_order import rank_by_relevance
 from anabranch.store.records import embedded_text
@@ -35,39 +35,41 @@ async def rerank(state: RetrievalState, runtime: Runtime[Context], *, order_coun
 
     if context.rerank == "none" or len(fused) < 2:
         return update(fused, "none")
-    if not order_counts and (skipped := await _needless(context, state)):
+    reranker = await reranker_of(context)
+    if not order_counts and (skipped := await _needless(context, state, reranker)):
         return update(fused, "none", skipped=skipped)
     try:
-        return update(await _judged(context, state, fused), context.rerank)
+        return update(await _judged(context, state, fused, reranker), context.rerank)
     except ModelError as error:
         return {**update(fused, "none"), "degraded": [failed("rerank", error)]}
 
 
-async def _needless(context: Context, state: RetrievalState) -> str:
+async def _needless(context: Context, state: RetrievalState, reranker: Reranker) -> str:
     """Say why no model is asked to reorder; empty where it should be."""
-    if context.rerank != "llm":
+    if not reranker.needs_chat:
         return ""
     if not context.rerank_always and await one_call_reads_all(context, state):
         return "all candidates fit one window: their order changes nothing that is read"
     judged = [candidate["id"] for candidate in state["candidates"][: context.rerank_depth]]
-    calls = calls_of(context.rerank_form, len(judged), context.rerank_batch)
+    calls = reranker.chat_calls(len(judged))
     tokens = sum(chunk.tokens for chunk_id, chunk in state["texts"].items() if chunk_id in judged)
     spared = spares(context, state["trace"], calls=calls, tokens=tokens)
     return "" if spared else f"{calls} calls would leave none for the answer"
 
 
-async def _judged(context: Context, state: RetrievalState, fused: list[Candidate]) -> list[Candidate]:
+async def _judged(
+    context: Context, state: RetrievalState, fused: list[Candidate], reranker: Reranker
+) -> list[Candidate]:
     seen = fused[: context.rerank_depth]
     texts = [_text(state["texts"].get(candidate["id"])) for candidate in seen]
-    reranker = await reranker_of(context)
     relevance = await reranker.relevance(state["standalone"], texts)
     relevance += [None] * (len(fused) - len(seen))
     if all(score is None for score in relevance):
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."
         raise ModelError(msg)
-    # Only the chat model's scale has a zero that means "does not help"; what it did not judge is better than that.
     judged = {index: score for index, score in enumerate(relevance) if score is not None}
-    floor = 0.0 if context.rerank == "llm" else min(judged.values()) - 1.0
+    # What was not judged goes before what does not help; on a scale without such a point it goes last.
+    floor = reranker.floor if reranker.floor is not None else min(judged.values()) - 1.0
     ranked = rank_by_relevance([candidate["id"] for candidate in fused], judged, floor=floor)
     by_id = {candidate["id"]: candidate for candidate in fused}
     return [

@@ -11,14 +11,28 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_origin
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 import prompts
 from anabranch.errors import SettingsError
+from anabranch.models.rerankers import RERANKERS
+from anabranch.registry import Registry
 from anabranch.safety.operator import environment, operator
 
 PRIVATE = frozenset({"access"})
@@ -35,6 +49,38 @@ def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
 def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
     """Tell Studio which nodes a field belongs to, and that it is a prompt."""
     return {"langgraph_nodes": list(nodes), **({"langgraph_type": kind} if kind else {})}
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a text setting that names an extension: checked against the registry, and a choice of names in forms.
+
+    Attributes:
+        registry: Where the extension is looked up.
+        others: Names that mean something else, such as "none".
+    """
+
+    registry: Registry[Any]
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the setting takes."""
+        return (*self.others, *self.registry.names)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
+        return core_schema.no_info_after_validator_function(self._known, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(schema) | {"enum": list(self.names)}
+
+    def _known(self, name: str) -> str:
+        if name not in self.names:
+            near = get_close_matches(name, self.names, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            # The name itself is not repeated: what the environment holds may not be the caller's to read.
+            raise ValueError(f"There is no such {self.registry.kind}. {hint}Known: {', '.join(self.names)}")
+        return name
 
 
 def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Field itself returns
@@ -185,7 +231,7 @@ class Context(BaseModel):
         description="The constant of reciprocal rank fusion.",
         json_schema_extra=_on("fuse"),
     )
-    rerank: Literal["none", "llm", "cohere", "cross_encoder"] = Field(
+    rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = Field(
         default="none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
     )
     rerank_model: str | None = Field(

@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # a checkout is enough: nothing has to be installed
@@ -39,9 +38,10 @@ def settings() -> str:
     from nodes.settings import Context
 
     rows = ["| setting | default | what it does |", "|---|---|---|"]
+    schema = Context.model_json_schema()["properties"]
     for name, field in Context.model_fields.items():
         default = "the prompt in `prompts/`" if name.endswith("_prompt") else f"`{field.default!r}`"
-        choices = [repr(choice) for choice in get_args(field.annotation) if isinstance(choice, str)]
+        choices = [repr(choice) for choice in schema[name].get("enum", ())]
         said = " / ".join(choices)
         rows.append(f"| `{name}` | {default} | {field.description}{f' One of {said}.' if said else ''} |")
     return "\n".join(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -29,6 +30,31 @@ class Embedder(Tokens, Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per text, in order. The same text always gives the same row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """What an embedder may be told.
+
+    Attributes:
+        model: What stands behind the colon of its spelling, as in `openai:text-embedding-3-small`; empty without one.
+        base_url: An OpenAI-compatible server.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+
+
+class EmbedderType(Protocol):
+    """What `anabranch.models.embedders.EMBEDDERS` holds: a class of embedders, or whatever else makes one."""
+
+    def from_settings(self, settings: EmbedderSettings) -> Embedder:
+        """Make one; called in a thread, so it may block.
+
+        Raises:
+            UserError: A key is missing, or the settings are wrong.
+        """
         ...
 
 

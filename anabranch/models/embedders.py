@@ -1,16 +1,31 @@
-"""From the spelling in a setting to an embedder ready for use."""
+"""From the spelling in a setting to an embedder ready for use.
+
+A spelling is the name of an embedder, alone or with a model behind a colon, or the path of a folder. Another package
+adds an embedder as `anabranch.registry` says: a class as in `anabranch.models.embedder`, with a class method
+`from_settings(settings: EmbedderSettings)`.
+"""
 
 from __future__ import annotations
 
 import threading
+from difflib import get_close_matches
 from pathlib import Path
 
 from anabranch.errors import SettingsError
-from anabranch.models.embedder import Embedder
+from anabranch.models.embedder import Embedder, EmbedderSettings, EmbedderType
 from anabranch.models.lru import LRU
 from anabranch.models.sentence_folder import model_file
+from anabranch.registry import Registry
 
 DEFAULT_EMBEDDER = "minilm"
+
+EMBEDDERS: Registry[EmbedderType] = Registry(
+    "embedder",
+    {
+        "minilm": "anabranch.models.onnx_embedder:OnnxEmbedder",
+        "openai": "anabranch.models.openai_embedding:OpenAIEmbedder",
+    },
+)
 
 _lock = threading.Lock()
 KEPT = 8
@@ -23,8 +38,9 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
     """Return the embedder of that spelling, made once and kept for a while; blocks, so call it from a thread.
 
     Args:
-        spec: `minilm`, `openai:<model>`, or the path of a folder (see `anabranch.models.sentence_folder`).
-        base_url: OpenAI-compatible server, for `openai:` alone.
+        spec: `minilm`, `openai:<model>`, the name of another package's embedder with or without a model, or the path of
+            a folder (see `anabranch.models.sentence_folder`).
+        base_url: OpenAI-compatible server, for hosted embedders.
 
     Raises:
         SettingsError: The spelling is none of these.
@@ -45,18 +61,20 @@ def settled_spec(spec: str) -> str:
     """Return the spelling that means the same from anywhere: a folder becomes absolute.
 
     Raises:
-        SettingsError: Neither `minilm`, nor `openai:<model>`, nor a folder with a model.
+        SettingsError: Neither an embedder, nor a folder with a model.
     """
     spec = spec.strip()
-    provider, _, model = spec.partition(":")
-    if spec == DEFAULT_EMBEDDER or (provider == "openai" and model):
+    name, colon, model = spec.partition(":")
+    if name in EMBEDDERS and (model or not colon):
         return spec
     if spec and Path(spec).is_dir():
         model_file(Path(spec))
         return str(Path(spec).resolve())
     msg = f"Unknown embedder {spec!r}."
-    hint = "Use 'minilm', 'openai:text-embedding-3-small', or the path of a folder with model.onnx and tokenizer.json."
-    raise SettingsError(msg, hint=hint)
+    near = get_close_matches(name, EMBEDDERS.names, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    known = f"Use one of {', '.join(EMBEDDERS.names)} (openai:text-embedding-3-small, say)"
+    raise SettingsError(msg, hint=f"{hint}{known}, or the path of a folder with model.onnx and tokenizer.json.")
 
 
 def _newest(folder: Path) -> int:
@@ -66,14 +84,9 @@ def _newest(folder: Path) -> int:
 
 
 def _new_embedder(spec: str, base_url: str | None) -> Embedder:
-    if spec == DEFAULT_EMBEDDER:
-        from anabranch.models.onnx_embedder import OnnxEmbedder
-
-        return OnnxEmbedder()
-    if spec.startswith("openai:"):
-        from anabranch.models.openai_embedding import OpenAIEmbedder
-
-        return OpenAIEmbedder(spec.removeprefix("openai:"), base_url)
+    name, _, model = spec.partition(":")
+    if name in EMBEDDERS:
+        return EMBEDDERS.get(name).from_settings(EmbedderSettings(model, base_url))
     from anabranch.models.onnx_embedder import OnnxEmbedder
 
     return OnnxEmbedder(Path(spec))

@@ -11,13 +11,13 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.embedder import Vectors
+from anabranch.models.embedder import EmbedderSettings, Vectors
 from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
 from anabranch.models.onnx_session import open_session
 from anabranch.models.pooling import POOLINGS
@@ -55,6 +55,18 @@ class OnnxEmbedder:
         self._pieces = WordPieces(self._files.tokenizer, limit=self._recipe.limit)
         self._lock = threading.Lock()
         self._session: Any = None
+
+    @classmethod
+    def from_settings(cls, settings: EmbedderSettings) -> Self:
+        """Make the bundled one.
+
+        Raises:
+            SettingsError: A model was named: it has but one.
+        """
+        if settings.model:
+            msg = f"The embedder 'minilm' has no models to choose from, so 'minilm:{settings.model}' is none."
+            raise SettingsError(msg, hint="Use 'minilm' alone, or the path of a folder with a model of your own.")
+        return cls()
 
     @property
     def name(self) -> str:

@@ -6,13 +6,13 @@ import os
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from pydantic import SecretStr
 
-from anabranch.errors import AnabranchError, MissingKeyError
-from anabranch.models.embedder import Vectors
+from anabranch.errors import AnabranchError, MissingKeyError, SettingsError
+from anabranch.models.embedder import EmbedderSettings, Vectors
 from anabranch.models.provider_errors import sorted_error
 from anabranch.models.vector_norm import unit_rows
 from anabranch.models.wordpiece_tokenizer import WordPieces
@@ -48,6 +48,19 @@ class OpenAIEmbedder:
         self._pieces = WordPieces()
         self._lock = threading.Lock()
         self._dimension = _DIMENSIONS.get(model) if base_url is None else None
+
+    @classmethod
+    def from_settings(cls, settings: EmbedderSettings) -> Self:
+        """Make one for a model, which has to be named: what it is decides what every vector of a corpus is.
+
+        Raises:
+            SettingsError: No model was named.
+            MissingKeyError: As for making one.
+        """
+        if not settings.model:
+            msg = "The embedder 'openai' needs the name of a model."
+            raise SettingsError(msg, hint="Write it behind a colon: openai:text-embedding-3-small.")
+        return cls(settings.model, settings.base_url)
 
     @property
     def name(self) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import ref
 
-from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.rerankers import Reranker
+from anabranch.models.rerankers import RERANKERS, Reranker, RerankerSettings
 from anabranch.readers.document import Chunk
 from anabranch.store.corpus_handles import HANDLES, open_corpus
 from anabranch.store.protocol import CorpusStore, Scope
@@ -85,23 +84,16 @@ async def reranker_of(context: Context) -> Reranker:
     Raises:
         UserError: It cannot work as configured.
     """
-    from anabranch.models.rerankers.cohere import CohereReranker
-    from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
-    from anabranch.models.rerankers.llm import LLMReranker
-
-    if context.rerank == "cohere":
-        return CohereReranker(context.rerank_model, timeout=context.model_timeout, retries=context.model_retries)
-    if context.rerank == "cross_encoder":
-        return await asyncio.to_thread(CrossEncoderReranker, context.rerank_model)  # loads the model
-    chat = await model_of(context)
-    if chat is None:
-        msg = "rerank: llm needs a chat model, and none is configured."
-        raise SettingsError(msg, hint="Set `model`, or choose another `rerank`.")
-    return LLMReranker(
-        chat,
-        listwise=context.rerank_prompt or RERANK_LISTWISE,
-        batches=context.rerank_prompt or RERANK,
+    settings = RerankerSettings(
+        model=context.rerank_model,
+        timeout=context.model_timeout,
+        retries=context.model_retries,
+        concurrency=context.max_concurrency,
         form=context.rerank_form,
         batch=context.rerank_batch,
-        concurrency=context.max_concurrency,
+        listwise_prompt=context.rerank_prompt or RERANK_LISTWISE,
+        batch_prompt=context.rerank_prompt or RERANK,
+        chat=await model_of(context),
     )
+    # In a thread: its package is imported and its model loaded here.
+    return await asyncio.to_thread(lambda: RERANKERS.get(context.rerank).from_settings(settings))

@@ -7,11 +7,12 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Self
 
 from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError
 from anabranch.models.clients import Clients
 from anabranch.models.provider_errors import sorted_error
+from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.usage import count_call, count_repairs, note_failure
 
 DEFAULT_MODEL = "rerank-v4.0-fast"
@@ -22,7 +23,7 @@ MAX_CHARS = 16_000
 """A document is cut here; the endpoint itself reads 4,096 tokens of each."""
 
 
-class CohereReranker:
+class CohereReranker(Reranker):
     """Maps results back by index, never by text."""
 
     name = "cohere"
@@ -54,6 +55,11 @@ class CohereReranker:
         self._model = model or DEFAULT_MODEL
         self._timeout = timeout
         self._retries = retries
+
+    @classmethod
+    def from_settings(cls, settings: RerankerSettings) -> Self:
+        """Make one for the model in `rerank_model`."""
+        return cls(settings.model, timeout=settings.timeout, retries=settings.retries)
 
     async def relevance(self, question: str, texts: Sequence[str]) -> list[float | None]:
         """Return Cohere's relevance scores, from 0 to 1; blank texts are never sent and stay unjudged.

@@ -10,12 +10,13 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import ModelError
+from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.rerankers.onnx_cross_encoder import PairModel, load_pair_model
 
 BATCH_TOKENS = 4_096
@@ -33,7 +34,7 @@ MAX_QUESTION_CHARS = 2_000
 _POOL = ThreadPoolExecutor(max_workers=2, thread_name_prefix="anabranch-rerank")
 
 
-class CrossEncoderReranker:
+class CrossEncoderReranker(Reranker):
     """Scores pairs in a worker thread; making one loads the model, which blocks."""
 
     name = "cross_encoder"
@@ -45,6 +46,11 @@ class CrossEncoderReranker:
             SettingsError: No folder was given, a file is missing or damaged, or the model is no cross-encoder.
         """
         self._model = load_pair_model(folder)
+
+    @classmethod
+    def from_settings(cls, settings: RerankerSettings) -> Self:
+        """Load the model of the folder in `rerank_model`."""
+        return cls(settings.model)
 
     async def relevance(self, question: str, texts: Sequence[str]) -> list[float | None]:
         """Return the model's score for each pair: its logit, or of two labels how far the relevant one leads.

@@ -4,49 +4,54 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Literal
+from typing import Self
 
+from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
+from anabranch.models.rerankers import Reranker, RerankerSettings, RerankForm
 from anabranch.models.rerankers.llm.batched_rerank import judge_batches
 from anabranch.models.rerankers.llm.listwise_rerank import WINDOW, judge_window
 
-Form = Literal["auto", "listwise", "batches"]
 
-
-def calls_of(form: Form, count: int, batch: int) -> int:
-    """Return the model calls, all at the same time, that judging `count` candidates takes."""
-    return 1 if _in_one_window(form, count) else -(-count // batch)
-
-
-def _in_one_window(form: Form, count: int) -> bool:
-    return form == "listwise" or (form == "auto" and count <= WINDOW)
-
-
-class LLMReranker:
+class LLMReranker(Reranker):
     """Judges the candidates in one window, or in batches that go out at the same time: one round trip either way."""
 
     name = "llm"
+    needs_chat = True
+    # Its prompt says what 0 means; scores from 1 on say how much a passage helps.
+    floor = 0.0
 
-    def __init__(
-        self, chat: Chat, *, listwise: str, batches: str, form: Form = "auto", batch: int = 10, concurrency: int = 8
-    ) -> None:
+    def __init__(self, chat: Chat, settings: RerankerSettings) -> None:
         """Keep the model and its instructions.
 
         Args:
             chat: The chat model.
-            listwise: Instructions for one window.
-            batches: Instructions for a batch.
-            form: `listwise`: one call over the first 20 candidates. `batches`: ceil(n / batch) calls over all of them.
-                `auto`: whichever judges all of them in fewer calls.
-            batch: Candidates that a call is the first to judge.
-            concurrency: Calls at once.
+            settings: Its prompts, and the form: `listwise` is one call over the first 20 candidates, `batches` is
+                ceil(n / batch) calls over all of them, `auto` whichever judges all of them in fewer calls.
         """
         self._chat = chat
-        self._listwise = listwise
-        self._batches = batches
-        self._form: Form = form
-        self._batch = batch
-        self._gate = asyncio.Semaphore(concurrency)
+        self._settings = settings
+        self._gate = asyncio.Semaphore(settings.concurrency)
+
+    @classmethod
+    def from_settings(cls, settings: RerankerSettings) -> Self:
+        """Make one.
+
+        Raises:
+            SettingsError: There is no chat model.
+        """
+        if settings.chat is None:
+            msg = "rerank: llm needs a chat model, and none is configured."
+            raise SettingsError(msg, hint="Set `model`, or choose another `rerank`.")
+        return cls(settings.chat, settings)
+
+    def chat_calls(self, count: int) -> int:
+        """Return the calls, all at the same time, that judging `count` candidates takes."""
+        return 1 if self._in_one_window(count) else -(-count // self._settings.batch)
+
+    def _in_one_window(self, count: int) -> bool:
+        form: RerankForm = self._settings.form
+        return form == "listwise" or (form == "auto" and count <= WINDOW)
 
     async def relevance(self, question: str, texts: Sequence[str]) -> list[float | None]:
         """Return relevances from 0 to 10, None for what was not judged: blank, past the window, not named.
@@ -63,13 +68,13 @@ class LLMReranker:
         if not wanted:
             return result
         shown = [texts[index] for index in wanted]
-        if _in_one_window(self._form, len(shown)):
-            scores = await judge_window(self._chat, self._listwise, question, shown)
+        settings = self._settings
+        if self._in_one_window(len(shown)):
+            scores = await judge_window(self._chat, settings.listwise_prompt, question, shown)
         else:
-            scores = await judge_batches(self._chat, self._batches, question, shown, size=self._batch, gate=self._gate)
+            scores = await judge_batches(
+                self._chat, settings.batch_prompt, question, shown, size=settings.batch, gate=self._gate
+            )
         for place, score in scores.items():
             result[wanted[place]] = score
         return result
-
-
-__all__ = ["Form", "LLMReranker", "calls_of"]

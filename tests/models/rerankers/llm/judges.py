@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from anabranch.models.chat import ChatSettings, load_chat
+from anabranch.models.rerankers import RerankerSettings
 from anabranch.models.rerankers.llm import LLMReranker
 from prompts import RERANK, RERANK_LISTWISE
 from tests.graph.replies import passages_in
@@ -41,5 +42,6 @@ async def relevance(reply: Any, texts: list[str], **options: Any) -> tuple[list[
     """Rerank against a stub; return the relevances and the stub with its calls."""
     with OpenAIStub(reply) as stub:
         chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0))
-        reranker = LLMReranker(chat, listwise=RERANK_LISTWISE, batches=RERANK, **options)
+        settings = RerankerSettings(listwise_prompt=RERANK_LISTWISE, batch_prompt=RERANK, chat=chat, **options)
+        reranker = LLMReranker.from_settings(settings)
         return await reranker.relevance("q", texts), stub

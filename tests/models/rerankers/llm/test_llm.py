@@ -8,7 +8,9 @@ import time
 import pytest
 
 from anabranch.errors import MissingKeyError, ModelError
-from anabranch.models.rerankers.llm import Form, calls_of
+from anabranch.models.chat import ChatSettings, load_chat
+from anabranch.models.rerankers import RerankerSettings, RerankForm
+from anabranch.models.rerankers.llm import LLMReranker
 from anabranch.models.usage import metered
 from tests.graph.replies import passages_in
 from tests.models.rerankers.llm.judges import either, relevance
@@ -29,10 +31,12 @@ TEXTS = [f"passage {n % 10}" for n in range(100)]
         ("batches", 20, 2), ("batches", 30, 3), ("batches", 100, 10),
     ],
 )  # fmt: skip
-async def test_llamaindex_r8_any_number_of_calls_is_one_round(form: Form, count: int, calls: int) -> None:
+async def test_llamaindex_r8_any_number_of_calls_is_one_round(form: RerankForm, count: int, calls: int) -> None:
     # the peer sends one batch after the other
     scores, stub = await relevance(together(either, calls), TEXTS[:count], form=form, concurrency=16)
-    assert len(stub.calls) == calls == calls_of(form, count, 10)
+    chat = await load_chat(ChatSettings("openai:stub", stub.base_url))
+    planned = LLMReranker.from_settings(RerankerSettings(form=form, chat=chat)).chat_calls(count)
+    assert len(stub.calls) == calls == planned
     assert stub.rounds() == 1
     seen = count if form != "listwise" else min(count, 20)
     assert [score is None or round(score) == n % 10 for n, score in enumerate(scores[:seen])] == [True] * seen
@@ -58,7 +62,7 @@ async def test_calls_at_once_are_held_to_the_limit() -> None:
 
 
 @pytest.mark.parametrize("form", ["listwise", "batches"])
-async def test_blank_texts_are_not_sent_and_nothing_is_not_asked(form: Form) -> None:
+async def test_blank_texts_are_not_sent_and_nothing_is_not_asked(form: RerankForm) -> None:
     scores, stub = await relevance(either, ["a 3", "", "b 7", " \n"], form=form)
     assert [None if score is None else round(score) for score in scores] == [3, None, 7, None]
     assert list(passages_in(stub.calls[0].request).values()) == ["a 3", "b 7"]
@@ -68,7 +72,7 @@ async def test_blank_texts_are_not_sent_and_nothing_is_not_asked(form: Form) -> 
 
 
 @pytest.mark.parametrize("form", ["listwise", "batches"])
-async def test_passages_are_shown_in_the_order_given(form: Form) -> None:
+async def test_passages_are_shown_in_the_order_given(form: RerankForm) -> None:
     # RankGPT over a random order drops from 65.8 to 25.2 nDCG@10
     _, stub = await relevance(either, ["c 1", "a 9", "b 5"], form=form)
     user = stub.calls[0].request.user
@@ -76,7 +80,7 @@ async def test_passages_are_shown_in_the_order_given(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", ["listwise", "batches"])
-async def test_a_failing_server_is_an_error_and_a_wrong_key_is_said(form: Form) -> None:
+async def test_a_failing_server_is_an_error_and_a_wrong_key_is_said(form: RerankForm) -> None:
     with pytest.raises(ModelError):
         await relevance(scripts.BROKEN, ["a", "b"], form=form)
     with pytest.raises(MissingKeyError):
@@ -85,14 +89,14 @@ async def test_a_failing_server_is_an_error_and_a_wrong_key_is_said(form: Form) 
 
 @pytest.mark.parametrize("form", ["listwise", "batches"])
 @pytest.mark.parametrize("reply", ["no idea", "Doc: 0, Relevance: 9", "Doc: 99, Relevance: 9", "Relevance: high"])
-async def test_an_unreadable_reply_is_an_error_and_no_order(form: Form, reply: str) -> None:
+async def test_an_unreadable_reply_is_an_error_and_no_order(form: RerankForm, reply: str) -> None:
     with pytest.raises(ModelError, match="judged none of 2 passages"):
         await relevance(reply, ["a", "b"], form=form)
 
 
 @pytest.mark.parametrize("form", ["listwise", "batches"])
 @pytest.mark.parametrize("reply", ["None", "None of the passages helps.", '{"ranking": []}', "No relevant passages."])
-async def test_that_nothing_helps_is_a_verdict(form: Form, reply: str) -> None:
+async def test_that_nothing_helps_is_a_verdict(form: RerankForm, reply: str) -> None:
     scores, _ = await relevance(reply, ["a", "b"], form=form)
     assert scores == [0.0, 0.0]
 

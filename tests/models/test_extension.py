@@ -1,0 +1,130 @@
+"""Another package's reranker and embedder: two files each, and the graph, the command line and the forms know them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from anabranch.errors import SettingsError
+from anabranch.models.embedders import settled_spec
+from nodes.settings import Context
+from tests.conftest import REPOSITORY
+
+RERANKER = """
+from anabranch.models.rerankers import Reranker
+
+class Shortest(Reranker):
+    name = "shortest"
+
+    @classmethod
+    def from_settings(cls, settings):
+        return cls()
+
+    async def relevance(self, question, texts):
+        return [-float(len(text)) for text in texts]
+"""
+
+EMBEDDER = """
+import numpy as np
+from anabranch.models.wordpiece_tokenizer import WordPieces
+
+class Letters:
+    dimension = 26
+
+    @classmethod
+    def from_settings(cls, settings):
+        made = cls()
+        made.name = f"letters:{settings.model}"
+        return made
+
+    def __init__(self):
+        pieces = WordPieces()
+        self.tokenizer, self.count, self.offsets = pieces.file, pieces.count, pieces.offsets
+
+    def embed(self, texts):
+        counts = [[1 + text.lower().count(chr(97 + letter)) for letter in range(26)] for text in texts]
+        rows = np.array(counts, dtype=np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+"""
+
+INGEST = """
+from anabranch.ingest.pipeline import ingest
+assert ingest(["documents"], "corpus"{options}).count("added") == 2
+"""
+
+SEARCH = """
+import asyncio, json
+from graph.search import graph
+from nodes.settings import Context
+state = asyncio.run(graph.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
+step = next(step for step in state["trace"] if step["node"] == {node!r})
+print(json.dumps([state["candidates"], step, Context.model_json_schema()["properties"]["rerank"]]))
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents/long.md").write_text("Bees are kept by Mr Jansen, " + "who has many hives, " * 9)
+    (tmp_path / "documents/short.md").write_text("A weir.")
+    return tmp_path
+
+
+def installed(home: Path, kind: str, place: str, source: str) -> None:
+    """Write the package: a module, and the metadata that pip would write for it. Nothing of Anabranch is touched."""
+    package, metadata = home / "package", home / "package/theirs-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (package / "theirs.py").write_text(source)
+    (metadata / "entry_points.txt").write_text(f"[anabranch.{kind}s]\n{place}\n")
+    assert len([file for file in package.rglob("*") if file.is_file()]) == 2
+
+
+def python(home: Path, code: str, *arguments: str) -> str:
+    """Run code in a process of its own, where the package is installed; return what it prints."""
+    path = os.pathsep.join([str(home / "package"), str(REPOSITORY)])
+    command = [sys.executable, "-c", code, *arguments]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=home, env=environ | {"PYTHONPATH": path}, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
+    return done.stdout
+
+
+def doctor(home: Path, *arguments: str) -> dict[str, dict[str, str]]:
+    said = python(home, "from anabranch.cli import main; main()", "doctor", "--corpus", "corpus", "--json", *arguments)
+    return {check["name"]: check for check in json.loads(said)["checks"]}
+
+
+def test_a_reranker_of_another_package_is_two_files(home: Path) -> None:
+    installed(home, "reranker", "shortest = theirs:Shortest", RERANKER)
+    search = INGEST.format(options="") + SEARCH.format(options=", rerank='shortest'", node="rerank")
+    candidates, step, form = json.loads(python(home, search))
+    assert step["counts"]["by"] == "shortest"
+    assert [candidate["fused"] for candidate in candidates] == [2, 1]
+    assert "shortest" in form["enum"]
+    assert doctor(home, "--set", "rerank=shortest")["rerank"] == {
+        "name": "rerank", "status": "ok", "said": "shortest", "hint": ""
+    }  # fmt: skip
+
+
+def test_an_embedder_of_another_package_is_two_files(home: Path) -> None:
+    installed(home, "embedder", "letters = theirs:Letters", EMBEDDER)
+    ingest = INGEST.format(options=", embedder='letters:latin'")
+    candidates, *_ = json.loads(python(home, ingest + SEARCH.format(options="", node="retrieve")))
+    assert len(candidates) == 2
+    assert "embedder letters:latin (26)" in doctor(home)["corpus"]["said"]
+
+
+def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ValidationError, match="Did you mean 'cohere'"):
+        Context(rerank="cohre")
+    with pytest.raises(SettingsError) as caught:
+        settled_spec("minilmm")
+    assert "Did you mean 'minilm'?" in str(caught.value.hint)
