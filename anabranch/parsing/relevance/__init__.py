@@ -5,11 +5,9 @@ No passage is ever lost to a bad reply.
 
 from __future__ import annotations
 
-from anabranch.parsing.relevance.listwise_reply import read_listwise
-from anabranch.parsing.relevance.ranking_reply import parse_ranking
-from anabranch.parsing.relevance.relevance_scores import Judgements, parse_relevance, read_judgements, says_none
+from anabranch.parsing.relevance.ranking_reply import parse_ranking, read_listwise
+from anabranch.parsing.relevance.relevance_scores import BEST, Judgements, parse_relevance, read_judgements, says_none
 from anabranch.parsing.relevance.scale_alignment import aligned, on_ten
-from anabranch.parsing.relevance.score_words import BEST
 
 __all__ = [
     "BEST",

@@ -8,11 +8,52 @@ from typing import NamedTuple
 
 from anabranch.parsing.json_repair import MAX_REPLY, find_json
 from anabranch.parsing.reasoning_blocks import drop_thinking
-from anabranch.parsing.relevance.score_lines import from_lines
-from anabranch.parsing.relevance.score_table import from_table
-from anabranch.parsing.relevance.score_words import BEST, DOC, DOC_KEYS, SCORE_KEYS, document_of, score_of
 
-Judgement = tuple[int, float | None]
+BEST = 10.0
+
+DOC = r"(?:doc(?:ument)?|passage|source|text|id)s?"
+SCORE = r"(?:relevance|relevancy|relevant|score|rating)"
+_NUMBER = r"(?<![\d.,])-?\d{1,6}(?:[.,]\d{1,6})?(?!\w)"
+_RANGE = r"(?:(?:[-–—]|[^\S\n]to[^\S\n])(?P<upto>\d{1,6}(?:[.,]\d{1,6})?)(?!\w))?"
+_UNIT = r"(?:\s*(?:/|out[^\S\n]+of)\s*(?P<scale>\d{1,4})(?!\d)|\s*(?P<percent>%|per\s?cent))?"
+VALUE = rf"(?P<score>{_NUMBER}){_RANGE}{_UNIT}"
+
+DOC_KEYS = ("doc", "document", "passage", "id", "index", "number", "doc_id", "document_id", "passage_id", "n")
+SCORE_KEYS = ("relevance", "score", "rating", "relevance_score", "relevancy")
+
+_WHOLE_VALUE = re.compile(rf"^\s*{VALUE}\s*$")
+_INTEGER = re.compile(r"\D{0,12}?(\d{1,6})\D{0,2}")
+
+
+def value_in(match: re.Match[str]) -> float | None:
+    """Return a relevance on the scale to 10 from a match of `VALUE`; the middle of a range."""
+    score = float(match["score"].replace(",", "."))
+    if match["upto"] and score >= 0:
+        score = (score + float(match["upto"].replace(",", "."))) / 2
+    if match["percent"]:
+        return score * BEST / 100
+    if match["scale"]:
+        scale = int(match["scale"])
+        return score * BEST / scale if scale else None
+    return score
+
+
+def document_of(value: object) -> int | None:
+    """Return the number in 2, "2", "Doc 2" or "[2]"; None for a negative one and for what is no number."""
+    text = str(value).strip()[:40]
+    match = None if isinstance(value, bool | float) or text.startswith("-") else _INTEGER.fullmatch(text)
+    return int(match[1]) if match else None
+
+
+def score_of(value: object) -> float | None:
+    """Return the relevance in 7, "7/10", "70 %" or {"relevance": 7}; None where there is none."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in SCORE_KEYS if key in value), None)
+    match = None if isinstance(value, bool) else _WHOLE_VALUE.match(str(value)[:40])
+    return value_in(match) if match else None
+
+
+ScoredDoc = tuple[int, float | None]
 
 _SMALLEST = re.compile(r"\{[^{}]{0,2000}\}|\[\s*\"?\d{1,6}\"?\s*,[^\[\]{}]{1,40}\]")
 _NONE = re.compile(
@@ -87,7 +128,7 @@ def _ends_unread(text: str, unread: set[int]) -> bool:
     )
 
 
-def _from_any_json(text: str, count: int) -> list[Judgement]:
+def _from_any_json(text: str, count: int) -> list[ScoredDoc]:
     """Return what the first JSON value says, or each of the smallest ones where together they say more.
 
     They do where a value is on each line, where a list has no end, and where a comma is missing.
@@ -102,7 +143,7 @@ def _has_no_end(text: str) -> bool:
     return sum(map(text.count, "[{")) > sum(map(text.count, "]}"))
 
 
-def _from_json(value: object, count: int) -> Iterator[Judgement]:
+def _from_json(value: object, count: int) -> Iterator[ScoredDoc]:
     """Yield judgements from [{"doc": 1, "relevance": 7}], {"1": 7}, [[1, 7]], or either under a key of an object."""
     if isinstance(value, list):
         for item in value[: 10 * max(count, 0)]:
@@ -116,7 +157,7 @@ def _from_json(value: object, count: int) -> Iterator[Judgement]:
                 yield from _from_json(item, count)
 
 
-def _from_item(item: object) -> Iterator[Judgement]:
+def _from_item(item: object) -> Iterator[ScoredDoc]:
     if isinstance(item, list) and len(item) == 2:
         item = {"doc": item[0], "score": item[1]}
     if not isinstance(item, dict):
@@ -125,3 +166,65 @@ def _from_item(item: object) -> Iterator[Judgement]:
     doc = document_of(next((fields[key] for key in DOC_KEYS if key in fields), None))
     if doc is not None:
         yield doc, score_of(next((fields[key] for key in SCORE_KEYS if key in fields), None))
+
+
+MAX_ROWS = 1_000
+
+_DOC_COLUMN = re.compile(rf"{DOC}\b", re.IGNORECASE)
+_SCORE_COLUMN = re.compile(rf"(?:\w+ )?{SCORE}\b", re.IGNORECASE)
+
+
+def from_table(text: str) -> Iterator[tuple[int, float | None]]:
+    """Yield (number of the passage, relevance) from the rows below a header that names both columns."""
+    columns: tuple[int, int] | None = None
+    for line in text.splitlines()[:MAX_ROWS]:
+        cells = _cells(line)
+        if len(cells) < 2:
+            columns = None
+        elif columns is None:
+            columns = _columns(cells)
+        elif len(cells) > max(columns) and (doc := document_of(cells[columns[0]])) is not None:
+            yield doc, score_of(cells[columns[1]])
+
+
+def _cells(line: str) -> list[str]:
+    if "|" not in line:
+        return []
+    return [cell.strip(" \t*`_") for cell in line[:1_000].strip().strip("|").split("|")]
+
+
+def _columns(cells: list[str]) -> tuple[int, int] | None:
+    doc = next((place for place, cell in enumerate(cells) if _DOC_COLUMN.match(cell)), None)
+    score = next((place for place, cell in enumerate(cells) if place != doc and _SCORE_COLUMN.match(cell)), None)
+    return (doc, score) if doc is not None and score is not None else None
+
+
+_MARKUP = re.compile(r"[*_`|]+")
+
+# A number on the next line is a score only if it stands there alone: it may be the number of the next item of a list.
+_BEFORE_SCORE = r"(?:[^\S\n]|[:=(\[\"'])*(?:\n\s*(?=-?\d[\d.,/%]*[^\S\n]*(?:\n|\Z)))?"
+
+_LABELLED = re.compile(
+    rf"\b{DOC}\b[\s.:=#\[(]*(?:(?:no|number|id)\b[\s.:=#]*)?(?P<doc>-?\d{{1,6}})(?!\d)"
+    rf"(?P<between>(?:(?!\b{DOC}\b[\s.:=#\[(]*-?\d|\b{SCORE}\b\s*(?:score)?\s*[:=]).){{0,300}}?)"
+    rf"\b{SCORE}\b[^\S\n]*(?:score|is|of)?{_BEFORE_SCORE}{VALUE}",
+    re.IGNORECASE | re.DOTALL,
+)
+_BARE = re.compile(
+    rf"^\W*(?:{DOC}\b[\s.:=#]*)?(?P<doc>-?\d{{1,6}})(?!\d)\s*[\])]?[\s:,;=>(\[.–—-]*?[\s:,;=>(\[]"
+    rf"(?:(?:(?!\b{DOC}\b[\s.:=#\[(]*-?\d)[^\n])*?\b{SCORE}\b[\s:=(]*)?{VALUE}\s*[)\]]?[\s.,;]*$",
+    re.IGNORECASE,
+)
+
+_CHAIN = re.compile(r"\d\s*\]?\s*>\s*\[?\s*\d")
+"""A piece of a ranking without scores: "[2] > [1]"."""
+
+
+def from_lines(text: str) -> Iterator[tuple[int, float | None]]:
+    """Yield (number of the passage, relevance): the labelled judgements first, then the bare ones."""
+    plain = _MARKUP.sub(" ", text)
+    for match in _LABELLED.finditer(plain):
+        yield int(match["doc"]), value_in(match)
+    for line in plain.splitlines():
+        if not _CHAIN.search(line[:200]) and (bare := _BARE.match(line[:200])):
+            yield int(bare["doc"]), value_in(bare)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from anabranch.parsing.relevance.score_words import BEST
+from anabranch.parsing.relevance.relevance_scores import BEST
 
 MOST_SHIFT = 3.0
 """Scores of one passage that differ by more than this differ for another reason than the scale."""
