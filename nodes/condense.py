@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
-from anabranch.retrieval.conversation import Turn, condense_reply, follow_up, recent, transcript
+from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Query, RetrievalState
@@ -64,7 +64,7 @@ async def condense(state: RetrievalState, runtime: Runtime[Context]) -> Update:
     }
 
 
-async def _recent(context: Context, turns: list[Turn]) -> list[Turn]:
+async def _recent(context: Context, turns: list[ConversationTurn]) -> list[ConversationTurn]:
     """Return the last turns that there is room for."""
     embedder = (await corpus_of(context)).embedder
 
@@ -74,16 +74,16 @@ async def _recent(context: Context, turns: list[Turn]) -> list[Turn]:
     return await asyncio.to_thread(recent, turns, context.history_tokens, count)
 
 
-async def _condensed(context: Context, chat: Chat, turns: list[Turn], asked: str, fallback: str) -> str:
+async def _condensed(context: Context, chat: Chat, turns: list[ConversationTurn], asked: str, fallback: str) -> str:
     if not turns:
         return fallback
     reply = await chat.ask(context.condense_prompt, transcript(turns, asked), max_tokens=200)
     return condense_reply(reply, asked, turns)
 
 
-def _turns(messages: list[AnyMessage]) -> list[Turn]:
+def _turns(messages: list[AnyMessage]) -> list[ConversationTurn]:
     """Pair each earlier question with its answer; the last message is this turn's question."""
-    turns: list[Turn] = []
+    turns: list[ConversationTurn] = []
     question = ""
     for message in messages[:-1]:
         if isinstance(message, HumanMessage):
@@ -91,6 +91,6 @@ def _turns(messages: list[AnyMessage]) -> list[Turn]:
         elif isinstance(message, AIMessage) and question:
             # What an abstention shows of the documents is no answer to go on from.
             abstained = message.response_metadata.get("abstained")
-            turns.append(Turn(question=question, answer=NOTHING_FOUND if abstained else message.text))
+            turns.append(ConversationTurn(question=question, answer=NOTHING_FOUND if abstained else message.text))
             question = ""
     return turns

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
-from anabranch.citations.lead_in import Said
+from anabranch.citations.lexical_support import Wording, wording
+from anabranch.citations.quantities import Figure, figures, has
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
 from anabranch.text.sentences import spans
@@ -29,8 +31,8 @@ _RULE = re.compile(
 
 _ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
 _COLON = re.compile(r"[:：][*_\s]*$")
+_NUMBERING = re.compile(r"\A[#*_>\s]*(?:\(?\d{1,3}(?:\.\d{1,3})*[.):]|\d{1,3}(?:\.\d{1,3})+)(?:\s|$)")
 _FEW = 3
-_REPLIES = frozenset({"yes", "ok", "okay", "sure"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Marker:
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """One statement of an answer.
 
@@ -57,6 +59,11 @@ class Claim:
     start: int
     end: int
     markers: tuple[int, ...]
+
+    @cached_property
+    def wording(self) -> Wording:
+        """Its words and numbers, as they are compared with those of passages."""
+        return wording(self.text)
 
 
 def markers(text: str) -> list[Marker]:
@@ -77,9 +84,10 @@ def claims(answer: str, question: str = "") -> list[Claim]:
     """Return the claims of an answer, in order.
 
     A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
-    its clauses, each clause is a claim. List items are claims. Headings, heads of tables, lead-ins that end in a colon,
-    and questions are claims where they cite, or say more than the question and the claims that they introduce (see
-    `Said.lacks`). What has no content word, fences, and the rules of tables are none.
+    its clauses, each clause is a claim. List items are claims. Headings, heads of tables, questions, and lines that end
+    in a colon are leads: claims where they cite, or have a number that neither the question nor what they introduce
+    has. What has no content word, fences, and the rules of tables are none; nor is a first sentence of one word that
+    cites nothing, such as "Yes.".
     """
     return _without_mere_leads(_stated(answer), question)
 
@@ -87,19 +95,25 @@ def claims(answer: str, question: str = "") -> list[Claim]:
 def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> list[Claim]:
     """Leave out the leads that only introduce the claims after them, up to the next lead."""
     result: list[Claim] = []
-    introduced: list[str] = []
-    said: Said | None = None
+    asked = figures(question)
+    introduced: list[Claim] = []
+    after_lead = False
     for claim, is_lead in reversed(stated):
-        if not is_lead:
-            if said:
-                introduced, said = [], None
-            introduced.append(claim.text)
+        if is_lead:
+            known = [*asked, *(figure for one in introduced for figure in one.wording.figures)]
+            if _has_news(claim, known, len(introduced)):
+                result.append(claim)
+        else:
+            introduced = [claim] if after_lead else [*introduced, claim]
             result.append(claim)
-            continue
-        said = said or Said(question, introduced)
-        if said.lacks(claim.text):
-            result.append(claim)
+        after_lead = is_lead
     return result[::-1]
+
+
+def _has_news(lead: Claim, known: Sequence[Figure], introduced: int) -> bool:
+    """Tell whether a lead has a number of its own; that of a heading is none, nor how many claims follow."""
+    stated = figures(_NUMBERING.sub("", lead.text))
+    return any(str(introduced) not in figure.values and not has(known, figure) for figure in stated)
 
 
 def _stated(answer: str) -> list[tuple[Claim, bool]]:
@@ -191,6 +205,8 @@ def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...
     start += len(piece) - len(piece.lstrip(" \t\n\r|"))
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
     text = strip_links(re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split())))
-    if start >= end or not set(analyser().terms(text)) - _REPLIES:
+    terms = analyser().terms(text)
+    is_reply = start == 0 and not named and len(terms) == 1 and not any(map(str.isdigit, text))
+    if start >= end or not terms or is_reply:
         return None
     return Claim(text=text, start=start, end=end, markers=named)

@@ -50,12 +50,12 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 class Folded:
     """A text in comparable form; character i of `text` came from [starts[i], ends[i]) of the original."""
 
+    original: str
     text: str
     starts: tuple[int, ...]
     ends: tuple[int, ...]
 
 
-@lru_cache(maxsize=128)
 def fold(text: str) -> Folded:
     """Fold case, compatibility forms, accents, quotes, dashes, white space, hyphenation and emphasis marks."""
     chars: list[str] = []
@@ -73,7 +73,7 @@ def fold(text: str) -> Folded:
         else:
             starts.extend([start] * len(piece))
             ends.extend([end] * len(piece))
-    return Folded("".join(chars), tuple(starts), tuple(ends))
+    return Folded(text, "".join(chars), tuple(starts), tuple(ends))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
@@ -102,12 +102,12 @@ def _folded_char(char: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", visible)).casefold().replace("\u00a0", " ")
 
 
-def find_quote(quote: str, passage: str) -> tuple[int, int] | None:
+def find_quote(quote: str, passage: Folded) -> tuple[int, int] | None:
     """Return the [start, end) span of a quotation in the passage, or None where it is not there.
 
     Args:
         quote: Words said to be copied; "a ... b" means both, in this order.
-        passage: The text as it stands; the span counts its characters.
+        passage: The text, folded; the span counts the characters of the original.
 
     Returns:
         The span, or None: not there, or too little (fewer than two content words and no number) to prove anything.
@@ -115,20 +115,20 @@ def find_quote(quote: str, passage: str) -> tuple[int, int] | None:
     return locate(quote, passage) if _proves(quote) else None
 
 
-def locate(quote: str, passage: str) -> tuple[int, int] | None:
+def locate(quote: str, passage: Folded) -> tuple[int, int] | None:
     """Find a quotation as `find_quote` does, however short it is."""
     if len(quote) > LONGEST_QUOTE:
         return None
-    folded = fold(passage)
-    whole = _find(fold(quote).text.strip(" " + _ENDS), folded.text, 0)
+    whole = _find(fold(quote).text.strip(" " + _ENDS), passage.text, 0)
     halves = [half.strip() for half in _ELLIPSIS.split(quote)]
-    found = whole or _joined([half for half in halves if analyser().terms(half)], folded.text)
+    found = whole or _joined([half for half in halves if analyser().terms(half)], passage.text)
     if found is None:
         return None
-    start, end = folded.starts[found[0]], folded.ends[found[1] - 1]
+    start, end = passage.starts[found[0]], passage.ends[found[1] - 1]
+    text = passage.original
     last = quote.rstrip(" \n\"'*_`\u201d\u2019")[-1:]
     # The stop is no part of the comparison, but a sentence that was copied whole should end with it.
-    return (start, end + 1) if last and last in _ENDS and passage[end : end + 1] == last else (start, end)
+    return (start, end + 1) if last and last in _ENDS and text[end : end + 1] == last else (start, end)
 
 
 def _proves(quote: str) -> bool:

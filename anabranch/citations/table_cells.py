@@ -6,23 +6,23 @@ The reader of documents writes tables with one row per line and bars between the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from itertools import groupby
 
-from anabranch.citations.lexical_support import meaning
-from anabranch.citations.quantities import Figure, figures
-
-Span = tuple[int, int]
+from anabranch.citations.lexical_support import Wording
+from anabranch.citations.quantities import Figure, figures, has
+from anabranch.text.analyzer import analyser
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _RULE = re.compile(r"[\s|:-]+$")
-_DIGIT = re.compile(r"\d")
+_DIGITS = re.compile(r"\d+")
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True)
+class TableRow:
     """A row of a table in a passage.
 
     Attributes:
@@ -37,13 +37,35 @@ class Row:
     cells: tuple[str, ...]
     names: tuple[str, ...]
 
+    @cached_property
+    def terms(self) -> tuple[frozenset[str], ...]:
+        """The terms of each cell; the first is what the row is called."""
+        return tuple(map(_terms, self.cells))
 
-@lru_cache(maxsize=128)
-def rows(passage: str) -> tuple[Row, ...]:
+    @cached_property
+    def columns(self) -> tuple[frozenset[str], ...]:
+        """The terms of each column's name."""
+        return tuple(map(_terms, self.names))
+
+    @cached_property
+    def figures(self) -> tuple[tuple[Figure, ...], ...]:
+        """The numbers in each cell."""
+        return tuple(map(figures, self.cells))
+
+    def is_named(self, terms: frozenset[str]) -> bool:
+        """Tell whether a text with these terms has the row's name."""
+        return bool(self.terms[0]) and self.terms[0] <= terms
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(analyser().terms(text))
+
+
+def table_rows(passage: str) -> tuple[TableRow, ...]:
     """Return the rows of all tables in a passage, their heads and rules left out."""
     if "|" not in passage:
         return ()
-    found: list[Row] = []
+    found: list[TableRow] = []
     at = 0
     lines = []
     for line in passage.splitlines(keepends=True):
@@ -55,13 +77,13 @@ def rows(passage: str) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def _table(lines: Sequence[tuple[int, str]]) -> list[Row]:
+def _table(lines: Sequence[tuple[int, str]]) -> list[TableRow]:
     if not lines:
         return []
     parsed = [tuple(cell.strip() for cell in line.strip().strip("|").split("|")) for _, line in lines]
-    head = parsed[0] if len(parsed) > 1 and _names_columns(parsed) else ()
+    head = parsed[0] if len(parsed) > 1 and _names_columns(parsed[0]) else ()
     return [
-        Row(
+        TableRow(
             start=start + len(line) - len(line.lstrip()),
             end=start + len(line.rstrip()),
             cells=cells,
@@ -71,73 +93,62 @@ def _table(lines: Sequence[tuple[int, str]]) -> list[Row]:
     ]
 
 
-def _names_columns(parsed: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row is a head: no name of its own, no figure, or years and the like over plain figures."""
-    first = parsed[0]
-    kinds = {figure.kind for cell in first[1:] for figure in figures(cell)}
-    return not first[0] or kinds <= {"year"} or not any(map(_DIGIT.search, "".join(first)))
+def _names_columns(first: Sequence[str]) -> bool:
+    """Tell whether the first row is a head: it has no name of its own, or no figures but years."""
+    return not first[0] or all(map(_YEAR.fullmatch, _DIGITS.findall(" ".join(first[1:]))))
 
 
-def find_row(quote: str, passage: str) -> Span | None:
+def find_row(quote: str, rows: Iterable[TableRow]) -> tuple[int, int] | None:
     """Return the span of the row that a quotation gives, in whatever layout: "Net loss 2020: $(1,752)".
 
     Args:
         quote: Words said to be copied from a table.
-        passage: The text as it stands.
+        rows: Those of the passage.
 
     Returns:
         The span of the row whose cells (its name and one more at least), together with names of the columns, are all
         that the quotation says; or None.
     """
-    said = meaning(quote)
-    numbers = [figure.bare for figure in figures(quote)]
-    for row in rows(passage):
-        own = meaning(" | ".join(row.cells)).terms
-        heads = meaning(" | ".join(row.names)).terms
-        inside = {figure.bare for cell in row.cells for figure in figures(cell)}
-        names = {figure.bare for cell in row.names for figure in figures(cell)}
-        named = meaning(row.cells[0]).terms
-        if not named or not named <= said.terms or not said.terms <= own | heads:
-            continue
-        if set(numbers) <= inside | names and (set(numbers) & inside or len(said.terms & own) > len(named)):
+    said = _terms(quote)
+    for row in rows:
+        own = frozenset[str]().union(*row.terms)
+        if row.is_named(said) and said <= own.union(*row.columns) and len(said & own) > len(row.terms[0]):
             return row.start, row.end
     return None
 
 
-def wrong_column(stated: Sequence[Figure], claim: str, quote: str, passage: str) -> bool:
+def wrong_column(claim: str, wording: Wording, shown: Sequence[TableRow], rows: Iterable[TableRow]) -> bool:
     """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
     Only where the claim names rows or columns of the table at all ("in 2021").
+
+    Args:
+        claim: What is said.
+        wording: The same, read.
+        shown: The rows that are to support it.
+        rows: All rows of the passage.
     """
-    place = passage.find(quote)
-    shown = [row for row in rows(passage) if place >= 0 and row.start < place + len(quote) and place < row.end]
-    about = [row for row in shown if _is_named(row, claim)]
-    if shown and not about and any(_is_named(row, claim) for row in rows(passage)):
+    if not shown:
+        return False
+    said = _terms(claim)
+    about = [row for row in shown if row.is_named(said)]
+    if not about and any(row.is_named(said) for row in rows):
         return True
-    return any(_mixes(row, stated, claim) for row in (about or shown) if row.names and len(about or shown) == 1)
+    candidates = about or shown
+    return len(candidates) == 1 and bool(candidates[0].names) and _mixes(candidates[0], wording.figures, said)
 
 
-def _is_named(row: Row, claim: str) -> bool:
-    name = meaning(row.cells[0]).terms
-    return bool(name) and name <= meaning(claim).terms
-
-
-def _mixes(row: Row, stated: Sequence[Figure], claim: str) -> bool:
+def _mixes(row: TableRow, stated: Sequence[Figure], said: frozenset[str]) -> bool:
     """Tell whether a figure of the claim is of a column it does not name, and that of one it names is not in it."""
     columns = range(1, len(row.cells))
-    holding = [{column for column in columns if _in(figure, row.cells[column])} for figure in stated]
+    holding = [{at for at in columns if has(row.figures[at], figure)} for figure in stated]
     values = {column for found in holding for column in found}
-    named = {column for column in columns if _names(claim, row.names, column)}
-    left_out = {column for column in named - values if figures(row.cells[column])}
+    named = {column for column in columns if _names(row, column, said)}
+    left_out = {column for column in named - values if row.figures[column]}
     return bool(left_out) and any(found and not found & named for found in holding)
 
 
-def _in(figure: Figure, cell: str) -> bool:
-    return any(figure.matches(other, scaled=True) for other in figures(cell))
-
-
-def _names(claim: str, names: Sequence[str], column: int) -> bool:
+def _names(row: TableRow, column: int, said: frozenset[str]) -> bool:
     """Tell whether the claim says what tells a column from the others."""
-    shared = [meaning(name).terms for index, name in enumerate(names) if index not in (0, column)]
-    own = meaning(names[column]).terms.difference(*shared)
-    return bool(own) and own <= meaning(claim).terms
+    own = row.columns[column].difference(*(row.columns[at] for at in range(1, len(row.columns)) if at != column))
+    return bool(own) and own <= said

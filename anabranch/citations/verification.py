@@ -1,18 +1,23 @@
 """Checks the citations of an answer against their passages, repairs those that fail, and marks what nothing supports.
 
 Quotes first (ALCE, Gao et al. 2023, asks for support of each sentence by what it cites): a quote has to stand in its
-passage, word for word, and has to do with the claim. Then the passage itself, then all passages.
+passage, word for word, and has to have words and the numbers of the claim. Then the passage itself, then all passages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from anabranch.citations.claims import Claim, claims
-from anabranch.citations.evidence_span import PassageText, Span, anywhere, by_quote, is_possible, mended
+from anabranch.citations.evidence_span import (
+    OfferedQuote,
+    PassageText,
+    best_passage,
+    quoted_span,
+    repaired_span,
+)
 from anabranch.citations.markers import Cited, mark
-from anabranch.citations.proper_nouns import known_names
 from anabranch.safety.link_removal import strip_links
 
 MAX_SEARCHED = 64
@@ -24,8 +29,8 @@ MAX_REPAIRED = 512
 _MAX_QUOTES = 24
 
 CHECKED = (
-    "each quote stands in its passage, and the numbers and names of its claim occur there; "
-    "whether the claim follows from it was not checked"
+    "each quote stands in its passage and shares words with its claim, whose numbers in digits occur there; "
+    "whether the claim follows from it, or the quote denies it or speaks of somebody else, was not checked"
 )
 """What the program knows of a cited claim, for people: no more than this may be shown."""
 
@@ -81,7 +86,7 @@ class Verified:
 @dataclass(frozen=True, slots=True)
 class _Found:
     number: int
-    span: Span
+    span: tuple[int, int]
     repaired: bool
 
 
@@ -94,17 +99,19 @@ def verify(
         answer: What the model wrote, with [n] markers.
         quotes: By passage number, the words that the writer says it copied.
         passages: By the number that the model saw.
-        question: What was asked; what is a name in it is one in the answer, too.
+        question: What was asked; a heading that repeats a number of it claims nothing.
 
     Returns:
         The answer with its markers set anew, and the citations that hold. Never raises; the work is bounded.
     """
     answer = strip_links(answer)
     stated = claims(answer, question)
-    names = known_names([claim.text for claim in stated], [question, *(passage.text for passage in passages.values())])
-    passages = {number: replace(passage, names=names) for number, passage in passages.items()}
+    offered = {
+        number: [OfferedQuote(words, passage) for words in quotes.get(number, ())[:_MAX_QUOTES]]
+        for number, passage in passages.items()
+    }
     found = [
-        _of_claim(claim, quotes, passages, repairs=index < MAX_REPAIRED, searches=index < MAX_SEARCHED)
+        _of_claim(claim, offered, passages, repairs=index < MAX_REPAIRED, searches=index < MAX_SEARCHED)
         for index, claim in enumerate(stated)
     ]
     cited = [Cited(claim, tuple(item.number for item in items)) for claim, items in zip(stated, found, strict=True)]
@@ -144,7 +151,7 @@ def _record(claim: Claim, item: _Found, marker: int, passage: PassageText) -> Ci
 
 def _of_claim(
     claim: Claim,
-    quotes: Mapping[int, Sequence[str]],
+    offered: Mapping[int, Sequence[OfferedQuote]],
     passages: Mapping[int, PassageText],
     *,
     repairs: bool,
@@ -154,14 +161,13 @@ def _of_claim(
     found: list[_Found] = []
     for number in claim.markers:
         passage = passages.get(number)
-        if passage is None or not is_possible(claim.text, passage):
+        if passage is None:
             continue
-        offered = quotes.get(number, ())[:_MAX_QUOTES]
-        span = by_quote(claim.text, offered, passage)
+        span = quoted_span(claim, offered[number], passage)
         if span:
             found.append(_Found(number, span, repaired=False))
-        elif repairs and (span := mended(claim.text, offered, passage)):
+        elif repairs and (span := repaired_span(claim, offered[number], passage)):
             found.append(_Found(number, span, repaired=True))
-    if not found and searches and (best := anywhere(claim.text, passages)):
+    if not found and searches and (best := best_passage(claim, passages)):
         found.append(_Found(*best, repaired=True))
     return found

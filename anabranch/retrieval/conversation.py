@@ -10,29 +10,29 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anabranch.citations.proper_nouns import known, words
-from anabranch.citations.quantities import evidence, figures
+from anabranch.citations.quantities import figures, lacking
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
 
 MAX_ANSWER_CHARS = 600
 """Characters of an answer, or of a question, that are read again."""
 
-_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
+# How a model repeats the last line of `transcript`, which is in English.
+_ENGLISH_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
 _MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
 _WRAPPING = " \t\"'`*“”"
 _KEPT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One question and the answer that was given."""
 
     question: str
     answer: str
 
 
-def recent(turns: Sequence[Turn], budget: int, count: Callable[[str], int]) -> list[Turn]:
+def recent(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str], int]) -> list[ConversationTurn]:
     """Return the last turns that fit a budget, oldest first.
 
     Args:
@@ -43,7 +43,7 @@ def recent(turns: Sequence[Turn], budget: int, count: Callable[[str], int]) -> l
     Returns:
         The newest turns, without gaps; of the newest its question alone where its answer does not fit, or nothing.
     """
-    kept: list[Turn] = []
+    kept: list[ConversationTurn] = []
     for turn in reversed(turns):
         cost = count(_lines(turn))
         if cost > budget:
@@ -51,12 +51,12 @@ def recent(turns: Sequence[Turn], budget: int, count: Callable[[str], int]) -> l
         budget -= cost
         kept.append(turn)
     if not kept and turns:
-        bare = Turn(turns[-1].question, "...")
+        bare = ConversationTurn(turns[-1].question, "...")
         return [bare] if count(_lines(bare)) <= budget else []
     return kept[::-1]
 
 
-def transcript(turns: Sequence[Turn], question: str) -> str:
+def transcript(turns: Sequence[ConversationTurn], question: str) -> str:
     """Write turns for a model, answers shortened, newest last.
 
     Answers may hold words from documents; they are cut short and lose their links and markers, and the model that reads
@@ -65,7 +65,7 @@ def transcript(turns: Sequence[Turn], question: str) -> str:
     return "\n".join(["Conversation:", *map(_lines, turns), "", f"Last question: {question}"])
 
 
-def _lines(turn: Turn) -> str:
+def _lines(turn: ConversationTurn) -> str:
     return f"User: {_short(turn.question)}\nAssistant: {_short(turn.answer)}"
 
 
@@ -74,12 +74,12 @@ def _short(text: str) -> str:
     return flat if len(flat) <= MAX_ANSWER_CHARS else flat[:MAX_ANSWER_CHARS].rsplit(" ", 1)[0] + " ..."
 
 
-def condense_reply(reply: str, question: str, turns: Sequence[Turn] = ()) -> str:
+def condense_reply(reply: str, question: str, turns: Sequence[ConversationTurn] = ()) -> str:
     """Return a question that stands alone, from what a model made of a follow-up.
 
     A reply is refused when it is empty, has several lines or a link, is far longer than a question, answers instead of
-    asking, or brings in a name or a number that nobody mentioned; then it is what `follow_up` makes. One that lost a
-    name, a number or most words of what was asked is followed by the question as asked.
+    asking, or brings in a number, or mostly words, that nobody mentioned; then it is what `follow_up` makes. One that
+    lost a number or most words of what was asked is followed by the question as asked.
 
     Args:
         reply: What the model wrote.
@@ -92,7 +92,7 @@ def condense_reply(reply: str, question: str, turns: Sequence[Turn] = ()) -> str
     lines = [line.strip() for line in reply.strip().splitlines() if line.strip()]
     if len(lines) != 1:
         return follow_up(question, turns)
-    text = _PREFIX.sub("", lines[0].strip(_WRAPPING)).strip(_WRAPPING)
+    text = _ENGLISH_PREFIX.sub("", lines[0].strip(_WRAPPING)).strip(_WRAPPING)
     if not _may_be_question(text, question) or _invents(text, question, turns):
         return follow_up(question, turns)
     return f"{text} {question.strip()}" if _loses(text, question) else text
@@ -104,29 +104,20 @@ def _may_be_question(text: str, question: str) -> bool:
     return not (question.rstrip().endswith("?") and text.endswith("."))
 
 
-def _invents(text: str, question: str, turns: Sequence[Turn]) -> bool:
-    """Tell whether a reply has a name or a number that is nowhere in the conversation."""
+def _invents(text: str, question: str, turns: Sequence[ConversationTurn]) -> bool:
+    """Tell whether a reply has a number, or most of its words, from nowhere in the conversation."""
     said = "\n".join([question, *(f"{turn.question}\n{turn.answer}" for turn in turns)])
-    there = evidence(said)
-    if any(not any(figure.matches(other) for other in there) for figure in figures(text)):
-        return True
-    return bool(_names(text) - known(said).all)
+    words, known = set(analyser().terms(text)), set(analyser().terms(said))
+    return bool(lacking(figures(text), figures(said))) or len(words & known) < _KEPT * len(words)
 
 
 def _loses(text: str, question: str) -> bool:
-    """Tell whether a reply lacks a name or a number of the question, or most of its words."""
-    there = evidence(text)
-    if any(not any(figure.matches(other) for other in there) for figure in figures(question)):
-        return True
+    """Tell whether a reply lacks a number of the question, or most of its words."""
     asked, kept = set(analyser().terms(question)), set(analyser().terms(text))
-    return bool(_names(question) - known(text).all) or len(asked & kept) < _KEPT * len(asked)
+    return bool(lacking(figures(question), figures(text))) or len(asked & kept) < _KEPT * len(asked)
 
 
-def _names(text: str) -> set[str]:
-    return {word.folded for word in words(text) if word.sure}
-
-
-def follow_up(question: str, turns: Sequence[Turn]) -> str:
+def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
     """Return the question with the one before it in front: what it may be about, in any language.
 
     Whether it is about that, nobody can tell without a model, so it is searched for alone as well.

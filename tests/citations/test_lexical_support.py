@@ -4,33 +4,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.lexical_support import OPPOSITE, support
+from anabranch.citations.lexical_support import wording
 
 
 @pytest.mark.parametrize(
-    ("claim", "text", "least", "most"),
+    ("claim", "text", "share"),
     [
-        ("Revenues were rising", "The revenue rises.", 1, 1),
-        ("Revenue rose sharply", "Costs fell.", 0, 0),
-        ("The bridge was closed", "The bridge was never closed.", 0, OPPOSITE),
-        ("The bridge was not closed", "The bridge was closed.", 0, OPPOSITE),
-        ("The bridge wasn’t closed", "The bridge was not closed.", 1, 1),
-        ("The bridge was closed", "The bridge was closed, and nobody complained.", 1, 1),
-        ("No, the bridge was closed", "The bridge was closed.", 1, 1),
-        ("The bridge was closed in May", "Not only the bridge was closed in May.", 1, 1),
-        ("Costs fell", "Costs did not fall.", 0, OPPOSITE),
-        ("Pets are allowed without consent", "Pets are not allowed without consent.", 0, OPPOSITE),
-        ("The firm failed to meet its target", "The firm did not meet its target.", 0.5, 1),
-        ("The firm met its target", "The firm failed to meet its target.", 0, OPPOSITE),
-        ("The drug does not work in children", "The drug was not effective in children.", 0.5, 1),
-        ("It came to 2,400 million dollars", "It came to $2.4 billion.", 1, 1),
-        ("the of", "the of", 0, 0),
+        ("Revenues were rising", "The revenue rises.", 1),
+        ("Revenue rose sharply", "Costs fell.", 0),
+        ("The bridge was closed", "Nobody saw the bridge.", 0.5),
+        ("It came to 2,400 million dollars", "2.4 billion dollars came", 0.75),
+        ("Brücke geschlossen", "Unsere Brücke", 0.5),
+        ("桥梁关闭", "桥梁", 1 / 3),
+        ("the of", "the of", 0),
     ],
 )
-def test_support(claim: str, text: str, least: float, most: float):
-    assert least <= support(claim, text) <= most
+def test_support(claim: str, text: str, share: float):
+    assert wording(claim).support_by(wording(text)) == pytest.approx(share)
 
 
 @given(st.text(max_size=100), st.text(max_size=100))
-def test_a_share(claim: str, text: str):
-    assert 0 <= support(claim, text) <= 1
+def test_a_share_of_which_a_text_has_all_of_its_own(claim: str, text: str):
+    said = wording(claim)
+    assert 0 <= said.support_by(wording(text)) <= 1
+    assert said.support_by(said) == bool(said.words or said.figures)
+    assert said.support_by(said.joined(wording(text))) >= said.support_by(wording(text)) - 1e-9 or any(
+        figure.is_scaled for figure in said.figures
+    )

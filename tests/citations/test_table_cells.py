@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.citations.evidence_span import PassageText
-from anabranch.citations.quantities import stated_figures
-from anabranch.citations.table_cells import find_row, rows, wrong_column
+from anabranch.citations.lexical_support import wording
+from anabranch.citations.table_cells import find_row, table_rows, wrong_column
 from anabranch.citations.verification import verify
 
 TABLE = (
@@ -17,7 +17,7 @@ NET_LOSS = "| Net loss | $(1,009) | $(1,752) |"
 
 
 def test_rows_have_their_cells_and_the_names_of_the_columns() -> None:
-    found = rows(TABLE)
+    found = table_rows(TABLE)
     assert [row.cells for row in found] == [("Revenue", "$3,208", "$2,365"), ("Net loss", "$(1,009)", "$(1,752)")]
     assert {row.names for row in found} == {("", "2021", "2020")}
     assert TABLE[found[1].start : found[1].end] == NET_LOSS
@@ -39,7 +39,7 @@ def test_rows_have_their_cells_and_the_names_of_the_columns() -> None:
     ],
 )
 def test_a_row_is_quoted_by_its_cells(quote: str, there: bool) -> None:
-    span = find_row(quote, TABLE)
+    span = find_row(quote, table_rows(TABLE))
     assert (span is not None) is there
     if span:
         assert TABLE[slice(*span)] == NET_LOSS
@@ -58,7 +58,8 @@ def test_a_row_is_quoted_by_its_cells(quote: str, there: bool) -> None:
     ],
 )
 def test_a_figure_belongs_to_its_column(claim: str, wrong: bool) -> None:
-    assert wrong_column(stated_figures(claim), claim, NET_LOSS, TABLE) is wrong
+    rows = table_rows(TABLE)
+    assert wrong_column(claim, wording(claim), rows[1:], rows) is wrong
 
 
 @pytest.mark.parametrize("year", ["2021", "2020"])
@@ -73,7 +74,7 @@ def test_a_row_that_nobody_quoted_is_found_and_shown_alone(year: str) -> None:
 
 @given(st.text(alphabet="|-: a1\n", max_size=120), st.text(max_size=60))
 def test_any_text_is_read(passage: str, quote: str) -> None:
-    for row in rows(passage):
+    for row in table_rows(passage):
         assert passage[row.start : row.end].startswith("|")
-    span = find_row(quote, passage)
+    span = find_row(quote, table_rows(passage))
     assert span is None or passage[slice(*span)] in passage

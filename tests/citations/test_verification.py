@@ -75,11 +75,6 @@ def test_a_claim_that_cites_the_wrong_passage_or_none():
     assert (checked.coverage, checked.precision) == (1.0, 0.0)
 
 
-def test_the_opposite_is_not_supported():
-    checked = verify("Operating costs did fall [1].", {1: ["Operating costs did not fall"]}, PASSAGES)
-    assert checked.unsupported == ("Operating costs did fall.",)
-
-
 def test_citing_everything_does_not_make_everything_a_source():
     checked = verify("The Forth Bridge opened in 1890 [1][2][5][9].", {}, PASSAGES)
     assert checked.answer == "The Forth Bridge opened in 1890 [1]."
@@ -199,24 +194,11 @@ def test_a_long_sentence_copied_whole_holds(quoted: bool) -> None:
     assert len(checked.citations[0].quote) <= LONGEST
 
 
-def test_a_claim_is_not_excused_by_a_sentence_more() -> None:
-    passages = {1: PassageText("a", "Costs grew 12 % in Norway. The board rejected the plan of 1999.")}
-    for claim in ("Costs fell 12 % in Norway", "The board accepted the plan of 1999"):
-        assert verify(f"{claim} [1].", {1: [passages[1].text]}, passages).citations == ()
-
-
 def test_a_number_of_another_sentence_is_no_support() -> None:
     text = "The Halden weir was built in 1850. The old mill near the weir was built in 1862."
     passages = {1: PassageText("a", text)}
     assert verify("The Halden weir was built in 1862 [1].", {}, passages).citations == ()
     assert verify("The Halden weir was built in 1850 [1].", {}, passages).coverage == 1
-
-
-def test_a_name_of_the_question_must_be_what_the_passage_is_about() -> None:
-    text = "As of December 31, we had 4,453 employees in all."
-    lyft, question = {1: PassageText("a", text, "Lyft annual report")}, "How many employees does Uber have?"
-    assert verify("Uber had 4,453 employees in all [1].", {1: [text]}, lyft, question).citations == ()
-    assert verify("Lyft had 4,453 employees in all [1].", {1: [text]}, lyft, question).coverage == 1
 
 
 @pytest.mark.parametrize(
