@@ -14,7 +14,7 @@ from anabranch.synthesis.budget import Prices
 from anabranch.synthesis.packing import Dropped, Packed
 from anabranch.synthesis.packing import Passage as Packable
 from anabranch.synthesis.packing import pack as pack_passages
-from anabranch.synthesis.routing import Choice, afford, choose
+from anabranch.synthesis.routing import RouteChoice, afford, choose
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Excerpt, State
@@ -91,11 +91,10 @@ async def _packable(
     ]
 
 
-def _choice(context: Context, state: State, packed: Packed, room: Room, *, sources: int, thoughts: int) -> Choice:
+def _choice(context: Context, state: State, packed: Packed, room: Room, *, sources: int, thoughts: int) -> RouteChoice:
     """Choose on the evidence, then keep to what the question may still cost."""
     choice = choose(
         windows=len(packed.windows),
-        question=state["standalone"],
         sources=sources,
         scores=[passage["score"] for passage in state["passages"]],
         synthesis=context.synthesis,
@@ -146,7 +145,7 @@ def _left_out(dropped: Iterable[Dropped]) -> list[dict[str, Any]]:
 
 
 def _degraded(
-    context: Context, packed: Packed, choice: Choice, left_out: Sequence[Mapping[str, Any]]
+    context: Context, packed: Packed, choice: RouteChoice, left_out: Sequence[Mapping[str, Any]]
 ) -> list[Degraded]:
     """Say once what was not read; the trace has each passage."""
     said = []

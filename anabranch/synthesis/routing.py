@@ -1,13 +1,13 @@
 """How the answer is written: a pure choice on the retrieved evidence, with its reasons.
 
 One window needs one call. Several windows are read one after the other (create and refine) where the evidence is
-focused, and side by side (map and reduce) where the question gathers from many places: then no single passage decides,
-and a chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833).
+focused, and side by side (map and reduce) where it is spread over many places: then no single passage decides, and a
+chain of rewrites would only be slow (BooookScore, 2310.00785; Self-Route, 2407.16833). The words of the question decide
+nothing: what tells "list all" from "who" in one language tells nothing in the next.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,11 +16,6 @@ from anabranch.synthesis.budget import Prices, RouteName, Spending
 
 Synthesis = Literal["auto", "stuff", "refine", "map_reduce"]
 
-_AGGREGATIVE_IN_ENGLISH = re.compile(
-    r"\b(all|each|every|list|enumerate|summari[sz]e|summary|overview|compare|comparison|differences?|how many|"
-    r"how often|main (points|themes|ideas)|themes|throughout|across|overall|in total)\b",
-    re.IGNORECASE,
-)
 MANY_SOURCES = 4
 FLAT = 0.8
 """Relevance is flat when the median passage has at least this share of the best one's score."""
@@ -33,7 +28,7 @@ LONG_CHAIN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RouteChoice:
     """The route and, for people, why.
 
     Attributes:
@@ -49,14 +44,6 @@ class Choice:
     lacking: str = ""
 
 
-def aggregative_in_english(question: str) -> bool:
-    """Say whether an English question gathers from many places (list, compare, how many, summarise).
-
-    In other languages the evidence alone says so: how evenly it is spread, and how much of it there is.
-    """
-    return bool(_AGGREGATIVE_IN_ENGLISH.search(question))
-
-
 def flat(scores: Sequence[float]) -> bool:
     """Say whether relevance is spread evenly rather than held by the first passages."""
     ordered = sorted(scores, reverse=True)
@@ -66,45 +53,41 @@ def flat(scores: Sequence[float]) -> bool:
 def choose(
     *,
     windows: int,
-    question: str,
     sources: int,
     scores: Sequence[float],
     synthesis: Synthesis = "auto",
     has_model: bool = True,
-) -> Choice:
+) -> RouteChoice:
     """Choose the route.
 
     Args:
         windows: Windows the passages were packed into.
-        question: As it stands alone.
         sources: Distinct documents among the passages.
         scores: Relevance of the passages.
         synthesis: What the caller asked for; 'auto' lets the evidence decide.
         has_model: Whether a chat model is configured.
     """
     if not has_model:
-        return Choice("compose", ("no chat model is configured: the answer is verbatim sentences",))
+        return RouteChoice("compose", ("no chat model is configured: the answer is verbatim sentences",))
     if synthesis == "stuff":
-        return Choice("create", ("synthesis: stuff was asked for: the best passages in one window",))
+        return RouteChoice("create", ("synthesis: stuff was asked for: the best passages in one window",))
     if windows <= 1:
-        return Choice("create", ("all passages fit one window",))
+        return RouteChoice("create", ("all passages fit one window",))
     if synthesis != "auto":
-        return Choice(synthesis, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
-    return _by_evidence(windows, question, sources, scores)
+        return RouteChoice(synthesis, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
+    return _by_evidence(windows, sources, scores)
 
 
-def _by_evidence(windows: int, question: str, sources: int, scores: Sequence[float]) -> Choice:
+def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteChoice:
     said = (f"{windows} windows",)
-    if aggregative_in_english(question):
-        return Choice("map_reduce", (*said, "the question gathers from many places"))
     if sources >= MANY_SOURCES and flat(scores):
-        return Choice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))
+        return RouteChoice("map_reduce", (*said, f"evidence is spread evenly over {sources} sources"))
     if windows > LONG_CHAIN:
-        return Choice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
-    return Choice("refine", (*said, "the evidence is focused"))
+        return RouteChoice("map_reduce", (*said, f"a chain of more than {LONG_CHAIN} calls would be slow"))
+    return RouteChoice("refine", (*said, "the evidence is focused"))
 
 
-def afford(choice: Choice, prices: Prices, left: Spending, *, chain: bool = True) -> Choice:
+def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool = True) -> RouteChoice:
     """Return the choice, or what comes nearest to it within a budget.
 
     The other way to read all windows comes first, then fewer windows, then verbatim sentences, which cost no call.
@@ -119,7 +102,7 @@ def afford(choice: Choice, prices: Prices, left: Spending, *, chain: bool = True
     if choice.name == "compose" or not windows:
         return choice
     if choice.name == "refine" and not chain:
-        choice = Choice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))
+        choice = RouteChoice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))
     lacking = left.lacks(prices.of(choice.name, windows))
     if not lacking:
         return choice
@@ -127,8 +110,8 @@ def afford(choice: Choice, prices: Prices, left: Spending, *, chain: bool = True
     for read in range(windows, 0, -1):
         for name in _ways(choice.name, read, chain=chain):
             if not left.lacks(prices.of(name, read)):
-                return _instead(Choice(name, why, windows - read, lacking), windows)
-    return Choice("compose", (*why, "no model call is left: verbatim sentences"), lacking=lacking)
+                return _instead(RouteChoice(name, why, windows - read, lacking), windows)
+    return RouteChoice("compose", (*why, "no model call is left: verbatim sentences"), lacking=lacking)
 
 
 def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]:
@@ -138,7 +121,7 @@ def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]
     return tuple(name for name in (wanted, other) if chain or name != "refine")
 
 
-def _instead(choice: Choice, windows: int) -> Choice:
+def _instead(choice: RouteChoice, windows: int) -> RouteChoice:
     read = f"{choice.name} over the first {windows - choice.unread} of {windows} windows instead"
     said = read if choice.unread else f"{choice.name} instead"
     return replace(choice, reasons=(*choice.reasons, said))

@@ -9,39 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.synthesis.budget import Prices, RouteName, Spending
-from anabranch.synthesis.routing import Choice, afford, aggregative_in_english, choose, flat
+from anabranch.synthesis.routing import RouteChoice, afford, choose, flat
 
 
 def _choose(**changes: object) -> str:
-    given: dict[str, object] = {"windows": 3, "question": "Who drove?", "sources": 1, "scores": [1.0, 0.2, 0.1]}
+    given: dict[str, object] = {"windows": 3, "sources": 1, "scores": [1.0, 0.2, 0.1]}
     return choose(**{**given, **changes}).name  # type: ignore[arg-type]
 
 
 def test_one_window_needs_one_call() -> None:
     assert _choose(windows=1) == "create"
-    assert _choose(windows=1, question="List all initiatives") == "create"
 
 
 def test_focused_evidence_is_refined() -> None:
     assert _choose() == "refine"
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["List every initiative", "How many models were trained?", "Summarise the report", "Compare 2020 and 2021"],
-)
-def test_a_question_that_gathers_is_mapped(question: str) -> None:
-    assert aggregative_in_english(question)
-    assert _choose(question=question) == "map_reduce"
-
-
-@pytest.mark.parametrize(
-    "question", ["Fasse alle Berichte zusammen", "Résume tous les rapports", "¿Cuántos modelos hay en total?"]
-)
-def test_in_another_language_the_evidence_alone_says_whether_a_question_gathers(question: str) -> None:
-    assert _choose(question=question) == "refine"
-    assert _choose(question=question, sources=4, scores=[1.0, 0.95, 0.9, 0.9, 0.85]) == "map_reduce"
-    assert _choose(question=question, windows=7) == "map_reduce"
 
 
 def test_evidence_spread_over_many_sources_is_mapped() -> None:
@@ -59,7 +40,7 @@ def test_a_long_chain_is_not_walked() -> None:
 
 @pytest.mark.parametrize("synthesis", ["refine", "map_reduce"])
 def test_an_explicit_choice_wins(synthesis: str) -> None:
-    assert _choose(synthesis=synthesis, question="List all") == synthesis
+    assert _choose(synthesis=synthesis) == synthesis
 
 
 def test_stuff_is_one_call() -> None:
@@ -67,23 +48,23 @@ def test_stuff_is_one_call() -> None:
 
 
 def test_without_a_model_the_answer_is_composed_and_says_so() -> None:
-    choice = choose(windows=5, question="x", sources=1, scores=[1.0], has_model=False)
+    choice = choose(windows=5, sources=1, scores=[1.0], has_model=False)
     assert choice.name == "compose"
     assert "verbatim" in choice.reasons[0]
 
 
 def test_reasons_are_given_for_every_route() -> None:
     for windows in (1, 3, 9):
-        assert choose(windows=windows, question="Who?", sources=2, scores=[1.0, 0.1]).reasons
+        assert choose(windows=windows, sources=2, scores=[1.0, 0.1]).reasons
 
 
-def _afford(name: RouteName, windows: int, *, chain: bool = True, fan_in: int = 4, **left: float) -> Choice:
+def _afford(name: RouteName, windows: int, *, chain: bool = True, fan_in: int = 4, **left: float) -> RouteChoice:
     prices = Prices([100] * windows, frame=50, reply=10, fan_in=fan_in)
-    return afford(Choice(name, ("why",)), prices, Spending(**left), chain=chain)
+    return afford(RouteChoice(name, ("why",)), prices, Spending(**left), chain=chain)
 
 
 def test_within_its_budget_the_evidence_decides() -> None:
-    assert _afford("refine", 5, calls=5, sequential=5) == Choice("refine", ("why",))
+    assert _afford("refine", 5, calls=5, sequential=5) == RouteChoice("refine", ("why",))
 
 
 def test_a_chain_too_long_to_wait_for_is_read_side_by_side() -> None:
@@ -138,7 +119,7 @@ def test_what_is_chosen_is_always_within_what_is_left(
 ) -> None:
     left = Spending(calls, sequential, tokens)
     prices = Prices([100] * windows, frame=50, reply=10, fan_in=fan_in)
-    wanted = Choice("create" if windows == 1 else name, ("why",))
+    wanted = RouteChoice("create" if windows == 1 else name, ("why",))
     choice = afford(wanted, prices, left)
     assert not left.lacks(prices.of(choice.name, 1 if name == "create" else windows - choice.unread))
     assert choice.reasons[0] == "why"
