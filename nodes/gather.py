@@ -8,8 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.models.chat import Chat
-from anabranch.synthesis.budget import Spending
-from anabranch.synthesis.reduce_groups import group
+from anabranch.synthesis.budget import Spending, group
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Draft, Partial, State

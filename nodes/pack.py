@@ -11,8 +11,7 @@ from langgraph.runtime import Runtime
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusStore
 from anabranch.synthesis.budget import Prices
-from anabranch.synthesis.packing import Dropped, Packed
-from anabranch.synthesis.packing import Passage as Packable
+from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import RouteChoice, afford, choose
 from anabranch.synthesis.token_bound import at_most
@@ -24,7 +23,7 @@ from nodes.support.drafts import label
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import left_of
 
-Window = tuple[Packable, ...]
+Window = tuple[PackablePassage, ...]
 
 
 @traced("pack")
@@ -65,7 +64,7 @@ async def pack(state: State, runtime: Runtime[Context]) -> Update:
 
 async def _packable(
     context: Context, state: State, corpus: CorpusStore, found: Mapping[str, Chunk], room: Room
-) -> list[Packable]:
+) -> list[PackablePassage]:
     """Return the passages as packing wants them; for those that no window holds, where their children begin."""
     chosen = [(found[one["id"]], one["score"]) for one in state["passages"] if one["id"] in found]
     most = context.window_tokens if room.limit is None else min(context.window_tokens, room.limit.tokens)
@@ -77,7 +76,7 @@ async def _packable(
         parent: tuple(inner[one].start for one in several if one in inner) for parent, several in children.items()
     }
     return [
-        Packable(
+        PackablePassage(
             id=chunk.chunk_id,
             doc_id=chunk.doc_id,
             start=chunk.start,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from anabranch.synthesis.question_type import Asks
+from anabranch.synthesis.english_question_type import Asks
 
 MAX_SENTENCES = 4
 ENOUGH = 0.5

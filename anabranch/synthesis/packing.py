@@ -9,9 +9,6 @@ from anabranch.errors import SettingsError
 from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.synthesis.passage_splitter import cut
 
-Count = Callable[[str], int]
-"""Length of a text in tokens."""
-
 Cost = Callable[[str, int], int]
 """What a passage takes in another measure, of its text and its length in tokens."""
 
@@ -20,7 +17,7 @@ _LONGEST_TOKEN = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PackablePassage:
     """A passage, or a piece of one, to be packed.
 
     Attributes:
@@ -84,7 +81,7 @@ class Packed:
         torn: Ids of passages of which a sentence larger than a window had to be cut, in order of score.
     """
 
-    windows: tuple[tuple[Passage, ...], ...]
+    windows: tuple[tuple[PackablePassage, ...], ...]
     dropped: tuple[Dropped, ...]
     torn: tuple[str, ...] = ()
 
@@ -95,7 +92,7 @@ class _Bounds:
 
     budget: int
     overhead: int
-    count: Count
+    count: Callable[[str], int]
     limit: Limit | None
 
     @property
@@ -116,9 +113,9 @@ class _Bounds:
 class _Window:
     room: int
     left: int
-    passages: list[Passage] = field(default_factory=list)
+    passages: list[PackablePassage] = field(default_factory=list)
 
-    def take(self, piece: Passage, tokens: int, cost: int) -> bool:
+    def take(self, piece: PackablePassage, tokens: int, cost: int) -> bool:
         """Take a piece in where there is room for it."""
         if tokens > self.room or cost > self.left:
             return False
@@ -129,10 +126,10 @@ class _Window:
 
 
 def pack(
-    passages: Sequence[Passage],
+    passages: Sequence[PackablePassage],
     *,
     budget: int,
-    count: Count,
+    count: Callable[[str], int],
     max_windows: int | None = None,
     overhead: int = 0,
     limit: Limit | None = None,
@@ -147,7 +144,7 @@ def pack(
     Args:
         passages: In any order.
         budget: Tokens per window, > 0.
-        count: Token counter, the one that `Passage.tokens` comes from.
+        count: Token counter, the one that `PackablePassage.tokens` comes from.
         max_windows: Most windows to fill; None for as many as it takes.
         overhead: Tokens of the budget that the envelope adds to each passage.
         limit: A second bound that every window has to keep as well; None for none.
@@ -177,14 +174,14 @@ def pack(
     return Packed(tuple(_arranged(window.passages) for window in windows), tuple(dropped), tuple(torn))
 
 
-def _order(passage: Passage) -> tuple[float, str, int, str, int]:
+def _order(passage: PackablePassage) -> tuple[float, str, int, str, int]:
     return (-passage.score, passage.doc_id, passage.start, passage.id, -passage.end)
 
 
-def _distinct(passages: Iterable[Passage], dropped: list[Dropped]) -> Iterator[Passage]:
+def _distinct(passages: Iterable[PackablePassage], dropped: list[Dropped]) -> Iterator[PackablePassage]:
     """Yield the passages that say something new, and report the others."""
     known = Duplicates()
-    kept: dict[str, list[Passage]] = {}
+    kept: dict[str, list[PackablePassage]] = {}
     for passage in passages:
         original = _container(passage, kept.get(passage.doc_id, [])) or known.find(passage.id, passage.text)
         if original is None:
@@ -194,11 +191,11 @@ def _distinct(passages: Iterable[Passage], dropped: list[Dropped]) -> Iterator[P
             dropped.append(Dropped(passage.id, passage.start, passage.end, f"duplicate_of {original}"))
 
 
-def _container(passage: Passage, kept: Iterable[Passage]) -> str | None:
+def _container(passage: PackablePassage, kept: Iterable[PackablePassage]) -> str | None:
     return next((one.id for one in kept if one.start <= passage.start and passage.end <= one.end), None)
 
 
-def _place(piece: Passage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
+def _place(piece: PackablePassage, windows: list[_Window], bounds: _Bounds, max_windows: int | None) -> bool:
     """Put a piece into the first window with room, or into a new one where one is left."""
     tokens, cost = piece.tokens + bounds.overhead, bounds.cost(piece.text, piece.tokens)
     if any(window.take(piece, tokens, cost) for window in windows):
@@ -209,16 +206,16 @@ def _place(piece: Passage, windows: list[_Window], bounds: _Bounds, max_windows:
     return windows[-1].take(piece, tokens, cost)
 
 
-def _arranged(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+def _arranged(passages: Iterable[PackablePassage]) -> tuple[PackablePassage, ...]:
     """Return the best source first, each source in document order."""
-    sources: dict[str, list[Passage]] = {}
+    sources: dict[str, list[PackablePassage]] = {}
     for passage in passages:
         sources.setdefault(passage.doc_id, []).append(passage)
     best = sorted(sources.values(), key=lambda several: min(map(_order, several)))
     return tuple(one for several in best for one in sorted(several, key=lambda one: (one.start, one.end, one.id)))
 
 
-def _pieces(passage: Passage, bounds: _Bounds) -> Iterator[tuple[Passage, bool]]:
+def _pieces(passage: PackablePassage, bounds: _Bounds) -> Iterator[tuple[PackablePassage, bool]]:
     """Yield the passage, or where it is too large, pieces of it, and whether each is of whole sentences."""
     if bounds.holds(passage.text, passage.tokens):
         yield passage, True

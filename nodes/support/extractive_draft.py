@@ -11,8 +11,8 @@ import numpy as np
 
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusStore
+from anabranch.synthesis.english_question_type import asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, without_references
-from anabranch.synthesis.question_type import asks_of
 from anabranch.synthesis.statements import statements
 from nodes.settings import Context
 from nodes.state import Draft, Excerpt, State
@@ -32,7 +32,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     corpus = await corpus_of(context)
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["asked"]
-    asks = asks_of(question)
+    asks = asks_in_english(question)
     shown = await _shown(context, state, corpus)
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
     found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure)

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anabranch.synthesis.english_question_type import asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, without_references
-from anabranch.synthesis.question_type import asks_of
 
 
 def _sentences(texts: list[str]) -> list[Sentence]:
@@ -68,7 +68,7 @@ def test_a_question_for_a_figure_prefers_a_sentence_with_one() -> None:
     words = sorted({word for text in [*texts, question] for word in text.split()})
     arguments = (_sentences(texts), question.split(), _bag([question], words)[0], _bag(texts, words))
     assert pick(*arguments, limit=1)[0].text == texts[0]
-    assert pick(*arguments, asks=asks_of(question), limit=1)[0].text == texts[1]
+    assert pick(*arguments, asks=asks_in_english(question), limit=1)[0].text == texts[1]
 
 
 def test_a_question_for_a_name_prefers_a_sentence_with_one() -> None:
@@ -77,7 +77,7 @@ def test_a_question_for_a_name_prefers_a_sentence_with_one() -> None:
     words = sorted({word for text in [*texts, question] for word in text.lower().split()})
     arguments = (_sentences(texts), question.split(), _bag([question], words)[0], _bag(texts, words))
     assert pick(*arguments, limit=1)[0].text == texts[0]
-    assert pick(*arguments, asks=asks_of(question), limit=1)[0].text == texts[1]
+    assert pick(*arguments, asks=asks_in_english(question), limit=1)[0].text == texts[1]
 
 
 def test_a_title_counts_as_words_of_its_sentences() -> None:

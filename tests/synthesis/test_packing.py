@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import SettingsError
-from anabranch.synthesis.packing import Dropped, Limit, Packed, Passage, pack
+from anabranch.synthesis.packing import Dropped, Limit, PackablePassage, Packed, pack
 
 
 def words(text: str) -> int:
     return len(text.split())
 
 
-def passage(name: str, score: float, text: str, start: int = 0, doc: str = "") -> Passage:
-    return Passage(name, doc or name, start, start + len(text), score, words(text), text)
+def passage(name: str, score: float, text: str, start: int = 0, doc: str = "") -> PackablePassage:
+    return PackablePassage(name, doc or name, start, start + len(text), score, words(text), text)
 
 
 def layout(packed: Packed) -> list[list[str]]:
@@ -132,11 +132,13 @@ TEXTS = st.lists(st.sampled_from(["alpha", "beta.", "Gamma", "delta!", "2020", "
 
 
 @st.composite
-def passages(draw: st.DrawFn) -> list[Passage]:
+def passages(draw: st.DrawFn) -> list[PackablePassage]:
     found = []
     for number, text in enumerate(draw(st.lists(TEXTS, max_size=8))):
         doc, start = draw(st.sampled_from(["d1", "d2"])), draw(st.integers(0, 40))
-        found.append(Passage(f"p{number}", doc, start, start + len(text), draw(st.integers(0, 5)) / 5, len(text), text))
+        found.append(
+            PackablePassage(f"p{number}", doc, start, start + len(text), draw(st.integers(0, 5)) / 5, len(text), text)
+        )
     return found
 
 
@@ -224,7 +226,7 @@ def test_only_a_sentence_larger_than_a_window_is_torn_and_it_is_said():
     assert packed.dropped == ()
 
 
-def tight(passages: list[Passage], budget: int, room: int) -> Packed:
+def tight(passages: list[PackablePassage], budget: int, room: int) -> Packed:
     return pack(passages, budget=budget, count=len, limit=Limit(room, lambda text, tokens: 2 * tokens + 7))
 
 

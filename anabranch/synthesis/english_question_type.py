@@ -1,4 +1,6 @@
-"""What kind of thing a question asks for, told by its words: a figure or a date, a name, or neither.
+"""What kind of thing an English question asks for, told by its words: a figure or a date, a name, or neither.
+
+A question in another language asks for neither here, so its sentences are chosen by relevance alone.
 
 The rules of question answering before models (Li and Roth 2002 sort questions the same way): they only raise sentences
 that hold such a thing, and never exclude one.
@@ -56,7 +58,7 @@ class Asks:
         return self.name and any(word.lower() not in self.question for word in _CAPITALISED.findall(text))
 
 
-def asks_of(question: str) -> Asks:
-    """Return what a question asks for."""
+def asks_in_english(question: str) -> Asks:
+    """Return what an English question asks for; nothing in particular where the language is another one."""
     figure = bool(_ASKS_FIGURE.search(question) or _ASKS_AMOUNT.search(question))
     return Asks(question.lower(), figure, not figure and bool(_ASKS_NAME.search(question)))

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.synthesis.reduce_groups import group
+from anabranch.synthesis.budget import group
 
 SIZES = st.lists(st.integers(0, 50), max_size=40)
 
