@@ -34,7 +34,7 @@ _PAIR_COSTS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PassagePiece:
     """A sentence of a passage or the row of a table, at [start, end), or two of them in a row."""
 
     start: int
@@ -68,19 +68,19 @@ class PassageText:
         return table_rows(self.text)
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[PassagePiece, ...]:
         """Its sentences and rows without the blanks around them, a very long one in overlapping parts.
 
         A row says what the names of its columns say as well.
         """
-        found: list[Piece] = []
+        found: list[PassagePiece] = []
         names = {row.start: wording(" ".join(row.names)) for row in self.rows}
         for first, last in _with_rows(self.text, self.rows):
             piece = self.text[first:last]
             parts = _parts(self.text, first + len(piece) - len(piece.lstrip()), first + len(piece.rstrip()))
             for start, end in parts:
                 said, is_row = wording(self.text[start:end]), start in names
-                found.append(Piece(start, end, said.joined(names[start]) if is_row else said, is_row))
+                found.append(PassagePiece(start, end, said.joined(names[start]) if is_row else said, is_row))
             if len(found) >= _MAX_PIECES:
                 break
         return tuple(found[:_MAX_PIECES])
@@ -186,17 +186,17 @@ def _best(claim: Claim, passage: PassageText) -> tuple[float, tuple[int, int]]:
     return best, place
 
 
-def _candidates(pieces: Sequence[Piece]) -> Iterator[tuple[int, int, Piece]]:
+def _candidates(pieces: Sequence[PassagePiece]) -> Iterator[tuple[int, int, PassagePiece]]:
     """Yield each piece, and each sentence with the next one, with the places of the first and the last of its parts."""
     for at, piece in enumerate(pieces):
         yield at, at, piece
         if at + 1 < len(pieces):
             after = pieces[at + 1]
             if piece.end < after.end <= piece.start + LONGEST and not (piece.is_row or after.is_row):
-                yield at, at + 1, Piece(piece.start, after.end, piece.wording.joined(after.wording))
+                yield at, at + 1, PassagePiece(piece.start, after.end, piece.wording.joined(after.wording))
 
 
-def _differs(said: Wording, piece: Piece) -> bool:
+def _differs(said: Wording, piece: PassagePiece) -> bool:
     """Tell whether a sentence lacks a number of the claim and has one that the claim has not."""
     there = piece.wording.figures
     return bool(lacking(said.figures, there)) and any(not has(said.figures, one) for one in there)

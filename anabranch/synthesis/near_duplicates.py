@@ -19,7 +19,7 @@ _DUST = 1e-9
 """What a product may be below the whole number that it is meant to be."""
 
 Shingle = tuple[str, ...]
-Numbers = frozenset[tuple[str, int]]
+NumberCounts = frozenset[tuple[str, int]]
 """The numbers in a passage, and how often each stands there."""
 
 
@@ -35,7 +35,7 @@ class Duplicates:
         self._likeness = likeness
         self._exact: dict[str, str] = {}
         self._known: list[tuple[str, frozenset[Shingle]]] = []
-        self._holders: defaultdict[tuple[Numbers, Shingle], list[int]] = defaultdict(list)
+        self._holders: defaultdict[tuple[NumberCounts, Shingle], list[int]] = defaultdict(list)
 
     def find(self, passage_id: str, text: str) -> str | None:
         """Return the id of an earlier passage that says the same, else remember this one and return None."""
@@ -53,7 +53,7 @@ class Duplicates:
             self._known.append((passage_id, shingles))
         return original
 
-    def _alike(self, shingles: frozenset[Shingle], keys: list[tuple[Numbers, Shingle]]) -> str | None:
+    def _alike(self, shingles: frozenset[Shingle], keys: list[tuple[NumberCounts, Shingle]]) -> str | None:
         """Return the id of the passage that is most alike, the earliest of several."""
         met = sorted({place for key in keys for place in self._holders.get(key, ())})
         alike = ((_jaccard(shingles, known), passage_id) for passage_id, known in map(self._known.__getitem__, met))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.quote_matching import find_quote
+from anabranch.citations.quote_matching import find_quote, fold
 from anabranch.synthesis.statements import says_something, statements
 
 TABLE = """The following table sets forth the result (in thousands):
@@ -55,7 +55,7 @@ def test_a_list_comes_with_what_announces_it() -> None:
     passage = "We explored two algorithms:\n\n- Proximal policy optimisation.\n- Rejection sampling.\n\nBoth did well."
     first, *others = statements(passage)
     assert first.text == "We explored two algorithms: Proximal policy optimisation. Rejection sampling."
-    assert find_quote(first.quote, passage)
+    assert find_quote(first.quote, fold(passage))
     assert [each.text for each in others][-1] == "Both did well."
 
 
