@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
+from anabranch.synthesis.routing import SYNTHESIS_MODES
 from graph.retrieval import build as build_retrieval
 from graph.routes import after_cite, after_draft, after_gather, after_pack, after_retrieval
 from graph.sync_adapter import both_ways, route
@@ -29,6 +30,7 @@ from nodes.retrieve import checked
 from nodes.review import review_sources
 from nodes.settings import Context
 from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
+from nodes.support.tracing import traced
 
 Builder = StateGraph[State, Context, InputState, OutputState]
 
@@ -40,7 +42,8 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
         retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
 
     Raises:
-        SettingsError: One of them has a name that is built in, or none, or is no retriever.
+        SettingsError: One of them has a name that is built in, or none, or is no retriever; or a synthesis mode of an
+            installed package cannot be imported.
     """
     builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState, output_schema=OutputState)
     builder.add_node("begin", both_ways(begin, guests=checked(retrievers)), input_schema=InputState)
@@ -56,11 +59,15 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     builder.add_node("abstain", both_ways(abstain))
     builder.add_node("finish", both_ways(finish))
 
+    for mode in SYNTHESIS_MODES.names:
+        builder.add_node(mode, both_ways(traced(mode)(SYNTHESIS_MODES.get(mode))))
+        builder.add_edge(mode, "cite")
+
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "retrieval")
     route(builder, "retrieval", after_retrieval)
     builder.add_edge("review_sources", "pack")
-    route(builder, "pack", after_pack, ["create", "map", "abstain"])
+    route(builder, "pack", after_pack, ["create", "map", "abstain", *SYNTHESIS_MODES.names])
     route(builder, "create", after_draft)
     route(builder, "refine", after_draft)
     builder.add_edge("map", "gather")

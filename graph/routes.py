@@ -73,17 +73,19 @@ def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"
     return "review_sources" if context.review == "sources" else "pack"
 
 
-def after_pack(state: State) -> list[Send] | Literal["create", "abstain"]:
+def after_pack(state: State) -> list[Send] | str:
     """Write the answer, where there is anything to write it from."""
     return write(state) if state["windows"] else "abstain"
 
 
-def write(state: State) -> list[Send] | Literal["create"]:
-    """Read windows side by side, or begin with the first."""
+def write(state: State) -> list[Send] | str:
+    """Read windows side by side, or begin with the first; a mode of another package does as it likes."""
+    context = settle(state.get("settings"), get_runtime(Context))
+    if state["route"]["name"] == "installed":
+        return context.synthesis
     if state["route"]["name"] != "map_reduce":
         return "create"
     windows = len(state["windows"])
-    context = settle(state.get("settings"), get_runtime(Context))
     left = beside(context, state.get("trace") or [], "map_reduce", windows, branches=windows)
     _refuse_beyond_budget(context, state, calls=windows)
     return [

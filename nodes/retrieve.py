@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from anabranch.errors import SettingsError, UserError
 from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
 from anabranch.parsing.relevance import Judgements, read_judgements
-from anabranch.retrieval.langchain_retriever import guest_lists
+from anabranch.retrieval.langchain_retriever import RETRIEVERS, guest_lists, installed_retriever
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, RankedList
@@ -48,9 +48,8 @@ async def retrieve(
         elif arm == READER:
             lists = await _read(context, state)
         else:
-            refuse_unknown([arm], guests)
             count = (await corpus_of(context)).embedder.count
-            lists, brought, failed = await guest_lists((guests or {})[arm], arm, texts, context.depth, count)
+            lists, brought, failed = await guest_lists(_named(arm, guests), arm, texts, context.depth, count)
         record = Retrieved(arm=arm, lists=lists, error=None)
     except UserError:
         raise
@@ -108,17 +107,27 @@ def checked(guests: Mapping[str, BaseRetriever] | None) -> Mapping[str, BaseRetr
     return guests or {}
 
 
+def _named(name: str, guests: Mapping[str, BaseRetriever] | None) -> BaseRetriever:
+    """Return a retriever by its name: what was given to the graph comes before what is installed."""
+    refuse_unknown([name], guests)
+    given = (guests or {}).get(name)
+    return given if given is not None else installed_retriever(name)
+
+
 def refuse_unknown(names: Sequence[str], guests: Mapping[str, BaseRetriever] | None) -> None:
-    """Refuse settings that name a retriever which is neither built in nor given to the graph.
+    """Refuse settings that name a retriever which is neither built in, nor given to the graph, nor installed.
 
     Raises:
         SettingsError: There is none of that name.
     """
-    known = [*ARMS, READER, *(guests or {})]
+    known = dict.fromkeys([*ARMS, READER, *(guests or {}), *RETRIEVERS.names])
     for name in names:
         if name not in known:
             msg = f"There is no retriever {name!r}; known here: {', '.join(known)}."
-            raise SettingsError(msg, hint="Give it to build(retrievers={...}), or leave it out of `retrievers`.")
+            hint = (
+                "Give it to build(retrievers={...}), install the package that adds it, or leave it out of `retrievers`."
+            )
+            raise SettingsError(msg, hint=hint)
 
 
 def _said(error: Exception) -> str:

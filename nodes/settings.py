@@ -33,7 +33,9 @@ import prompts
 from anabranch.errors import SettingsError
 from anabranch.models.rerankers import RERANKERS
 from anabranch.registry import Registry
+from anabranch.retrieval.langchain_retriever import RETRIEVERS
 from anabranch.safety.operator import environment, operator
+from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
 
 PRIVATE = frozenset({"access"})
 """Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
@@ -190,8 +192,8 @@ class Context(BaseModel):
         min_length=1,
         max_length=8,
         description="Retrievers to fan out to: 'bm25', 'dense', 'llm' (the chat model reads every passage of a small "
-        "corpus), and the names of any given to build(retrievers=...).",
-        json_schema_extra=_on("retrieve"),
+        "corpus), and the names of any given to build(retrievers=...) or added by an installed package.",
+        json_schema_extra=_on("retrieve") | {"examples": [["bm25", "dense", *RETRIEVERS.names]]},
     )
     retrieve_batch: int = Field(
         default=20,
@@ -284,7 +286,7 @@ class Context(BaseModel):
         description="Rounds of retrieval at most; a further round is told what was missing.",
         json_schema_extra=_on("grade"),
     )
-    synthesis: Literal["auto", "stuff", "refine", "map_reduce"] = Field(
+    synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = Field(
         default="auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
     )
     window_tokens: int = Field(

@@ -6,17 +6,37 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.documents import Document as LangChainDocument
 from langchain_core.retrievers import BaseRetriever
 
+from anabranch.errors import SettingsError
 from anabranch.readers.document import Chunk
+from anabranch.registry import Registry
 from anabranch.store.protocol import RankedList
 from anabranch.text.normalization import clean
 
+RETRIEVERS: Registry[Callable[[], BaseRetriever]] = Registry("retriever", {})
+"""Retrievers of other packages: a class, or a function, that makes one and takes nothing."""
+
 MAX_CHARS = 4_000
 """A guest's text travels in the state, so it is bounded."""
+
+
+@lru_cache(maxsize=32)
+def installed_retriever(name: str) -> BaseRetriever:
+    """Return the retriever that an installed package adds under that name, made once for this process.
+
+    Raises:
+        SettingsError: There is none, or what its package names makes no retriever of LangChain.
+    """
+    retriever = RETRIEVERS.get(name)()
+    if not isinstance(retriever, BaseRetriever):
+        msg = f"The package that adds the retriever {name!r} makes no retriever of LangChain but {retriever!r}."
+        raise SettingsError(msg, hint="Its entry point names a subclass of langchain_core's BaseRetriever.")
+    return retriever
 
 
 async def guest_lists(

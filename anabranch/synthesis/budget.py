@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-RouteName = Literal["compose", "create", "refine", "map_reduce"]
+RouteName = Literal["compose", "create", "refine", "map_reduce", "installed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,17 @@ nothing: what tells "list all" from "who" in one language tells nothing in the n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any
 
+from anabranch.registry import Registry
 from anabranch.synthesis.budget import Prices, RouteName, Spending
 
-Synthesis = Literal["auto", "stuff", "refine", "map_reduce"]
+BUILT_IN = ("auto", "stuff", "refine", "map_reduce")
+
+SYNTHESIS_MODES: Registry[Callable[..., Any]] = Registry("synthesis mode", {})
+"""Ways of writing an answer that other packages add: a step of the graph, as those in `nodes/`, that writes `draft`."""
 
 MANY_SOURCES = 4
 FLAT = 0.8
@@ -55,7 +59,7 @@ def choose(
     windows: int,
     sources: int,
     scores: Sequence[float],
-    synthesis: Synthesis = "auto",
+    synthesis: str = "auto",
     has_model: bool = True,
 ) -> RouteChoice:
     """Choose the route.
@@ -64,17 +68,20 @@ def choose(
         windows: Windows the passages were packed into.
         sources: Distinct documents among the passages.
         scores: Relevance of the passages.
-        synthesis: What the caller asked for; 'auto' lets the evidence decide.
+        synthesis: What the caller asked for, built in or installed; 'auto' lets the evidence decide.
         has_model: Whether a chat model is configured.
     """
     if not has_model:
         return RouteChoice("compose", ("no chat model is configured: the answer is verbatim sentences",))
     if synthesis == "stuff":
         return RouteChoice("create", ("synthesis: stuff was asked for: the best passages in one window",))
+    if synthesis not in BUILT_IN:
+        return RouteChoice("installed", (f"synthesis: {synthesis} was asked for",))
     if windows <= 1:
         return RouteChoice("create", ("all passages fit one window",))
-    if synthesis != "auto":
-        return RouteChoice(synthesis, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
+    if synthesis in ("refine", "map_reduce"):
+        name: RouteName = "refine" if synthesis == "refine" else "map_reduce"
+        return RouteChoice(name, (f"{windows} windows", f"synthesis: {synthesis} was asked for"))
     return _by_evidence(windows, sources, scores)
 
 
@@ -99,7 +106,8 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
         chain: Whether the model's context has room for an answer so far beside a window.
     """
     windows = len(prices.windows)
-    if choice.name == "compose" or not windows:
+    # What a mode of another package costs is not known here; the limits hold for each of its calls.
+    if choice.name in ("compose", "installed") or not windows:
         return choice
     if choice.name == "refine" and not chain:
         choice = RouteChoice("map_reduce", (*choice.reasons, "the model's context has no room for an answer so far"))

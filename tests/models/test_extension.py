@@ -60,9 +60,9 @@ assert ingest(["documents"], "corpus"{options}).count("added") == 2
 
 SEARCH = """
 import asyncio, json
-from graph.search import graph
+from graph.retrieval import search
 from nodes.settings import Context
-state = asyncio.run(graph.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
+state = asyncio.run(search.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
 step = next(step for step in state["trace"] if step["node"] == {node!r})
 print(json.dumps([state["candidates"], step, Context.model_json_schema()["properties"]["rerank"]]))
 """
