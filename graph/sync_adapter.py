@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
-from functools import cache
-from inspect import signature
-from typing import Any, get_args, get_type_hints
+from functools import cache, wraps
+from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ensure_config, set_config_context
 from langgraph.graph import StateGraph
 from langgraph.runtime import get_runtime
 
@@ -57,61 +55,28 @@ def _wait(coroutine: Coroutine[Any, Any, Update]) -> Update:
     return result
 
 
-class BothWays(Runnable[Any, Any]):
+class _BothWays(Runnable[Any, Any]):
     """An async node, to be called from `ainvoke` and from `invoke`.
 
-    It has no run of its own in traces, as RunnableLambda would: LangGraph makes one for each node, and a second one
-    below it only says the same again, for .3 ms a step.
+    A RunnableLambda of two functions would do the same, but LangGraph makes a run for each node in traces, and the
+    lambda a second one below it that only says the same again.
     """
 
     def __init__(self, node: Node, extra: Mapping[str, Any]) -> None:
-        """Keep the node, and what it is given besides state and runtime."""
         self.name = f"{getattr(node, '__name__', 'node')}_step"
         self._node = node
         self._extra = extra
 
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002, ANN401, ARG002
-        """Run the node on the background loop, and wait for it."""
-        runtime = get_runtime(Context)
-
-        async def call() -> Update:
-            return await self._node(input, runtime, **self._extra)
-
-        return _wait(call())
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002, ANN401
+        return _wait(self.ainvoke(input, config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002, ANN401, ARG002
-        """Run the node."""
         return await self._node(input, get_runtime(Context), **self._extra)
 
 
-def both_ways(node: Node, **extra: Any) -> BothWays:  # noqa: ANN401  # passed through to the node
-    """Return a runnable that calls an async node from `ainvoke` and from `invoke`."""
-    return BothWays(node, extra)
-
-
-class _Edge(Runnable[Any, Any]):
-    """A choice of the next step, made on the spot.
-
-    LangGraph puts a synchronous function into a thread when it is called from `ainvoke`, and a run of its own into
-    traces: half a millisecond each for a function that takes microseconds.
-    """
-
-    def __init__(self, choose: Choice) -> None:
-        self.name = getattr(choose, "__name__", "edge")
-        # LangGraph reads off the first parameter what of the state is wanted; else it would be what the step was given.
-        self.__annotations__ = get_type_hints(choose)
-        self.__signature__ = signature(choose)
-        self._choose = choose
-
-    def __call__(self, state: Any) -> Any:  # noqa: ANN401
-        return self._choose(state)
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
-        with set_config_context(ensure_config(config)) as context, checked(input):
-            return context.run(self._choose, input)
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002, ANN401
-        return self.invoke(input, config)
+def both_ways(node: Node, **extra: Any) -> Runnable[Any, Any]:  # noqa: ANN401  # passed through to the node
+    """Return a runnable that calls an async node from `ainvoke` and from `invoke`, with state, runtime and `extra`."""
+    return _BothWays(node, extra)
 
 
 def route(
@@ -120,7 +85,7 @@ def route(
     choose: Choice,
     targets: list[str] | dict[Hashable, str] | None = None,
 ) -> None:
-    """Add conditional edges that a quick and pure function chooses among.
+    """Add conditional edges that check the state of the thread before they choose.
 
     Args:
         builder: The graph.
@@ -128,5 +93,10 @@ def route(
         choose: Takes the state and returns the next step or steps.
         targets: Where they may lead; None for what the return type names.
     """
-    named = list(get_args(get_type_hints(choose)["return"])) if targets is None else targets
-    builder.add_conditional_edges(source, _Edge(choose), named)
+
+    @wraps(choose)
+    def path(state: Any) -> Any:  # noqa: ANN401  # as `choose` does
+        with checked(state):
+            return choose(state)
+
+    builder.add_conditional_edges(source, path, targets)
