@@ -30,6 +30,7 @@ from nodes.retrieve import checked
 from nodes.review import review_sources
 from nodes.settings import Context
 from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
+from nodes.support.dependencies import MAX_CONCURRENCY
 from nodes.support.tracing import traced
 
 Builder = StateGraph[State, Context, InputState, OutputState]
@@ -79,4 +80,4 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
     return builder
 
 
-graph = build().compile(name="answer")
+graph = build().compile(name="answer").with_config(max_concurrency=MAX_CONCURRENCY)

@@ -37,6 +37,7 @@ from nodes.state import (
     SearchOutput,
     State,
 )
+from nodes.support.dependencies import MAX_CONCURRENCY
 
 Builder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
@@ -95,7 +96,7 @@ def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> Searc
     return builder
 
 
-search = build_search().compile(name="search")
+search = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY)
 
 
 class HybridRetriever(BaseRetriever):
@@ -118,7 +119,9 @@ class HybridRetriever(BaseRetriever):
         return _documents(await self._graph().ainvoke(InputState(question=query), **self._options(run_manager)))
 
     def _graph(self) -> CompiledStateGraph[State, Context, InputState, SearchOutput]:
-        return build_search(self.retrievers).compile() if self.retrievers else search
+        if not self.retrievers:
+            return search
+        return build_search(self.retrievers).compile().with_config(max_concurrency=MAX_CONCURRENCY)
 
     def _options(
         self, run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun

@@ -7,7 +7,6 @@ from langgraph.runtime import Runtime
 from anabranch.errors import ModelError
 from nodes.settings import Context, settle
 from nodes.state import MapTask, Partial
-from nodes.support.concurrency import gate_of
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, gone, window_text
 from nodes.support.failure import failed
@@ -28,10 +27,8 @@ async def map_window(state: MapTask, runtime: Runtime[Context]) -> Update:
     if not passages:
         return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1, "found": False}}
     try:
-        async with gate_of(context, runtime):
-            reply = await chat.ask(
-                context.map_prompt, f"{passages}\n\nQuestion: {question}", max_tokens=context.answer_tokens
-            )
+        user = f"{passages}\n\nQuestion: {question}"
+        reply = await chat.ask(context.map_prompt, user, max_tokens=context.answer_tokens)
         draft = draft_of(reply, window=index + 1, told=(context.map_prompt, question))
     except ModelError as error:
         lost = failed(f"map:{index + 1}", error)

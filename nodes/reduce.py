@@ -11,7 +11,6 @@ from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Draft, Partial, ReduceTask
 from nodes.support.answer_messages import write_live
-from nodes.support.concurrency import gate_of
 from nodes.support.dependencies import model_of
 from nodes.support.draft_stream import withdraw
 from nodes.support.drafts import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side
@@ -30,8 +29,7 @@ async def reduce(state: ReduceTask, runtime: Runtime[Context]) -> Update:
     repeat_within(state.get("left"))
     if chat is not None:
         try:
-            async with gate_of(context, runtime):
-                draft = await _joined(context, chat, state)
+            draft = await _joined(context, chat, state)
         except ModelError as error:
             degraded.append(failed("reduce", error))
     # What the reader has seen of a joined answer that was not taken is no part of this one.

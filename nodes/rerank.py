@@ -11,7 +11,7 @@ from anabranch.retrieval.relevance_order import rank_by_relevance
 from anabranch.store.records import embedded_text
 from nodes.settings import Context, settle
 from nodes.state import Candidate, RetrievalState
-from nodes.support.dependencies import chunks_of, reranker_of
+from nodes.support.dependencies import chunks_of, max_concurrency, reranker_of
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import spares
@@ -35,7 +35,7 @@ async def rerank(state: RetrievalState, runtime: Runtime[Context], *, order_coun
 
     if context.rerank == "none" or len(fused) < 2:
         return update(fused, "none")
-    reranker = await reranker_of(context)
+    reranker = await reranker_of(context, concurrency=max_concurrency())
     if not order_counts and (skipped := await _needless(context, state, reranker)):
         return update(fused, "none", skipped=skipped)
     try:

@@ -20,7 +20,7 @@ from anabranch.store.query_vectors import embedding_anew
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Retrieved, RetrieveTask
-from nodes.support.dependencies import corpus_of, model_of, scope_of
+from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import as_spending, spent_on
 
@@ -72,7 +72,7 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
     if chat is None:
         msg = f"The retriever {READER!r} needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or leave it out of `retrievers`.")
-    question, gate = state["texts"][0], asyncio.Semaphore(context.max_concurrency)
+    question, gate = state["texts"][0], asyncio.Semaphore(max_concurrency())
     corpus = await corpus_of(context)
     left = as_spending(state.get("left"))
 

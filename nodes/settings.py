@@ -133,7 +133,6 @@ class Context(BaseModel):
     model_retries: int = Field(
         default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
     )
-    max_concurrency: int = Field(default=8, ge=1, le=64, description="Model calls at once within one step.")
     structured: Literal["auto", "json_schema", "tool", "json_mode", "text"] = Field(
         default="auto",
         description="How the model is made to decide in JSON; 'auto' takes the strongest means that it has.",

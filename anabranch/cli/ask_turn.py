@@ -23,7 +23,7 @@ from graph.answer import build
 from graph.answer import graph as answer_graph
 from nodes.settings import Context, settle
 from nodes.state import InputState
-from nodes.support.dependencies import chunks_of, corpus_of
+from nodes.support.dependencies import MAX_CONCURRENCY, chunks_of, corpus_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ async def answer(request: Request, context: Context) -> None:
     if request.resume and not thread_file(context.corpus).exists():
         raise _nothing_unfinished(request)
     async with threads_of(context.corpus) as saver:
-        graph = build().compile(checkpointer=saver, name="answer")
+        graph = build().compile(checkpointer=saver, name="answer").with_config(max_concurrency=MAX_CONCURRENCY)
         turn = (
             await _resumed(graph, request, context, config)
             if request.resume

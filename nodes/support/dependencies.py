@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import ref
 
+from langgraph.config import get_config
+
 from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.rerankers import RERANKERS, Reranker, RerankerSettings
 from anabranch.readers.document import Chunk
@@ -18,6 +20,9 @@ from prompts.rerank import RERANK, RERANK_LISTWISE
 
 LOOK = 0.02
 """Seconds for which the steps of a turn go on with a corpus before they look again whether it has changed."""
+
+MAX_CONCURRENCY = 8
+"""Model calls at once within one step, where the config of the run does not say `max_concurrency`."""
 
 _seen: dict[str, tuple[float, ref[CorpusStore]]] = {}
 
@@ -78,7 +83,12 @@ async def chunks_of(
     return known
 
 
-async def reranker_of(context: Context) -> Reranker:
+def max_concurrency() -> int:
+    """Return the calls that a step may make at once: LangGraph holds branches to the run's bound, but no batches."""
+    return get_config().get("max_concurrency") or MAX_CONCURRENCY
+
+
+async def reranker_of(context: Context, *, concurrency: int = MAX_CONCURRENCY) -> Reranker:
     """Make the reranker that is chosen; `anabranch doctor` asks too.
 
     Raises:
@@ -88,7 +98,7 @@ async def reranker_of(context: Context) -> Reranker:
         model=context.rerank_model,
         timeout=context.model_timeout,
         retries=context.model_retries,
-        concurrency=context.max_concurrency,
+        concurrency=concurrency,
         form=context.rerank_form,
         batch=context.rerank_batch,
         listwise_prompt=context.rerank_prompt or RERANK_LISTWISE,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.ingest.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written
@@ -41,14 +42,55 @@ async def test_calls_of_a_level_run_at_the_same_time_up_to_the_bound(most: int, 
         first = await graph.ainvoke({"question": QUESTION}, context=_context(river, stub, fan_in=2))
     waves = [min(most, level - done) for level in at_once(first) for done in range(0, level, most)]
     with OpenAIStub(together(model(), *waves)) as stub:
-        state = await graph.ainvoke(
-            {"question": QUESTION}, context=_context(river, stub, max_concurrency=most, fan_in=2)
-        )
+        config: Any = {"max_concurrency": most}
+        state = await graph.ainvoke({"question": QUESTION}, config, context=_context(river, stub, fan_in=2))
         assert len(state["windows"]) >= 4
         assert _most_at_once(stub, "map") == min(most, len(state["windows"]))
         assert _most_at_once(stub, "reduce") == min(most, len(state["windows"]) // 2)
 
 
+@pytest.fixture(scope="module")
+def parish(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a corpus of twenty notes, each of which fills a window."""
+    folder = tmp_path_factory.mktemp("parish")
+    for number in range(20):
+        measure = " ".join(["gate", "wall", "weir", "pump", "dyke"][number % 5] for _ in range(30))
+        text = f"# Parish {number}\n\nMeasure {number} protects the town from floods on the Halden: {measure}."
+        (folder / f"{number}.md").write_text(text)
+    ingest([folder], folder / "corpus")
+    return str(folder / "corpus")
+
+
+@pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
+@pytest.mark.parametrize("synchronous", [False, True])
+async def test_no_more_windows_are_read_at_once_than_the_run_may(
+    config: Any, most: int, synchronous: bool, parish: str
+) -> None:
+    given: Any = {"question": QUESTION}
+    with OpenAIStub(model()) as stub:
+        context = _context(parish, stub, top_k=20, depth=40, fan_in=20)
+        state = (
+            await asyncio.to_thread(graph.invoke, given, config, context=context)
+            if synchronous
+            else await graph.ainvoke(given, config, context=context)
+        )
+        assert len(state["windows"]) == 20
+        assert _most_at_once(stub, "map") == most
+
+
+@pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
+async def test_the_batches_of_one_step_keep_to_the_same_bound(config: Any, most: int, parish: str) -> None:
+    with OpenAIStub(model()) as stub:
+        reader = {"retrievers": ("bm25", "llm"), "retrieve_batch": 2, "retrieve_calls": 12}
+        judge = {"rerank": "llm", "rerank_always": True, "rerank_form": "batches", "rerank_batch": 2}
+        context = _context(parish, stub, top_k=6, synthesis="stuff", max_model_calls=64, **reader, **judge)
+        await graph.ainvoke({"question": QUESTION}, config, context=context)
+        assert _most_at_once(stub, "retrieve") == most
+        assert _most_at_once(stub, "rerank") == most
+
+
+# LangGraph itself forgets the coroutines of the branches that still wait for their turn when a run is cancelled.
+@pytest.mark.filterwarnings("ignore:coroutine 'arun_with_retry' was never awaited:RuntimeWarning")
 @pytest.mark.parametrize("step", ["map", "reduce"])
 async def test_a_run_cut_off_within_a_level_repeats_no_finished_call(step: str, river: str) -> None:
     def one_hangs(request: Request) -> Reply:
@@ -57,10 +99,10 @@ async def test_a_run_cut_off_within_a_level_repeats_no_finished_call(step: str, 
 
     good = model()
     compiled = build().compile(checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": step}}
+    # One call at a time, so that it is certain which is finished when the run ends.
+    config: Any = {"configurable": {"thread_id": step}, "max_concurrency": 1}
     with OpenAIStub(one_hangs) as stub:
-        # One call at a time, so that it is certain which is finished when the run ends.
-        context = _context(river, stub, fan_in=2, max_concurrency=1)
+        context = _context(river, stub, fan_in=2)
         run = asyncio.create_task(compiled.ainvoke({"question": QUESTION}, config, context=context))
         while not _hanging(stub, step):
             await asyncio.sleep(0.02)
