@@ -7,8 +7,7 @@ import asyncio
 from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
-from anabranch.parsing import REVISION_SCHEMA, Action, parse_revision
-from anabranch.parsing import Draft as Parts
+from anabranch.parsing import REVISION_SCHEMA, Action, AnswerReply, parse_revision
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
@@ -84,7 +83,7 @@ def _first(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> tupl
     """
     revision = parse_revision(reply, "")
     if revision.action != "keep":
-        return "revise", draft_of(reply, window=window, told=told, parts=Parts(revision.answer, revision.quotes))
+        return "revise", draft_of(reply, window=window, told=told, parts=AnswerReply(revision.answer, revision.quotes))
     missing = draft_of(reply, window=window, told=told)["missing"]
     return "keep", {**draft, "window": window, "missing": missing or draft["missing"]}
 

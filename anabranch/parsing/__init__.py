@@ -1,6 +1,6 @@
 """Total parsers for what models write: each returns something usable for any text, and never raises."""
 
-from anabranch.parsing.answer_reply import Draft, split_answer
+from anabranch.parsing.answer_reply import AnswerReply, split_answer
 from anabranch.parsing.answer_stream import AnswerStream
 from anabranch.parsing.evidence_verdict import VERDICT_SCHEMA, Verdict, parse_verdict
 from anabranch.parsing.revision_reply import REVISION_SCHEMA, Action, Revision, parse_revision
@@ -10,7 +10,7 @@ __all__ = [
     "VERDICT_SCHEMA",
     "Action",
     "AnswerStream",
-    "Draft",
+    "AnswerReply",
     "Revision",
     "Verdict",
     "parse_revision",

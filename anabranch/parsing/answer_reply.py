@@ -39,7 +39,7 @@ _CLOSING = "\"”»'’*`"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class AnswerReply:
     """What a reply in the answer protocol says.
 
     Attributes:
@@ -56,7 +56,7 @@ class Draft:
     missing: str = ""
 
 
-def split_answer(reply: str) -> Draft:
+def split_answer(reply: str) -> AnswerReply:
     """Split a reply into answer, quotes and what is missing.
 
     Understands emphasis around the section names, quotes without a section, the same content as JSON, thoughts before
@@ -67,7 +67,7 @@ def split_answer(reply: str) -> Draft:
         reply: Anything a model wrote; no more than `MAX_REPLY` characters are read.
 
     Returns:
-        The draft. Never raises.
+        What it says. Never raises.
     """
     text = drop_thinking(reply[:MAX_REPLY])
     if JSON_BEGINNING.match(text):
@@ -78,7 +78,7 @@ def split_answer(reply: str) -> Draft:
     return _from_text(text)
 
 
-def _from_text(text: str) -> Draft:
+def _from_text(text: str) -> AnswerReply:
     sections = Sections()
     pieces = [sections.feed(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)]
     answer = _shown("".join([*pieces, sections.finish()]))
@@ -87,8 +87,8 @@ def _from_text(text: str) -> Draft:
     if not answer and missing is None:
         answer = _shown(_from_quotes(quotes) or sections.text("echo") or "")
     if missing is None and is_refusal(answer):
-        return Draft(answer, quotes, not_found=True, missing=_line(answer))
-    return Draft(answer, quotes, not_found=missing is not None and not answer, missing=_line(missing or ""))
+        return AnswerReply(answer, quotes, not_found=True, missing=_line(answer))
+    return AnswerReply(answer, quotes, not_found=missing is not None and not answer, missing=_line(missing or ""))
 
 
 def _from_quotes(quotes: dict[int, list[str]]) -> str:
@@ -103,8 +103,8 @@ def _line(text: str) -> str:
     return strip_links(" ".join(strip_links(text).split()))[:MAX_MISSING]
 
 
-def from_object(value: dict[str, Any]) -> Draft | None:
-    """Read a draft out of a JSON object; None where it holds nothing of one."""
+def from_object(value: dict[str, Any]) -> AnswerReply | None:
+    """Read a reply out of a JSON object; None where it holds nothing of one."""
     fields = {str(key).casefold(): item for key, item in value.items()}
     answer = next((fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str)), None)
     missing = fields.get("missing")
@@ -114,7 +114,7 @@ def from_object(value: dict[str, Any]) -> Draft | None:
     inner = _from_text(answer or "")
     quotes = inner.quotes | quotes_in(next((fields[key] for key in _QUOTE_KEYS if key in fields), None))
     text = missing if isinstance(missing, str) else inner.missing
-    return Draft(inner.answer, quotes, not_found=inner.not_found or not inner.answer, missing=_line(text))
+    return AnswerReply(inner.answer, quotes, not_found=inner.not_found or not inner.answer, missing=_line(text))
 
 
 def quotes_in(value: object) -> dict[int, list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.sentences import spans
@@ -18,6 +18,31 @@ RUN = 7
 
 WORD = re.compile(r"\w+")
 _CODE = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{6,}")
+
+Runs = frozenset[tuple[str, ...]]
+
+
+class Instructions:
+    """Finds what a text repeats of instructions: seven words in a row, or a word of six characters with a digit.
+
+    Args:
+        told: The instructions.
+        given: What an answer may repeat: passages and question.
+    """
+
+    def __init__(self, told: Sequence[str], given: Iterable[str]) -> None:
+        self._told, self._given = tuple(told), given
+
+    def repeated(self, text: str) -> list[tuple[int, int]]:
+        """Return the spans of a text that repeat instructions; sentences are no border for a run."""
+        found = _among(text, *_runs_and_codes(self._told))
+        # What was given is long, and only looked at where it may matter.
+        return _among(text, *self._not_given) if found else []
+
+    @cached_property
+    def _not_given(self) -> tuple[Runs, frozenset[str]]:
+        (runs, codes), given = _runs_and_codes(self._told), list(self._given)
+        return runs.difference(*map(runs_in, given)), codes.difference(*map(codes_in, given))
 
 
 def without_instructions(answer: str, told: Sequence[str], given: Iterable[str]) -> tuple[str, int]:
@@ -29,42 +54,77 @@ def without_instructions(answer: str, told: Sequence[str], given: Iterable[str])
         given: What the answer may repeat: passages and question.
 
     Returns:
-        The answer without sentences that have seven words in a row, or a word with digits of six characters at least,
-        from the instructions and not from what was given; and how many those were.
+        The answer without those sentences, and how many they were.
     """
-    runs, codes = _in_all(tuple(told))
-    found = _repeated(answer, runs, codes)
+    found = Instructions(told, given).repeated(answer)
     if not found:
         return answer, 0
-    texts = list(given)
-    runs = runs.difference(*map(runs_in, texts))
-    codes = codes.difference(*map(codes_in, texts))
-    found = _repeated(answer, runs, codes)
+    sentences = spans(answer)
     kept = [
-        answer[start:end]
-        for start, end in spans(answer)
-        if not any(start < last and first < end for first, last in found)
+        answer[start:end] for start, end in sentences if not any(start < last and first < end for first, last in found)
     ]
-    removed = len(spans(answer)) - len(kept)
     # What went made neighbours of what was none.
-    return (strip_links("".join(kept)).rstrip() if removed else answer), removed
+    return strip_links("".join(kept)).rstrip(), len(sentences) - len(kept)
+
+
+class InstructionFilter:
+    """Stops a text that comes in pieces, however it is cut, before it repeats instructions.
+
+    Nothing is shown from there on: the checked answer, without the sentences that repeat, takes the place of what was.
+    Words that the instructions have in the same order wait for the next one, so a reader is seldom more than a word or
+    two behind, and never more than seven.
+    """
+
+    def __init__(self, told: Sequence[str], given: Iterable[str]) -> None:
+        """Begin; the arguments are those of `without_instructions`."""
+        self._instructions = Instructions(told, given)
+        self._phrases = _phrases(tuple(told))
+        self._text = ""
+        self._seen = 0  # characters of it that were shown: the last one tells whether a word goes on
+        self._stopped = False
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece, return what can be shown now."""
+        if self._stopped:
+            return ""
+        self._text += piece
+        # A word at the very end may go on and become another one.
+        found = [first for first, last in self._instructions.repeated(self._text) if last < len(self._text)]
+        self._stopped = bool(found)
+        end = max(self._seen, min(found) if found else self._settled())
+        shown = self._text[self._seen : end]
+        self._text, self._seen = self._text[max(end - 1, 0) :], min(end, 1)
+        return shown
+
+    def _settled(self) -> int:
+        """Return where the words begin that the instructions have in the same order, as far as they are written."""
+        words = list(WORD.finditer(self._text))[-RUN:]
+        for at, match in enumerate(words):
+            if f" {' '.join(word[0].casefold() for word in words[at:])}" in self._phrases:
+                return match.start()
+        return len(self._text)
 
 
 @lru_cache(maxsize=32)
-def _in_all(told: tuple[str, ...]) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
-    return frozenset[tuple[str, ...]]().union(*map(runs_in, told)), frozenset[str]().union(*map(codes_in, told))
+def _phrases(told: tuple[str, ...]) -> str:
+    """Return the words of instructions with a blank before each, in lower case."""
+    return "\n".join("".join(f" {word.casefold()}" for word in WORD.findall(text)) for text in told)
 
 
-def _repeated(answer: str, runs: frozenset[tuple[str, ...]], codes: frozenset[str]) -> list[tuple[int, int]]:
-    """Return the spans of an answer that are among these; sentences are no border for a run."""
-    matches = list(WORD.finditer(answer))
+@lru_cache(maxsize=32)
+def _runs_and_codes(told: tuple[str, ...]) -> tuple[Runs, frozenset[str]]:
+    return Runs().union(*map(runs_in, told)), frozenset[str]().union(*map(codes_in, told))
+
+
+def _among(text: str, runs: Runs, codes: frozenset[str]) -> list[tuple[int, int]]:
+    matches = list(WORD.finditer(text))
     words = [match[0].casefold() for match in matches]
     found = [
         (matches[at].start(), matches[at + RUN - 1].end())
         for at in range(len(words) - RUN + 1)
         if tuple(words[at : at + RUN]) in runs
     ]
-    return found + [match.span() for match in _CODE.finditer(answer) if match[0].casefold() in codes]
+    return found + [match.span() for match in _CODE.finditer(text) if match[0].casefold() in codes]
 
 
 def runs_in(text: str) -> set[tuple[str, ...]]:

@@ -12,8 +12,7 @@ from langgraph.graph.message import push_message
 
 from anabranch.errors import ModelError
 from anabranch.models.usage import note_failure
-from anabranch.parsing import Draft as Parts
-from anabranch.parsing import split_answer
+from anabranch.parsing import AnswerReply, split_answer
 from anabranch.parsing.answer_reply import JSON_BEGINNING
 from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_envelope import new_nonce, wrap
@@ -59,7 +58,7 @@ def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
     return chunk.text[max(excerpt["start"] - chunk.start, 0) : max(excerpt["end"] - chunk.start, 0)]
 
 
-def draft_of(reply: str, *, window: int, told: Sequence[str] = (), parts: Parts | None = None) -> Draft:
+def draft_of(reply: str, *, window: int, told: Sequence[str] = (), parts: AnswerReply | None = None) -> Draft:
     """Read a reply in the answer protocol (text with [n] markers, then quotes; or NOT FOUND).
 
     Args:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing import Draft, split_answer
+from anabranch.parsing import AnswerReply, split_answer
 from anabranch.parsing.answer_reply import MAX_QUOTE, MAX_QUOTES
 
 ANSWER = "Revenue was $3.2 billion [1]. It grew by **36 %** [1][2]."
 QUOTES = {1: ["revenue was $3.2 billion"], 2: ["an increase of 36%"]}
-WANTED = Draft(ANSWER, QUOTES)
+WANTED = AnswerReply(ANSWER, QUOTES)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_every_form_of_the_protocol_is_read(reply: str):
     ],
 )
 def test_what_is_missing_is_no_answer(reply: str):
-    assert split_answer(reply) == Draft("", {}, not_found=True, missing="the revenue of 2019")
+    assert split_answer(reply) == AnswerReply("", {}, not_found=True, missing="the revenue of 2019")
 
 
 def test_an_answer_may_say_what_else_is_missing():
     draft = split_answer("It was $3.2 billion in 2021 [1].\nNOT FOUND: the revenue of 2019")
-    assert draft == Draft("It was $3.2 billion in 2021 [1].", {}, not_found=False, missing="the revenue of 2019")
+    assert draft == AnswerReply("It was $3.2 billion in 2021 [1].", {}, not_found=False, missing="the revenue of 2019")
 
 
 def test_a_refusal_in_other_words_counts_as_not_found():
@@ -78,7 +78,7 @@ def test_a_refusal_in_other_words_counts_as_not_found():
 
 
 def test_keep_is_no_answer():
-    assert split_answer('{"action": "keep"}') == Draft("", {}, not_found=True)
+    assert split_answer('{"action": "keep"}') == AnswerReply("", {}, not_found=True)
 
 
 def test_quotes_alone_are_the_answer():
@@ -113,7 +113,7 @@ def test_a_quote_may_run_over_lines_and_hold_marks():
     ],
 )
 def test_an_answer_that_only_looks_like_the_protocol_stays_whole(answer: str):
-    assert split_answer(answer) == Draft(answer)
+    assert split_answer(answer) == AnswerReply(answer)
 
 
 def test_an_answer_cut_off_in_json_is_shown_as_far_as_it_goes():
