@@ -14,9 +14,8 @@ from anabranch.safety.link_removal import strip_links
 from anabranch.text.sentences import spans
 from nodes.settings import Context, settle
 from nodes.state import State
+from nodes.support.answer_messages import new_message_id, show
 from nodes.support.dependencies import chunks_of, corpus_of
-from nodes.support.draft_stream import withdraw
-from nodes.support.drafts import new_message_id, show
 from nodes.support.tracing import Update, traced
 
 NEAREST = 3
@@ -41,8 +40,6 @@ async def abstain(state: State, runtime: Runtime[Context]) -> Update:
         lines.append("Nearest passages:\n" + "\n".join(nearest))
     answer = "\n\n".join(lines)
     message_id = new_message_id()  # the reader may have seen a draft under the one of before
-    if state["draft"]["answer"]:
-        withdraw("abstain", runtime.stream_writer)
     show(message_id, answer)
     return {
         "answer": answer,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
-from langgraph.types import StreamWriter
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
+from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import RouteName
 from nodes.settings import Context, settle
 from nodes.state import Draft, State
-from nodes.support.answer_messages import write_live
+from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.draft_stream import GrowingDraft, is_heard, withdraw, write_growing
-from nodes.support.drafts import draft_of, gone, instructions, new_message_id, window_text
+from nodes.support.drafts import draft_of, gone, instructions, window_text
 from nodes.support.extractive_draft import composed_draft
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
@@ -39,10 +38,9 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
-        reply = await _reply(context, chat, user, None if refined else message_id, runtime.stream_writer)
+        reply = await _reply(context, chat, user, None if refined else message_id)
         draft = draft_of(reply, window=1, told=(context.create_prompt, state["standalone"]))
     except ModelError as error:
-        withdraw("create", runtime.stream_writer)
         return {
             "draft": await composed_draft(context, state),
             "message_id": new_message_id(),
@@ -53,16 +51,16 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
             "degraded": [failed("create", error)],
             "counts": {"by": "compose"},
         }
+    if refined and draft["found"]:
+        shown, _ = without_instructions(draft["answer"], instructions(context), [user])
+        runtime.stream_writer({"step": "create", "status": "draft", "answer": shown})
     return {"draft": draft, "message_id": message_id, "counts": {"by": "model", "found": draft["found"]}}
 
 
-async def _reply(context: Context, chat: Chat, user: str, message_id: str | None, write: StreamWriter) -> str:
+async def _reply(context: Context, chat: Chat, user: str, message_id: str | None) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
     system, most = context.create_prompt, context.answer_tokens
+    if message_id is None:
+        return await chat.ask(system, user, max_tokens=most)
     stream = AnswerStream(told=instructions(context), given=[user])
-    if message_id is not None:
-        return await write_live(chat, system, user, max_tokens=most, message_id=message_id, stream=stream)
-    if is_heard(write):
-        draft = GrowingDraft("create", write)
-        return await write_growing(chat, system, user, max_tokens=most, draft=draft, stream=stream)
-    return await chat.ask(system, user, max_tokens=most)
+    return await write_live(chat, system, user, max_tokens=most, message_id=message_id, stream=stream)

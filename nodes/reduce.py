@@ -10,10 +10,9 @@ from anabranch.parsing import AnswerStream
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Draft, Partial, ReduceTask
-from nodes.support.answer_messages import write_live
+from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.draft_stream import withdraw
-from nodes.support.drafts import MARKER, draft_of, instructions, new_message_id, quotes_of, side_by_side
+from nodes.support.drafts import MARKER, draft_of, instructions, quotes_of, side_by_side
 from nodes.support.failure import failed
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import repeat_within
@@ -34,8 +33,6 @@ async def reduce(state: ReduceTask, runtime: Runtime[Context]) -> Update:
             degraded.append(failed("reduce", error))
     # What the reader has seen of a joined answer that was not taken is no part of this one.
     replaced = state["last"] and draft["answer"] == side_by_side(state["drafts"])["answer"]
-    if replaced:
-        withdraw("reduce", runtime.stream_writer)
     return {
         "partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None)],
         **({"message_id": new_message_id()} if replaced else {}),

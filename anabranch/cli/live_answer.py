@@ -48,14 +48,16 @@ class LiveAnswer:
     def __init__(self) -> None:
         """Begin with nothing said."""
         self._text = ""
+        self._message_id: str | None = None
         self._spinner = Spinner("dots", Text("starting", style="dim"), style="cyan")
 
-    def token(self, text: str) -> None:
-        """Append a piece of the answer."""
-        self._text += text
+    def token(self, text: str, message_id: str | None) -> None:
+        """Append a piece of the answer; another message takes the place of what was shown."""
+        self._text = self._text + text if message_id == self._message_id else text
+        self._message_id = message_id
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """Say which step has begun; a draft takes the place of the one before, none that of one withdrawn."""
+        """Say which step has begun; a draft takes the place of the one before."""
         if event.get("status") == "started":
             self._spinner.update(text=Text(label_of(event), style="dim"))
         elif isinstance(event.get("answer"), str):
@@ -75,7 +77,7 @@ class StatusLine:
         """Keep the spinner whose words change."""
         self._spinner = spinner
 
-    def token(self, text: str) -> None:
+    def token(self, text: str, message_id: str | None) -> None:
         """Leave the answer to its end."""
 
     def event(self, event: Mapping[str, Any]) -> None:

@@ -18,8 +18,8 @@ from nodes.state import CHANNELS, InputState
 class Watcher(Protocol):
     """Sees a turn as it runs."""
 
-    def token(self, text: str) -> None:
-        """Take a piece of the answer."""
+    def token(self, text: str, message_id: str | None) -> None:
+        """Take a piece of the answer; one with another id begins a text that takes the place of the one before."""
         ...
 
     def event(self, event: Mapping[str, Any]) -> None:
@@ -30,7 +30,7 @@ class Watcher(Protocol):
 class Unwatched:
     """Nobody looks."""
 
-    def token(self, text: str) -> None:
+    def token(self, text: str, message_id: str | None) -> None:
         """Let it go."""
 
     def event(self, event: Mapping[str, Any]) -> None:
@@ -72,6 +72,6 @@ async def run_turn(
         elif mode == "custom":
             watcher.event(payload)
         elif isinstance(payload[0], AIMessageChunk):
-            watcher.token(payload[0].text)
+            watcher.token(payload[0].text, payload[0].id)
     interrupts = state.pop("__interrupt__", ())
     return TurnResult(state, [interrupt.value for interrupt in interrupts])

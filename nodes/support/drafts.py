@@ -1,14 +1,10 @@
-"""What the writing steps share: the text of a window for a model, the draft in its reply, a piece for the reader."""
+"""What the writing steps share: the text of a window for a model and the draft in its reply."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import uuid4
-
-from langchain_core.messages import AIMessageChunk
-from langgraph.graph.message import push_message
 
 from anabranch.errors import ModelError
 from anabranch.models.usage import note_failure
@@ -109,14 +105,3 @@ def quotes_of(drafts: Sequence[Draft]) -> dict[str, list[str]]:
         for number, words in draft["quotes"].items():
             quotes.setdefault(number, []).extend(words)
     return quotes
-
-
-def new_message_id() -> str:
-    """Return the id that the streamed chunks and the final message share."""
-    return f"answer-{uuid4()}"
-
-
-def show(message_id: str, text: str) -> None:
-    """Put a piece of the answer into the `messages` stream."""
-    if text:
-        push_message(AIMessageChunk(content=text, id=message_id), state_key=None)

@@ -17,8 +17,8 @@ def drawn(answer: LiveAnswer, *, height: int = 10) -> list[str]:
 
 def test_tokens_are_put_together_above_the_status() -> None:
     answer = LiveAnswer()
-    answer.token("It ro")
-    answer.token("se.")
+    answer.token("It ro", "a")
+    answer.token("se.", "a")
     answer.event({"step": "create", "status": "started"})
     lines = drawn(answer)
     assert lines[0].rstrip() == "It rose."
@@ -27,7 +27,7 @@ def test_tokens_are_put_together_above_the_status() -> None:
 
 def test_a_long_answer_shows_its_end() -> None:
     answer = LiveAnswer()
-    answer.token("\n".join(f"line {number}" for number in range(100)))
+    answer.token("\n".join(f"line {number}" for number in range(100)), "a")
     lines = drawn(answer, height=10)
     assert len(lines) < 10
     assert "line 99" in lines[-2]
@@ -35,25 +35,24 @@ def test_a_long_answer_shows_its_end() -> None:
 
 def test_a_refined_draft_takes_the_place_of_the_one_before() -> None:
     answer = LiveAnswer()
-    answer.token("old")
+    answer.token("old", "a")
     answer.event({"step": "refine", "status": "revise", "answer": "new"})
     assert drawn(answer)[0].rstrip() == "new"
 
 
-def test_a_draft_grows_and_what_is_withdrawn_is_gone() -> None:
+def test_another_message_takes_the_place_of_what_was_shown() -> None:
     answer = LiveAnswer()
-    for text in ("It", "It rose."):
-        answer.event({"step": "create", "status": "draft", "answer": text})
+    answer.token("It ro", "a")
+    answer.event({"step": "create", "status": "draft", "answer": "It rose."})
     assert drawn(answer)[0].rstrip() == "It rose."
-    answer.event({"step": "create", "status": "withdrawn", "answer": ""})
-    assert drawn(answer)[0].strip() == ""
-    answer.token("Verbatim.")
+    answer.token("Verb", "b")
+    answer.token("atim.", "b")
     assert drawn(answer)[0].rstrip() == "Verbatim."
 
 
 def test_escape_sequences_are_not_drawn() -> None:
     answer = LiveAnswer()
-    answer.token("\x1b[2Jboo")
+    answer.token("\x1b[2Jboo", "a")
     assert not any("\x1b" in line for line in drawn(answer))
 
 

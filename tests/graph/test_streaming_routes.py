@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
-from langchain_core.tracers import LangChainTracer
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langsmith import Client
 
+from anabranch.safety.prompt_leak import runs_in
 from nodes.settings import Context
+from prompts import CREATE
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of, written
 from tests.servers.calls import Request
@@ -43,7 +40,7 @@ _BARE = re.compile(r"\s*\[[\d?]+\]")
 
 
 def slowly(script: Script, pause: float = 0.01) -> Script:
-    """Have every streamed reply come word by word; pieces that come faster than a screen draws are joined."""
+    """Have every streamed reply come word by word."""
 
     def play(request: Request) -> Reply:
         reply = script(request)
@@ -142,127 +139,64 @@ async def test_the_first_words_come_while_the_last_call_writes(route: str, river
     assert found.drafts == []
 
 
-async def test_refine_shows_its_first_draft_as_it_grows_and_each_revision(river: str) -> None:
+async def test_refine_shows_its_first_draft_and_each_revision_once_it_is_done(river: str) -> None:
     found = await seen(river, slowly(model(create=REPLY)), **ROUTES["refine"])
-    first = found.first("custom", "draft")
-    assert found.writing[first] == ["create"]
-    assert found.before(first)[-1] == "pack"
-    assert len(found.drafts) > 1
-    assert all(after.startswith(before) for before, after in zip(found.drafts, found.drafts[1:], strict=False))
-    assert found.drafts[-1] == ANSWER
+    assert found.drafts == [ANSWER]
+    assert found.before(found.first("custom", "draft"))[-1] == "pack"
     revisions = [item for mode, item in found.items if mode == "custom" and item.get("status") == "revise"]
     assert len(revisions) == len(found.state["windows"]) - 1
-    assert all("QUOTES" not in text for text in found.drafts)
     # The final text comes once, after the last check.
     assert [piece.text for piece in found.pieces] == [found.state["answer"]]
     assert found.before(found.first("messages"))[-1] == "finish"
 
 
-@pytest.mark.parametrize(
-    ("modes", "streams"), [(["values"], False), (["messages", "values"], False), (["custom"], True)]
-)
-async def test_a_draft_is_written_live_only_where_somebody_listens(modes: list[Any], streams: bool, river: str) -> None:
+async def test_a_draft_to_be_refined_shows_no_instructions(river: str) -> None:
+    leak = f"{ANSWER} {CREATE}"
+    found = await seen(river, model(create=leak, refine='{"action": "keep"}'), **ROUTES["refine"])
+    assert found.drafts
+    assert found.drafts[0].startswith(ANSWER)
+    assert not any(runs_in(draft) & runs_in(CREATE) for draft in found.drafts)
+
+
+@pytest.mark.parametrize("modes", [["values"], ["messages", "values"], ["custom"]])
+@pytest.mark.parametrize("route", ["create", "refine"])
+async def test_a_final_answer_is_streamed_and_a_draft_is_not_whoever_listens(
+    route: str, modes: list[Any], river: str
+) -> None:
     with OpenAIStub(model(create=REPLY)) as stub:
-        settings = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, **ROUTES["refine"]}
-        async for _ in graph.astream(
-            {"question": QUESTION}, context=Context(corpus=river, **settings), stream_mode=modes
-        ):
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0, **ROUTES[route])
+        async for _ in graph.astream({"question": QUESTION}, context=context, stream_mode=modes):
             pass
-        (call,) = [call for call in stub.calls if step_of(call.request) == "create"]
-    assert call.request.stream is streams
-
-
-class Words(AsyncCallbackHandler):
-    """A caller's own way to read a model's words."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    async def on_llm_new_token(self, token: str, **_: Any) -> None:  # type: ignore[override]
-        self.said.append(token)
-
-
-async def _whether_streamed(river: str, ask: Callable[[Any, Context], Awaitable[None]], create: Any = REPLY) -> bool:
-    with OpenAIStub(model(create=create)) as stub:
-        await ask(graph, Context(corpus=river, model="openai:stub", base_url=stub.base_url, model_retries=0))
-        (call,) = [call for call in stub.calls if step_of(call.request) == "create"]
-    return call.request.stream
-
-
-@pytest.mark.parametrize("modes", [["values"], ["updates", "custom"], ["messages"], ["values", "messages"]])
-async def test_an_answer_is_written_live_only_where_somebody_reads(modes: list[Any], river: str) -> None:
-    async def ask(compiled: Any, context: Context) -> None:
-        async for _ in compiled.astream({"question": QUESTION}, context=context, stream_mode=modes):
-            pass
-
-    assert await _whether_streamed(river, ask) is ("messages" in modes)
-
-
-async def test_a_plain_call_asks_for_the_whole_answer(river: str) -> None:
-    async def ask(compiled: Any, context: Context) -> None:
-        state = await compiled.ainvoke({"question": QUESTION}, context=context)
-        assert state["answer"] == ANSWER
-        assert state["degraded"] == []
-
-    assert await _whether_streamed(river, ask) is False
-
-
-async def test_a_tracer_reads_no_words(river: str) -> None:
-    tracer = LangChainTracer(client=Mock(spec=Client))
-
-    async def ask(compiled: Any, context: Context) -> None:
-        await compiled.ainvoke({"question": QUESTION}, {"callbacks": [tracer]}, context=context)
-
-    assert await _whether_streamed(river, ask) is False
-
-
-async def test_a_callers_own_handler_hears_the_words(river: str) -> None:
-    words = Words()
-
-    async def ask(compiled: Any, context: Context) -> None:
-        await compiled.ainvoke({"question": QUESTION}, {"callbacks": [words]}, context=context)
-
-    assert await _whether_streamed(river, ask) is True
-    assert "".join(words.said) == REPLY
-
-
-async def test_a_draft_is_not_shown_more_often_than_one_can_read(river: str) -> None:
-    long = " ".join(["Three measures protect the town [1]."] * 60)
-    script = model(create=Reply(long, chunk_delay=0.001), refine='{"action": "keep"}')
-    found = await seen(river, script, **ROUTES["refine"])
-    assert 1 <= len(found.drafts) < 60
+        streams = {step_of(call.request): call.request.stream for call in stub.calls}
+    assert streams["create"] is (route == "create")
+    assert not any(stream for step, stream in streams.items() if step != "create")
 
 
 async def test_a_first_window_without_the_answer_shows_no_draft(river: str) -> None:
     found = await seen(river, slowly(model(create="NOT FOUND: the measures")), **ROUTES["refine"])
     assert found.drafts == []
-    assert not any(item.get("status") == "withdrawn" for mode, item in found.items if mode == "custom")
 
 
 @pytest.mark.parametrize(
-    ("route", "script", "written_by"),
+    ("route", "script"),
     [
-        ("create", model(create=Reply("Three measures protect", chunk_delay=0.005, cut=True)), "create"),
-        ("refine", model(create=Reply("Three measures protect", chunk_delay=0.005, cut=True)), "create"),
-        ("map_reduce in one level", model(reduce=Reply("Three measures " * 9, chunk_delay=0.005, cut=True)), "reduce"),
-        ("create", model(create="Owls eat ninety mice [1]. They fly at noon [1]."), "abstain"),
-        ("create", model(create="I do not know the answer to this question, sorry."), "abstain"),
+        ("create", model(create=Reply("Three measures " * 9, chunk_delay=0.005, cut=True))),
+        ("refine", model(create=Reply("Three measures protect", chunk_delay=0.005, cut=True))),
+        ("map_reduce in one level", model(reduce=Reply("Three measures " * 9, chunk_delay=0.005, cut=True))),
+        ("create", model(create="Owls eat ninety mice [1]. They fly at noon [1].")),
+        ("create", model(create="I do not know the answer to this question, sorry.")),
     ],
 )
-async def test_what_does_not_become_the_answer_has_another_id(
-    route: str, script: Script, written_by: str, river: str
-) -> None:
-    """A client that follows ids ends with the answer; one that follows `custom` hears that the draft is withdrawn."""
+async def test_what_does_not_become_the_answer_has_another_id(route: str, script: Script, river: str) -> None:
+    """A client that shows the text of the last id ends with the answer."""
     found = await seen(river, slowly(script), **ROUTES[route])
     final = found.state["messages"][-1]
     assert "".join(piece.text for piece in found.pieces if piece.id == final.id) == final.text
-    others = [place for place, (mode, item) in enumerate(found.items) if mode == "messages" and item.id != final.id]
-    withdrawn = found.first("custom", "withdrawn")
-    assert found.items[withdrawn][1] == {"step": written_by, "status": "withdrawn", "answer": ""}
-    assert all(place < withdrawn for place in others)
-    assert found.first("messages") <= withdrawn or not others
-    kept = [place for place, (mode, item) in enumerate(found.items) if mode == "messages" and item.id == final.id]
-    assert kept[0] > withdrawn
+    ids = list(dict.fromkeys(piece.id for piece in found.pieces))
+    assert ids[-1] == final.id
+    assert [piece.id for piece in found.pieces] == sorted((piece.id for piece in found.pieces), key=ids.index)
+    if route != "refine":
+        assert len(ids) == 2
 
 
 async def test_markers_set_anew_replace_the_message_by_its_id(river: str) -> None:
