@@ -17,7 +17,7 @@ from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
 from nodes.settings import Context, settle
 from nodes.state import MapTask, Partial, ReduceTask, RetrievalState, RetrieveTask, State
-from nodes.support.query_selection import searched
+from nodes.support.fusion_weights import searched
 from nodes.support.turn_budget import as_left, beside, left_of
 
 

@@ -15,8 +15,7 @@ from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, gone, instructions, window_text
 from nodes.support.extractive_draft import composed_draft
-from nodes.support.failure import failed
-from nodes.support.tracing import Update, traced
+from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, repeat_within
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from anabranch.errors import RequestRefusedError
 from nodes.settings import Context, settle
-from nodes.state import Citation, State, Step
-from nodes.support.failure import all_refused
+from nodes.state import Citation, Degraded, State, Step
 from nodes.support.tracing import Update, traced
 
 
@@ -17,7 +19,7 @@ from nodes.support.tracing import Update, traced
 async def finish(state: State, runtime: Runtime[Context]) -> Update:
     """Append the answer to the conversation; its sources travel with the message."""
     context = settle(state.get("settings"), runtime)
-    refused = all_refused(context.model, state["trace"], state["degraded"])
+    refused = _all_refused(context.model, state["trace"], state["degraded"])
     message = AIMessage(
         content=state["answer"],
         id=state["message_id"],
@@ -36,6 +38,18 @@ async def finish(state: State, runtime: Runtime[Context]) -> Update:
         # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
         "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"], "quotes": {}},
     }
+
+
+def _all_refused(model: str | None, trace: Sequence[Step], degraded: Sequence[Degraded]) -> list[Degraded]:
+    """Say once that no request of the turn was answered: then something is configured wrongly, and no single step."""
+    asked = Counter(step["node"] for step in trace if step["calls"])
+    refused = Counter(
+        item["step"].partition(":")[0] for item in degraded if item.get("code") == RequestRefusedError.code
+    )
+    if not asked or asked != refused:
+        return []
+    reason = f"{model!r} refused every request of this question: check `model`, `base_url` and what the server said"
+    return [Degraded(step="model", reason=reason)]
 
 
 _SHOWN = frozenset({"marker", "source", "title", "page", "heading", "chunk_id", "quote", "start", "end", "link"})

@@ -19,8 +19,7 @@ from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Evidence, RetrievalState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from nodes.support.failure import failed
-from nodes.support.tracing import Update, traced
+from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 
 MAX_MISSING = 200

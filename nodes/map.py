@@ -9,8 +9,7 @@ from nodes.settings import Context, settle
 from nodes.state import MapTask, Partial
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, gone, window_text
-from nodes.support.failure import failed
-from nodes.support.tracing import Update, traced
+from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
 
 

@@ -13,8 +13,7 @@ from nodes.state import Degraded, Draft, Partial, ReduceTask
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import MARKER, draft_of, instructions, quotes_of, side_by_side
-from nodes.support.failure import failed
-from nodes.support.tracing import Update, traced
+from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
 
 

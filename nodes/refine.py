@@ -16,8 +16,7 @@ from nodes.state import Degraded, Draft, State
 from nodes.support.context_window import sizes
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.drafts import draft_of, gone, instructions, window_text
-from nodes.support.failure import failed
-from nodes.support.tracing import Update, traced
+from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, left_of, repeat_within
 
 

@@ -13,8 +13,7 @@ from anabranch.parsing.query_list import WORD, parse_queries
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Query, RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.failure import failed
-from nodes.support.tracing import Update, traced
+from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 from prompts import REWRITE
 

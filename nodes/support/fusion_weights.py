@@ -1,4 +1,7 @@
-"""What `fuse` asks the corpus for: the scores that ranked lists lack, and what the evidence for each question is."""
+"""Which retriever searches for which query, and what `fuse` asks the corpus for.
+
+That is the scores that ranked lists lack, and what the evidence for each question is.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,23 @@ from anabranch.retrieval.fusion.full_scores import completed
 from anabranch.retrieval.fusion.question_weight import Evidence, weigh
 from anabranch.store.protocol import Arm, CorpusStore, Scope
 from nodes.state import Query, Retrieved
-from nodes.support.query_selection import searched
 
 ARMS: frozenset[str] = frozenset(get_args(Arm))
+
+
+def searched(queries: Sequence[Query], arm: str, arms: Sequence[str]) -> list[str]:
+    """Return what one retriever searches for, in the order of the queries; blank where one is not for it.
+
+    A passage that a model made up (`hyde`) means what true ones mean, but its names and numbers are invented: BM25
+    would find whatever happens to hold them. Where BM25 is alone, they are all there is.
+
+    Args:
+        queries: The question and what was made from it.
+        arm: The retriever.
+        arms: All retrievers of this search.
+    """
+    without_made_up = arm == "bm25" and len(arms) > 1
+    return ["" if without_made_up and query["kind"] == "hyde" else query["text"] for query in queries]
 
 
 async def _complete(

@@ -11,6 +11,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from anabranch.errors import ModelError
 from anabranch.models.usage import metered
 from nodes.settings import Context, settle
 from nodes.state import Degraded, Step
@@ -62,6 +63,11 @@ def traced(name: str, *, first: bool = False) -> Callable[[Node], Node]:
         return run
 
     return decorate
+
+
+def failed(step: str, error: ModelError) -> Degraded:
+    """Return the record of a failure that the step survived: what went wrong, and what to do about it."""
+    return Degraded(step=step, reason=str(error), code=error.code)
 
 
 def _superstep() -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.state import Query
-from nodes.support.query_selection import searched
+from nodes.support.fusion_weights import searched
 
 QUERIES = [
     Query(text="Who built the weir?", weight=1.0, kind="asked"),
