@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from functools import cache, wraps
 from typing import Any
 
@@ -19,10 +19,7 @@ from langgraph.runtime import get_runtime
 
 from nodes.settings import Context
 from nodes.support.state_validation import checked
-
-Update = Mapping[str, Any]
-Node = Callable[..., Awaitable[Update]]
-Choice = Callable[[Any], Any]
+from nodes.support.tracing import NodeFunction, Update
 
 
 @cache
@@ -62,7 +59,7 @@ class _BothWays(Runnable[Any, Any]):
     lambda a second one below it that only says the same again.
     """
 
-    def __init__(self, node: Node, extra: Mapping[str, Any]) -> None:
+    def __init__(self, node: NodeFunction, extra: Mapping[str, Any]) -> None:
         self.name = f"{getattr(node, '__name__', 'node')}_step"
         self._node = node
         self._extra = extra
@@ -74,7 +71,7 @@ class _BothWays(Runnable[Any, Any]):
         return await self._node(input, get_runtime(Context), **self._extra)
 
 
-def both_ways(node: Node, **extra: Any) -> Runnable[Any, Any]:  # noqa: ANN401  # passed through to the node
+def both_ways(node: NodeFunction, **extra: Any) -> Runnable[Any, Any]:  # noqa: ANN401  # passed through to the node
     """Return a runnable that calls an async node from `ainvoke` and from `invoke`, with state, runtime and `extra`."""
     return _BothWays(node, extra)
 
@@ -82,7 +79,7 @@ def both_ways(node: Node, **extra: Any) -> Runnable[Any, Any]:  # noqa: ANN401  
 def route(
     builder: StateGraph[Any, Any, Any, Any],
     source: str,
-    choose: Choice,
+    choose: Callable[[Any], Any],
     targets: list[str] | dict[Hashable, str] | None = None,
 ) -> None:
     """Add conditional edges that check the state of the thread before they choose.

@@ -18,17 +18,17 @@ from nodes.state import Degraded, Step
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
 
 Update = dict[str, Any]
-Node = Callable[..., Awaitable[Update]]
+NodeFunction = Callable[..., Awaitable[Update]]
 
 
-def traced(name: str, *, first: bool = False) -> Callable[[Node], Node]:
+def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFunction]:
     """Trace a node under `name`.
 
     The node's update may hold a key `counts`: small numbers and words for the trace and the `custom` stream, taken out
     of the update here because it is no channel. The first node of a turn starts the trace anew.
     """
 
-    def decorate(node: Node) -> Node:
+    def decorate(node: NodeFunction) -> NodeFunction:
         of = shape_of(node)
 
         @wraps(node)
