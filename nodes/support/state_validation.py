@@ -89,5 +89,5 @@ def hold_to_reader(state: Mapping[str, Any], context: Context) -> None:
 
 def shape_of(step: Callable[..., Any]) -> type:
     """Return the TypedDict that a step takes, by its first parameter."""
-    found = next(iter(get_type_hints(step).values()), None)
+    found = next(iter(get_type_hints(step).values()), State)
     return found if hasattr(found, "__required_keys__") else State

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from anabranch.ingest.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import build, graph
+from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
@@ -29,13 +29,6 @@ def _context(river: str, stub: OpenAIStub, **settings: Any) -> Context:
     return Context(corpus=river, **{**SMALL, **server, **settings})
 
 
-def _most_at_once(stub: OpenAIStub, step: str) -> int:
-    calls = [call for call in stub.calls if step_of(call.request) == step]
-    return max(
-        sum(other.request.started <= call.request.started < (other.finished or 0) for other in calls) for call in calls
-    )
-
-
 @pytest.mark.parametrize("most", [1, 2, 8])
 async def test_calls_of_a_level_run_at_the_same_time_up_to_the_bound(most: int, river: str) -> None:
     with OpenAIStub(model()) as stub:
@@ -45,20 +38,13 @@ async def test_calls_of_a_level_run_at_the_same_time_up_to_the_bound(most: int, 
         config: Any = {"max_concurrency": most}
         state = await graph.ainvoke({"question": QUESTION}, config, context=_context(river, stub, fan_in=2))
         assert len(state["windows"]) >= 4
-        assert _most_at_once(stub, "map") == min(most, len(state["windows"]))
-        assert _most_at_once(stub, "reduce") == min(most, len(state["windows"]) // 2)
+        assert most_at_once(stub, "map") == min(most, len(state["windows"]))
+        assert most_at_once(stub, "reduce") == min(most, len(state["windows"]) // 2)
 
 
 @pytest.fixture(scope="module")
 def parish(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return a corpus of twenty notes, each of which fills a window."""
-    folder = tmp_path_factory.mktemp("parish")
-    for number in range(20):
-        measure = " ".join(["gate", "wall", "weir", "pump", "dyke"][number % 5] for _ in range(30))
-        text = f"# Parish {number}\n\nMeasure {number} protects the town from floods on the Halden: {measure}."
-        (folder / f"{number}.md").write_text(text)
-    ingest([folder], folder / "corpus")
-    return str(folder / "corpus")
+    return twenty_notes(tmp_path_factory.mktemp("parish"))
 
 
 @pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
@@ -75,7 +61,7 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
             else await graph.ainvoke(given, config, context=context)
         )
         assert len(state["windows"]) == 20
-        assert _most_at_once(stub, "map") == most
+        assert most_at_once(stub, "map") == most
 
 
 @pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
@@ -85,8 +71,8 @@ async def test_the_batches_of_one_step_keep_to_the_same_bound(config: Any, most:
         judge = {"rerank": "llm", "rerank_always": True, "rerank_form": "batches", "rerank_batch": 2}
         context = _context(parish, stub, top_k=6, synthesis="stuff", max_model_calls=64, **reader, **judge)
         await graph.ainvoke({"question": QUESTION}, config, context=context)
-        assert _most_at_once(stub, "retrieve") == most
-        assert _most_at_once(stub, "rerank") == most
+        assert most_at_once(stub, "retrieve") == most
+        assert most_at_once(stub, "rerank") == most
 
 
 # LangGraph itself forgets the coroutines of the branches that still wait for their turn when a run is cancelled.

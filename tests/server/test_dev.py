@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.graph.levels import most_at_once, twenty_notes
+from tests.graph.replies import model
+from tests.servers.openai_stub import OpenAIStub
 
 pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -104,6 +107,20 @@ async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
     await filled.runs.wait(thread["thread_id"], "answer", input={"question": "When did she rebuild the abutment?"})
     history = await filled.threads.get_history(thread["thread_id"], limit=50)
     assert "condense" in {step for snapshot in history for step in snapshot["next"]}
+
+
+@pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
+async def test_no_more_windows_are_read_at_once_than_the_run_may(
+    client: Any, config: Any, most: int, tmp_path: Path
+) -> None:
+    with OpenAIStub(model()) as stub:
+        windows = {"synthesis": "map_reduce", "window_tokens": 64, "top_k": 20, "depth": 40, "fan_in": 20}
+        context = {"corpus": twenty_notes(tmp_path), "strategy": "none", "merge_threshold": 1.0, **windows}
+        context |= {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+        question = {"question": "What measures protect the town from floods on the Halden?"}
+        state = await client.runs.wait(None, "answer", input=question, context=context, config=config)
+        assert len(state["windows"]) == 20
+        assert most_at_once(stub, "map") == most
 
 
 async def test_ingest_stays_inside_its_root(filled: Any) -> None:
