@@ -15,9 +15,10 @@ from anabranch.errors import ThreadStateError
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import MapTask, Partial, ReduceTask, RetrievalState, RetrieveTask, State
 from nodes.support.fusion_weights import searched
+from nodes.support.settings_precedence import settle
 from nodes.support.turn_budget import as_left, beside, left_of
 
 

@@ -7,12 +7,10 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
-from langgraph.runtime import Runtime
-
 from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.sentences import spans
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_messages import new_message_id, show
 from nodes.support.dependencies import chunks_of, corpus_of
@@ -24,7 +22,7 @@ PREVIEW_CHARS = 160
 
 
 @traced("abstain")
-async def abstain(state: State, runtime: Runtime[Context]) -> Update:
+async def abstain(state: State, context: Context) -> Update:
     """Write the abstention; nothing in it is an answer."""
     lines = ["I did not find the answer in your documents."]
     queries = [query["text"] for query in state["queries"]]
@@ -35,7 +33,7 @@ async def abstain(state: State, runtime: Runtime[Context]) -> Update:
         lines.append(f"Missing: {missing.rstrip('.')}.")
     elif state["evidence"]["verdict"] != "enough" and state["evidence"]["reasons"]:
         lines.append(f"Why: {'; '.join(state['evidence']['reasons'])}.")
-    nearest = await _nearest(settle(state.get("settings"), runtime), state)
+    nearest = await _nearest(context, state)
     if nearest:
         lines.append("Nearest passages:\n" + "\n".join(nearest))
     answer = "\n\n".join(lines)

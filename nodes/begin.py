@@ -7,26 +7,23 @@ from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
-from langgraph.runtime import Runtime
 
 from anabranch.errors import QuestionError
 from anabranch.store.filters import compile_filters
 from anabranch.text.normalization import clean
 from nodes.retrieve import refuse_unknown
-from nodes.settings import Context, reader_of, settle
+from nodes.settings import Context
 from nodes.state import InputState, Query, fresh_turn
 from nodes.support.dependencies import corpus_of, model_of, reranker_of
+from nodes.support.settings_precedence import reader_of
 from nodes.support.tracing import Update, traced
 
 MAX_QUESTION_CHARS = 10_000
 
 
 @traced("begin", first=True)
-async def begin(
-    state: InputState, runtime: Runtime[Context], *, guests: Mapping[str, BaseRetriever] | None = None
-) -> Update:
+async def begin(state: InputState, context: Context, *, guests: Mapping[str, BaseRetriever] | None = None) -> Update:
     """Take the question from `question` or the last human message; fail at once on what cannot work."""
-    context = settle(None, runtime)
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     narrowed = state.get("filters") or None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from langgraph.runtime import Runtime
-
 from anabranch.citations.deep_links import link_to
 from anabranch.citations.evidence_span import PassageText
 from anabranch.citations.verification import CHECKED, CitationRecord, Verified, verify
@@ -13,7 +11,7 @@ from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Citation, Degraded, Draft, Excerpt, State, Verification
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.drafts import instructions, piece_of
@@ -21,9 +19,8 @@ from nodes.support.tracing import Update, traced
 
 
 @traced("cite")
-async def cite(state: State, runtime: Runtime[Context]) -> Update:
+async def cite(state: State, context: Context) -> Update:
     """Verify the draft; an answer of which no claim holds counts as not found."""
-    context = settle(state.get("settings"), runtime)
     draft = state["draft"]
     if not draft["found"]:
         # What the model says is missing will be read as well.

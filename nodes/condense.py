@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langgraph.runtime import Runtime
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Query, RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.tracing import Update, failed, traced
@@ -27,13 +26,12 @@ NOTHING_FOUND = "(not found in the documents)"
 
 
 @traced("condense")
-async def condense(state: RetrievalState, runtime: Runtime[Context]) -> Update:
+async def condense(state: RetrievalState, context: Context) -> Update:
     """Rewrite the question from the conversation; on a first turn there is nothing to do.
 
     The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the
     question is about, it may be about nothing that was said before.
     """
-    context = settle(state.get("settings"), runtime)
     asked = state["asked"]
     turns = _turns(state.get("messages") or [])
     queries = [Query(text=asked, weight=1.0, kind="asked")]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from langgraph.config import get_stream_writer
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import RouteName
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Draft, State
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
@@ -20,9 +20,8 @@ from nodes.support.turn_budget import beside, repeat_within
 
 
 @traced("create")
-async def create(state: State, runtime: Runtime[Context]) -> Update:
+async def create(state: State, context: Context) -> Update:
     """Answer from the first window; where the model fails, verbatim sentences stand in and the answer says so."""
-    context = settle(state.get("settings"), runtime)
     message_id = new_message_id()
     refined = state["route"]["name"] == "refine"
     chat = await model_of(context)
@@ -52,7 +51,7 @@ async def create(state: State, runtime: Runtime[Context]) -> Update:
         }
     if refined and draft["found"]:
         shown, _ = without_instructions(draft["answer"], instructions(context), [user])
-        runtime.stream_writer({"step": "create", "status": "draft", "answer": shown})
+        get_stream_writer()({"step": "create", "status": "draft", "answer": shown})
     return {"draft": draft, "message_id": message_id, "counts": {"by": "model", "found": draft["found"]}}
 
 

@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
-from langgraph.runtime import Runtime
 
 from anabranch.errors import RequestRefusedError
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Citation, Degraded, State, Step
 from nodes.support.tracing import Update, traced
 
 
 @traced("finish")
-async def finish(state: State, runtime: Runtime[Context]) -> Update:
+async def finish(state: State, context: Context) -> Update:
     """Append the answer to the conversation; its sources travel with the message."""
-    context = settle(state.get("settings"), runtime)
     refused = _all_refused(context.model, state["trace"], state["degraded"])
     message = AIMessage(
         content=state["answer"],

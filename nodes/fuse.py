@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.errors import OperationError
@@ -12,7 +11,7 @@ from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion.question_weight import Evidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Candidate, Degraded, Query, RetrievalState, Retrieved
 from nodes.support.dependencies import corpus_of, scope_of
 from nodes.support.fusion_weights import ARMS, informed
@@ -22,13 +21,12 @@ EQUAL = 0.5
 
 
 @traced("fuse")
-async def fuse(state: RetrievalState, runtime: Runtime[Context]) -> Update:
+async def fuse(state: RetrievalState, context: Context) -> Update:
     """Fuse within each query across retrievers, then across queries; keep ids, scores and ranks, not the lists.
 
     Raises:
         OperationError: Every retriever failed.
     """
-    context = settle(state.get("settings"), runtime)
     good, degraded = _sorted_out(state["retrieved"])
     records, found = good, list[Evidence]()
     if context.fusion == "complete" and any(record["arm"] in ARMS for record in good):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.models.chat import Chat
 from anabranch.synthesis.budget import Spending, group
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Draft, Partial, State
 from nodes.support.answer_messages import new_message_id
 from nodes.support.context_window import envelope, room_of
@@ -22,9 +21,8 @@ from nodes.support.turn_budget import left_of
 
 
 @traced("gather")
-async def gather(state: State, runtime: Runtime[Context]) -> Update:
+async def gather(state: State, context: Context) -> Update:
     """Plan the next level of the tree, or end it where one answer is left or the rest cannot be joined."""
-    context = settle(state.get("settings"), runtime)
     level = max((partial["level"] for partial in state["partials"]), default=0)
     parts = [partial for partial in state["partials"] if partial["level"] == level and partial["draft"]["found"]]
     parts.sort(key=lambda partial: partial["index"])

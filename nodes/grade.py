@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from langgraph.runtime import Runtime
-
 from anabranch.errors import ModelError, SettingsError
 from anabranch.parsing import VERDICT_SCHEMA, parse_verdict
 from anabranch.parsing.query_list import WORD
@@ -16,7 +14,7 @@ from anabranch.retrieval.answerability import CALIBRATED, Judgement, either, jud
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.store.protocol import CorpusStore
 from nodes.condense import ALONE, TOGETHER
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Evidence, RetrievalState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
 from nodes.support.tracing import Update, failed, traced
@@ -26,9 +24,8 @@ MAX_MISSING = 200
 
 
 @traced("grade")
-async def grade(state: RetrievalState, runtime: Runtime[Context]) -> Update:
+async def grade(state: RetrievalState, context: Context) -> Update:
     """Say 'enough', 'thin' or 'nothing', why, and what is missing; a round that brings nothing new ends the search."""
-    context = settle(state.get("settings"), runtime)
     digest = _digest(state)
     if state["round"] > 1 and state["evidence"]["digest"] == digest:
         return _as_before(state)

@@ -13,7 +13,8 @@ from anabranch.errors import SettingsError
 from anabranch.ingest.ingest_report import FileRow, Status
 from anabranch.ingest.pipeline import ingest as ingest_files
 from anabranch.safety.operator import operator
-from nodes.settings import Context, settle
+from nodes.settings import Context
+from nodes.support.settings_precedence import settle
 
 MOST_FILES = 1_000
 """Files that a result names; a server keeps it whole, in a checkpoint."""

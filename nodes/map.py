@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from anabranch.errors import ModelError
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import MapTask, Partial
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, gone, window_text
@@ -14,9 +12,8 @@ from nodes.support.turn_budget import repeat_within
 
 
 @traced("map")
-async def map_window(state: MapTask, runtime: Runtime[Context]) -> Update:
+async def map_window(state: MapTask, context: Context) -> Update:
     """Write down what one window says; a branch that fails is reported and the others go on."""
-    context = settle(state["settings"], runtime)
     chat = await model_of(context)
     if chat is None:
         return {"partials": []}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph.runtime import Runtime
-
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.auto_merging import Merged, room_left
 from anabranch.retrieval.auto_merging import merge as merge_chunks
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Passage, RetrievalState
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.tracing import Update, traced
@@ -19,9 +17,8 @@ PREVIEW_CHARS = 80
 
 
 @traced("merge")
-async def merge(state: RetrievalState, runtime: Runtime[Context]) -> Update:
+async def merge(state: RetrievalState, context: Context) -> Update:
     """Merge upwards over the chunk tree, under the caller's access rules: siblings they may not read stay out."""
-    context = settle(state.get("settings"), runtime)
     merged, known = await merged_of(context, state)
     passages = [
         _passage(known[result.id], result.score, result.because) for result in merged.results if result.id in known

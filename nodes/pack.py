@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from langgraph.runtime import Runtime
-
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusStore
 from anabranch.synthesis.budget import Prices
@@ -15,7 +13,7 @@ from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import RouteChoice, afford, choose
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Excerpt, State
 from nodes.support.context_window import Room, room_of
 from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
@@ -27,9 +25,8 @@ Window = tuple[PackablePassage, ...]
 
 
 @traced("pack")
-async def pack(state: State, runtime: Runtime[Context]) -> Update:
+async def pack(state: State, context: Context) -> Update:
     """Pack passages into windows that the model has room for, and choose the route on them and on what is left."""
-    context = settle(state.get("settings"), runtime)
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
     chat = await model_of(context)

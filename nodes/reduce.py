@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Draft, Partial, ReduceTask
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
@@ -18,9 +16,8 @@ from nodes.support.turn_budget import repeat_within
 
 
 @traced("reduce")
-async def reduce(state: ReduceTask, runtime: Runtime[Context]) -> Update:
+async def reduce(state: ReduceTask, context: Context) -> Update:
     """Write one answer from a group; the last group's is streamed to the reader, and none is lost where it fails."""
-    context = settle(state["settings"], runtime)
     chat = await model_of(context)
     degraded: list[Degraded] = []
     draft = side_by_side(state["drafts"])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from langgraph.runtime import Runtime
+from langgraph.config import get_stream_writer
 
 from anabranch.errors import ModelError
 from anabranch.parsing import REVISION_SCHEMA, Action, AnswerReply, parse_revision
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Draft, State
 from nodes.support.context_window import sizes
 from nodes.support.dependencies import corpus_of, model_of
@@ -21,9 +21,8 @@ from nodes.support.turn_budget import beside, left_of, repeat_within
 
 
 @traced("refine")
-async def refine(state: State, runtime: Runtime[Context]) -> Update:
+async def refine(state: State, context: Context) -> Update:
     """Show the model the answer so far and the next window; 'keep' and 'add' leave what is there as it is."""
-    context = settle(state.get("settings"), runtime)
     draft = state["draft"]
     number = draft["window"]
     chat = await model_of(context)
@@ -56,7 +55,7 @@ async def refine(state: State, runtime: Runtime[Context]) -> Update:
             "counts": {"window": number + 1, "action": "failed"},
         }
     shown, _ = without_instructions(revised["answer"], instructions(context), [passages, state["standalone"]])
-    runtime.stream_writer({"step": "refine", "status": action, "window": number + 1, "answer": shown})
+    get_stream_writer()({"step": "refine", "status": action, "window": number + 1, "answer": shown})
     unread = len(state["windows"]) - revised["window"] if revised["keeps"] >= EARLY_STOP else 0
     counts = {"window": number + 1, "action": action, **({"unread": unread} if unread else {})}
     return {"draft": revised, "counts": counts}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from anabranch.errors import ModelError
 from anabranch.models.rerankers import Reranker
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.relevance_order import rank_by_relevance
 from anabranch.store.records import embedded_text
 from nodes.merge import merged_of
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Candidate, RetrievalState
 from nodes.support.context_window import room_of
 from nodes.support.dependencies import chunks_of, corpus_of, max_concurrency, model_of, reranker_of
@@ -20,12 +18,11 @@ from nodes.support.turn_budget import spares
 
 
 @traced("rerank")
-async def rerank(state: RetrievalState, runtime: Runtime[Context], *, order_counts: bool = False) -> Update:
+async def rerank(state: RetrievalState, context: Context, *, order_counts: bool = False) -> Update:
     """Order candidates by the reranker's relevance; where it fails or there is none, the fused order stays.
 
     With `order_counts` the order is what was asked for, also where it changes nothing that an answer would read.
     """
-    context = settle(state.get("settings"), runtime)
     fused = state["candidates"]
     texts = await chunks_of(context, state, [candidate["id"] for candidate in fused])
     state = {**state, "texts": texts}

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from langchain_core.retrievers import BaseRetriever
-from langgraph.runtime import Runtime
 
 from anabranch.errors import SettingsError, UserError
 from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
@@ -18,7 +17,7 @@ from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, RankedList
 from anabranch.store.query_vectors import embedding_anew
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Retrieved, RetrieveTask
 from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
 from nodes.support.tracing import Update, traced
@@ -30,13 +29,12 @@ READER = "llm"
 
 @traced("retrieve")
 async def retrieve(
-    state: RetrieveTask, runtime: Runtime[Context], *, guests: Mapping[str, BaseRetriever] | None = None
+    state: RetrieveTask, context: Context, *, guests: Mapping[str, BaseRetriever] | None = None
 ) -> Update:
     """Search with one retriever; a branch that fails returns an error record, so that the others go on.
 
     What the user configured wrongly is raised: an unknown retriever, a malformed filter, a missing key.
     """
-    context = settle(state["settings"], runtime)
     arm, texts = state["arm"], state["texts"]
     brought: dict[str, dict[str, object]] = {}
     failed: list[Exception] = []

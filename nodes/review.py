@@ -13,8 +13,9 @@ from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 
 from anabranch.errors import SettingsError
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Passage, Query, RetrievalState, State
+from nodes.support.settings_precedence import settle
 from nodes.support.state_validation import checked, hold_to_reader
 
 MAX_QUERIES = 32

@@ -5,12 +5,10 @@ Pseudo-relevance feedback could make them from the corpus itself. It was measure
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
-
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Query, RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.tracing import Update, failed, traced
@@ -23,9 +21,8 @@ DERIVED_WEIGHT = 0.5
 
 
 @traced("rewrite")
-async def rewrite(state: RetrievalState, runtime: Runtime[Context]) -> Update:
+async def rewrite(state: RetrievalState, context: Context) -> Update:
     """Add up to `n_queries` - 1 queries to the question; what fails leaves the question, which is always searched."""
-    context = settle(state.get("settings"), runtime)
     # What a person wrote stays in every round: the question, and the queries that they put in its place.
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
     room = context.n_queries - len(kept)

@@ -21,9 +21,10 @@ from anabranch.cli.turn import Graph, TurnResult, run_turn
 from anabranch.errors import SettingsError
 from graph.answer import build
 from graph.answer import graph as answer_graph
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import InputState
 from nodes.support.dependencies import MAX_CONCURRENCY, chunks_of, corpus_of
+from nodes.support.settings_precedence import settle
 
 
 @dataclass(frozen=True, slots=True)

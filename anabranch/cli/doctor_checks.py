@@ -128,7 +128,7 @@ def _changed(context: Context) -> DoctorCheck:
 
 
 def _locked() -> Iterator[DoctorCheck]:
-    from nodes.settings import locked
+    from nodes.support.settings_precedence import locked
 
     if names := locked():
         yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")

@@ -18,9 +18,10 @@ from anabranch.evaluation.question_selection import Question, asked_of, pool_of
 from anabranch.evaluation.score_tables import ANSWERS, AnswerTable
 from anabranch.retrieval.answerability import BIAS, SURE, WEIGHTS
 from graph.answer import graph
-from nodes.settings import Context, in_force
+from nodes.settings import Context
 from nodes.state import CHANNELS, InputState
 from nodes.support.dependencies import chunks_of
+from nodes.support.settings_precedence import in_force
 
 _MARKER = re.compile(r"\s?\[(?:\d+|\?)\]")
 

@@ -15,7 +15,8 @@ from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
 from anabranch.evaluation.metrics import cutoff_of, measure_of
 from anabranch.evaluation.score_tables import EvalTable, ScoreTable
-from nodes.settings import Context, in_force
+from nodes.settings import Context
+from nodes.support.settings_precedence import in_force
 
 Values = dict[str, Any]
 

@@ -27,7 +27,8 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     Raises:
         SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given both ways.
     """
-    from nodes.settings import Context, in_force
+    from nodes.settings import Context
+    from nodes.support.settings_precedence import in_force
 
     given = dict(_pair(pair) for pair in sets or ())
     for name, value in options.items():

@@ -18,8 +18,9 @@ from typing_extensions import TypedDict
 
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.readers.document import Chunk
-from nodes.settings import Context, reader_of
+from nodes.settings import Context
 from nodes.state import State
+from nodes.support.settings_precedence import reader_of
 
 MAX_PROBLEMS = 3
 

@@ -13,8 +13,9 @@ from langgraph.types import Overwrite
 
 from anabranch.errors import ModelError
 from anabranch.models.usage import metered
-from nodes.settings import Context, settle
+from nodes.settings import Context
 from nodes.state import Degraded, Step
+from nodes.support.settings_precedence import settle
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
 
 Update = dict[str, Any]
@@ -22,7 +23,7 @@ NodeFunction = Callable[..., Awaitable[Update]]
 
 
 def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFunction]:
-    """Trace a node under `name`.
+    """Trace a node under `name`, and give it the settings in force.
 
     The node's update may hold a key `counts`: small numbers and words for the trace and the `custom` stream, taken out
     of the update here because it is no channel. The first node of a turn starts the trace anew.
@@ -37,9 +38,10 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
             write({"step": name, "status": "started"})
             began = time.perf_counter()
             with metered() as meter, checked(state, of):
+                context = settle(None if first else state.get("settings"), runtime)
                 if not first:
-                    hold_to_reader(state, settle(state.get("settings"), runtime))
-                update = dict(await node(state, runtime, **extra))
+                    hold_to_reader(state, context)
+                update = dict(await node(state, context, **extra))
             ms = round((time.perf_counter() - began) * 1000, 1)
             counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
             if meter.embedded or meter.known:

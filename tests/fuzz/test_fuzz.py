@@ -25,8 +25,9 @@ from pydantic import ValidationError
 
 from anabranch.errors import AnabranchError
 from anabranch.ingest.pipeline import ingest
-from nodes.settings import Context, in_force
+from nodes.settings import Context
 from nodes.state import State
+from nodes.support.settings_precedence import in_force
 from tests.conftest import REPOSITORY
 from tests.graph.inside import build, graph
 

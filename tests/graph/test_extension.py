@@ -23,7 +23,7 @@ class Bridges(BaseRetriever):
 MODE = '''
 PROMPT = "Answer in one word."
 
-async def first_words(state, runtime):
+async def first_words(state, settings):
     """Answer with the first words of the first passage."""
     passage = state["texts"][state["windows"][0][0]["id"]]
     words = " ".join(passage.text.split()[:12])

@@ -15,7 +15,8 @@ from typing_extensions import TypedDict
 
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment
-from nodes.settings import Context, in_force, locked
+from nodes.settings import Context
+from nodes.support.settings_precedence import in_force, locked
 from tests.graph.inside import build, graph
 
 QUESTION = "Who built the Halden weir?"
@@ -69,7 +70,7 @@ async def test_settings_kept_in_a_thread_open_no_door_either(secrets: Path, rive
         config: Any = {"configurable": {"thread_id": str(number)}}
         await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
         with pytest.raises(SettingsError, match="kept in this thread") as caught:
-            await compiled.aupdate_state(config, {"settings": attack}, as_node="fuse")
+            await compiled.aupdate_state(config, {"settings": attack}, as_node="begin")
             await compiled.ainvoke(None, config, context=Context(corpus=river))
         assert SECRET not in f"{caught.value}{caught.value.__cause__}"
 
