@@ -62,7 +62,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool
     builder.add_node("rewrite", both_ways(rewrite))
     builder.add_node("retrieve", both_ways(retrieve, guests=guests), input_schema=RetrieveTask)
     builder.add_node("fuse", both_ways(fuse))
-    builder.add_node("rerank", both_ways(rerank, order_counts=not graded))
+    builder.add_node("rerank", both_ways(rerank))
 
     route(builder, START, first_step)
     builder.add_edge("condense", "rewrite")

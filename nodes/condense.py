@@ -22,6 +22,9 @@ TOGETHER = "together"
 ALONE = "dense_alone"
 """The signal of such a question: the best cosine of the question alone."""
 
+HISTORY_TOKENS = 1000
+"""Of the conversation that a follow-up is understood from, newest turns first."""
+
 NOTHING_FOUND = "(not found in the documents)"
 
 
@@ -68,7 +71,7 @@ async def _recent(context: Context, turns: list[ConversationTurn]) -> list[Conve
     def count(text: str) -> int:
         return at_most(text, embedder.count([text])[0])
 
-    return await asyncio.to_thread(recent, turns, context.history_tokens, count)
+    return await asyncio.to_thread(recent, turns, HISTORY_TOKENS, count)
 
 
 async def _condensed(context: Context, chat: Chat, turns: list[ConversationTurn], asked: str, fallback: str) -> str:

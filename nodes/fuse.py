@@ -81,7 +81,6 @@ def _fused(context: Context, queries: list[Query], records: list[Retrieved], fou
         query_weights=[query["weight"] for query in queries],
         own_weights=[_arm_weights(arms, alpha) for alpha in alphas],
         method=context.fusion,
-        k=context.rrf_k,
     )
 
 

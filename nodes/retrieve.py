@@ -15,7 +15,6 @@ from anabranch.retrieval.langchain_retriever import RETRIEVERS, guest_lists, ins
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, RankedList
-from anabranch.store.query_vectors import embedding_anew
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
 from nodes.state import Degraded, Retrieved, RetrieveTask
@@ -41,8 +40,7 @@ async def retrieve(
     try:
         if arm in ARMS:
             corpus, scope = await corpus_of(context), scope_of(context, state["narrowed"])
-            with embedding_anew(not context.cache_vectors):
-                lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
+            lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
         elif arm == READER:
             lists = await _read(context, state)
         else:

@@ -124,11 +124,6 @@ class Context(BaseModel):
     model_retries: int = Field(
         default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
     )
-    structured: Literal["auto", "json_schema", "tool", "json_mode", "text"] = Field(
-        default="auto",
-        description="How the model is made to decide in JSON; 'auto' takes the strongest means that it has.",
-        json_schema_extra=_on("refine"),
-    )
     context_tokens: int | None = Field(
         default=None,
         ge=256,
@@ -158,13 +153,6 @@ class Context(BaseModel):
         json_schema_extra=_on("pack"),
     )
 
-    history_tokens: int = Field(
-        default=1000,
-        ge=0,
-        le=100_000,
-        description="Tokens of the conversation that a follow-up question is understood from, newest turns first.",
-        json_schema_extra=_on("condense"),
-    )
     strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
         default="multi",
         description="How the chat model makes further search queries; without one the question alone is searched for.",
@@ -216,13 +204,6 @@ class Context(BaseModel):
         "question by the evidence with fusion 'complete', one half with the others.",
         json_schema_extra=_on("fuse"),
     )
-    rrf_k: float = Field(
-        default=60.0,
-        gt=0,
-        le=10_000,
-        description="The constant of reciprocal rank fusion.",
-        json_schema_extra=_on("fuse"),
-    )
     rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = Field(
         default="none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
     )
@@ -245,11 +226,6 @@ class Context(BaseModel):
         ge=1,
         le=50,
         description="Candidates in one call of the LLM reranker's batches; one or two more are shown as a yardstick.",
-        json_schema_extra=_on("rerank"),
-    )
-    rerank_always: bool = Field(
-        default=False,
-        description="Ask the LLM reranker also where all candidates fit one window, so that all are read in any case.",
         json_schema_extra=_on("rerank"),
     )
     top_k: int = Field(
@@ -299,11 +275,6 @@ class Context(BaseModel):
         le=20,
         description="Partial answers joined by one reduce call.",
         json_schema_extra=_on("reduce"),
-    )
-    cache_vectors: bool = Field(
-        default=True,
-        description="Keep the vectors of the last queries in this process, so that a query is embedded once.",
-        json_schema_extra=_on("retrieve"),
     )
     file_links: bool = Field(
         default=True,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +19,6 @@ KEPT = 1_024
 # several queries to a hosted embedder run side by side.
 _EMBEDDING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="anabranch-embedding")
 
-_anew: ContextVar[bool] = ContextVar("anabranch_embed_anew", default=False)
-
-
-@contextmanager
-def embedding_anew(anew: bool) -> Iterator[None]:
-    """Have the searches inside embed their queries, also those whose vectors are kept."""
-    token = _anew.set(anew)
-    try:
-        yield
-    finally:
-        _anew.reset(token)
-
 
 class QueryVectors:
     """The vectors of the last `KEPT` queries by one embedder; for any thread."""
@@ -45,7 +31,7 @@ class QueryVectors:
 
     def of(self, queries: Sequence[str]) -> Vectors:
         """Return a row for each query, those that are not kept embedded side by side; counts both on the meter."""
-        kept = {} if _anew.get() else {query: one for query in queries if (one := self._known(query)) is not None}
+        kept = {query: one for query in queries if (one := self._known(query)) is not None}
         new = list(dict.fromkeys(query for query in queries if query not in kept))
         count_vectors(embedded=len(new), known=len(kept))
         vectors = kept | dict(zip(new, _EMBEDDING.map(self._embedded, new), strict=True))

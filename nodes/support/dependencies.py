@@ -61,7 +61,6 @@ async def model_of(context: Context) -> Chat | None:
             temperature=context.temperature,
             timeout=context.model_timeout,
             retries=context.model_retries,
-            structured=context.structured,
         )
     )
 

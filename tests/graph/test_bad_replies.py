@@ -176,7 +176,7 @@ async def test_bad_planning_still_gives_the_answer(kind: str, step: str, river: 
     settings: dict[str, Any] = {
         "rewrite": {"strategy": "multi"},
         "grade": {"grade": "llm"},
-        "rerank": {"rerank": "llm", "rerank_always": True, "rerank_depth": 6},
+        "rerank": {"rerank": "llm", "rerank_depth": 6},
     }
     with OpenAIStub(hurried(model(**{step: BAD[kind]}))) as stub:
         state = await _ask(river, stub, "create", **settings[step])
@@ -187,6 +187,6 @@ async def test_bad_planning_still_gives_the_answer(kind: str, step: str, river: 
 async def test_a_huge_reply_to_each_step_stays_small_in_the_state(river: str) -> None:
     tale = Reply("The gate of the mill was painted green. " * 2_500)
     with OpenAIStub(model(condense=tale, rewrite=tale, grade=tale, rerank=tale)) as stub:
-        state = await _ask(river, stub, "create", strategy="multi", grade="llm", rerank="llm", rerank_always=True)
+        state = await _ask(river, stub, "create", strategy="multi", grade="llm", rerank="llm")
     assert state["citations"]
     assert len(json.dumps({key: value for key, value in state.items() if key != "messages"})) < 100_000

@@ -126,7 +126,10 @@ async def test_what_a_model_loses_or_invents_does_not_decide_the_search(
 
 
 @pytest.mark.parametrize(("budget", "read"), [(100_000, 12), (200, 8), (30, 1), (10, 0), (0, 0)])
-async def test_the_conversation_is_read_up_to_its_budget_newest_first(budget: int, read: int, river: str) -> None:
+async def test_the_conversation_is_read_up_to_its_budget_newest_first(
+    budget: int, read: int, river: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodes.condense.HISTORY_TOKENS", budget)
     messages: list[Any] = []
     for number in range(12):
         messages += [
@@ -135,9 +138,7 @@ async def test_the_conversation_is_read_up_to_its_budget_newest_first(budget: in
         ]
     messages.append(HumanMessage("When was it painted?"))
     with OpenAIStub(model(condense=Reply("When was gate 11 painted?"))) as stub:
-        context = Context(
-            corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none", history_tokens=budget
-        )
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none")
         state = await graph.ainvoke({"messages": messages}, context=context)
         shown = [call.request.user for call in stub.calls if step_of(call.request) == "condense"]
     counts = _condense(state)

@@ -151,7 +151,7 @@ async def test_when_no_window_helps_the_answer_is_an_abstention(river: str) -> N
 
 async def test_the_llm_reranker_is_one_round(river: str) -> None:
     batches = {
-        "strategy": "none", "rerank": "llm", "rerank_depth": 12, "rerank_batch": 4, "rerank_always": True,
+        "strategy": "none", "rerank": "llm", "rerank_depth": 12, "rerank_batch": 4,
         "rerank_form": "batches",
     }  # fmt: skip
     with OpenAIStub(model()) as stub:
@@ -167,7 +167,7 @@ async def test_the_llm_reranker_is_one_round(river: str) -> None:
 
 async def test_up_to_twenty_candidates_are_reranked_in_one_call(river: str) -> None:
     with OpenAIStub(model()) as stub:
-        state = await _ask(stub, river, strategy="none", rerank="llm", rerank_depth=20, rerank_always=True)
+        state = await _ask(stub, river, strategy="none", rerank="llm", rerank_depth=20)
         assert _by_step(stub) == {"rerank": 1, "create": 1}
         assert stub.rounds() == state["usage"]["rounds"] == 2
         assert state["degraded"] == []

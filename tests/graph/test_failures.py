@@ -130,9 +130,7 @@ async def test_a_model_server_that_is_down(river: str) -> None:
 @pytest.mark.loopback
 async def test_one_failing_step_leaves_the_others(river: str) -> None:
     with OpenAIStub(model(rewrite=scripts.BROKEN, rerank=scripts.BROKEN)) as stub:
-        state = await _ask(
-            river, model="openai:stub", base_url=stub.base_url, model_retries=0, rerank="llm", rerank_always=True
-        )
+        state = await _ask(river, model="openai:stub", base_url=stub.base_url, model_retries=0, rerank="llm")
     assert {item["step"] for item in state["degraded"]} == {"rewrite", "rerank"}
     assert state["route"]["name"] == "create"
     assert state["citations"]
@@ -143,7 +141,7 @@ async def test_one_failing_step_leaves_the_others(river: str) -> None:
 async def test_an_unreadable_reranking_loses_no_candidate(reply: str, river: str) -> None:
     with OpenAIStub(model(rerank=Reply(reply))) as stub:
         base = {"model": "openai:stub", "base_url": stub.base_url, "strategy": "none", "top_k": 8}
-        state = await _ask(river, rerank="llm", rerank_depth=8, rerank_batch=8, rerank_always=True, **base)
+        state = await _ask(river, rerank="llm", rerank_depth=8, rerank_batch=8, **base)
         plain = await _ask(river, **base)
     assert {c["id"] for c in state["candidates"]} == {c["id"] for c in plain["candidates"]}
 

@@ -68,7 +68,7 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
 async def test_the_batches_of_one_step_keep_to_the_same_bound(config: Any, most: int, parish: str) -> None:
     with OpenAIStub(model()) as stub:
         reader = {"retrievers": ("bm25", "llm"), "retrieve_batch": 2, "retrieve_calls": 12}
-        judge = {"rerank": "llm", "rerank_always": True, "rerank_form": "batches", "rerank_batch": 2}
+        judge = {"rerank": "llm", "rerank_form": "batches", "rerank_batch": 2}
         context = _context(parish, stub, top_k=6, synthesis="stuff", max_model_calls=64, **reader, **judge)
         await graph.ainvoke({"question": QUESTION}, config, context=context)
         assert most_at_once(stub, "retrieve") == most

@@ -55,7 +55,7 @@ async def test_rewrite_and_create(river: str, llama_server: str) -> None:
 async def test_rerank(river: str, llama_server: str, form: Any, calls: int) -> None:
     context = Context(
         corpus=river, model="openai:smollm2", base_url=llama_server, strategy="none", rerank="llm", rerank_depth=4,
-        rerank_batch=2, rerank_form=form, rerank_always=True, synthesis="stuff", **SHORT,
+        rerank_batch=2, rerank_form=form, synthesis="stuff", **SHORT,
     )  # fmt: skip
     try:
         state = await graph.ainvoke({"question": QUESTION}, context=context)

@@ -51,7 +51,7 @@ async def _ask(stub: OpenAIStub, river: str, **settings: Any) -> dict[str, Any]:
     [
         {},
         {"strategy": "none"},
-        {"grade": "llm", "rerank": "llm", "rerank_always": True},
+        {"grade": "llm", "rerank": "llm"},
         {"synthesis": "refine", "window_tokens": 200},
         {"synthesis": "map_reduce", "window_tokens": 200, "strategy": "none"},
     ],

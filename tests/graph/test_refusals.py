@@ -48,7 +48,7 @@ async def _ask(river: str, stub: OpenAIStub, given: Any = None, **settings: Any)
     ("step", "settings"),
     [
         ("rewrite", {}),
-        ("rerank", {"rerank": "llm", "rerank_always": True}),
+        ("rerank", {"rerank": "llm"}),
         ("grade", {"grade": "llm"}),
         ("retrieve", {"retrievers": ("bm25", "llm"), "strategy": "none"}),
         ("refine", {"synthesis": "refine", **WINDOWS}),

@@ -73,7 +73,7 @@ async def test_cohere_failing_leaves_the_fused_order_and_says_so(
 async def _reranked(river: str, reply: Any, **settings: Any) -> dict[str, Any]:
     with OpenAIStub(model(rerank=reply)) as stub:
         base = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, "strategy": "none"}
-        return await _ask(river, rerank="llm", rerank_always=True, **base, **settings)
+        return await _ask(river, rerank="llm", **base, **settings)
 
 
 async def test_the_order_of_a_window_is_the_order_of_the_candidates(river: str) -> None:

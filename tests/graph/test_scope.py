@@ -100,8 +100,8 @@ routes = st.sampled_from(
         {},
         {"synthesis": "refine"},
         {"synthesis": "map_reduce"},
-        {"rerank": "llm", "rerank_always": True, "synthesis": "auto"},
-        {"rerank": "llm", "rerank_form": "batches", "rerank_always": True, "synthesis": "auto"},
+        {"rerank": "llm", "synthesis": "auto"},
+        {"rerank": "llm", "rerank_form": "batches", "synthesis": "auto"},
         {"retrievers": ["llm", "bm25"], "synthesis": "auto"},
     ]
 )

@@ -43,7 +43,7 @@ async def _stream(river: str, script: Any, **settings: Any) -> tuple[list[Any], 
 
 async def test_only_the_answer_is_streamed_as_it_is_written(river: str) -> None:
     script = model(create=Reply(REPLY, chunk_delay=0.04))
-    pieces, state, _ = await _stream(river, script, rerank="llm", rerank_always=True, grade="llm")
+    pieces, state, _ = await _stream(river, script, rerank="llm", grade="llm")
     streamed = "".join(piece.text for piece in pieces)
     assert len(pieces) > 5
     assert streamed.strip() == WRITTEN

@@ -28,7 +28,7 @@ BEFORE: list[Any] = [HumanMessage("Who built the weir on the Halden?"), AIMessag
 ANSWER = "Three measures protect the town [1]. The relief channel carries a third of a flood around the weir [1]."
 REPLY = f'{ANSWER}\n\nQUOTES:\n[1] "Three measures protect the town"'
 MANY: dict[str, Any] = {"window_tokens": 80, "merge_threshold": 1.0, "top_k": 6}
-EVERY_CALL: dict[str, Any] = {"rerank": "llm", "rerank_always": True, "grade": "llm", "retrievers": ("bm25", "llm")}
+EVERY_CALL: dict[str, Any] = {"rerank": "llm", "grade": "llm", "retrievers": ("bm25", "llm")}
 ROUTES: dict[str, dict[str, Any]] = {
     "create": {},
     "stuff": {"synthesis": "stuff", **MANY},

@@ -180,7 +180,7 @@ async def test_what_a_question_may_cost_is_kept_and_what_that_changes_is_said(
 
 async def test_steps_before_the_answer_leave_a_call_for_it(river: str) -> None:
     with OpenAIStub(model()) as stub:
-        state = await _ask(stub, river, grade="llm", rerank="llm", rerank_always=True, max_model_calls=1)
+        state = await _ask(stub, river, grade="llm", rerank="llm", max_model_calls=1)
         assert _by_step(stub) == {"create": 1}
     assert {item["step"] for item in state["degraded"]} == {"rewrite", "rerank", "grade"}
     assert all("max_model_calls" in item["reason"] for item in state["degraded"])
@@ -188,32 +188,13 @@ async def test_steps_before_the_answer_leave_a_call_for_it(river: str) -> None:
 
 
 async def test_steps_before_the_answer_leave_tokens_for_it(river: str) -> None:
-    settings = {"grade": "llm", "rerank": "llm", "rerank_always": True, "answer_tokens": 200, "max_tokens": 1500}
+    settings = {"grade": "llm", "rerank": "llm", "answer_tokens": 200, "max_tokens": 1500}
     with OpenAIStub(model()) as stub:
         state = await _ask(stub, river, **settings)
         assert _by_step(stub) == {"create": 1}
     assert state["usage"]["prompt_tokens"] + state["usage"]["output_tokens"] <= 1500
     assert {item["step"] for item in state["degraded"]} == {"rewrite", "rerank", "grade"}
     assert state["citations"]
-
-
-async def test_the_llm_reranker_is_left_out_where_all_candidates_are_read_anyway(river: str) -> None:
-    with OpenAIStub(model()) as stub:
-        state = await _ask(stub, river, strategy="none", rerank="llm")
-        assert _by_step(stub) == {"create": 1}
-        plain = await _ask(stub, river, strategy="none")
-    counts = next(step["counts"] for step in state["trace"] if step["node"] == "rerank")
-    assert "one window" in counts["skipped"]
-    assert state["windows"] == plain["windows"]
-    assert state["answer"] == plain["answer"]
-    assert state["degraded"] == []
-
-
-@pytest.mark.parametrize("change", [{"top_k": 3}, {"window_tokens": 300}, {"rerank_always": True}], ids=str)
-async def test_it_is_asked_where_its_order_decides_what_is_read(change: dict[str, Any], river: str) -> None:
-    with OpenAIStub(model()) as stub:
-        await _ask(stub, river, strategy="none", rerank="llm", **change)
-        assert _by_step(stub)["rerank"] >= 1
 
 
 async def test_a_model_that_fails_at_two_windows_is_not_asked_for_the_others(river: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from anabranch.models.embedder import Vectors
 from anabranch.models.usage import metered
 from anabranch.store import query_vectors
-from anabranch.store.query_vectors import QueryVectors, embedding_anew
+from anabranch.store.query_vectors import QueryVectors
 
 
 class Lettered:
@@ -49,17 +49,6 @@ def test_each_query_is_embedded_once(embedder: Lettered) -> None:
     assert (meter.embedded, meter.known) == (3, 1)
     assert vectors.one("weir").tolist() == [4, 2]
     assert embedder.asked["weir"] == 1
-
-
-def test_anew_embeds_what_is_known_and_what_searches_beside_it_reuse(embedder: Lettered) -> None:
-    vectors = QueryVectors(embedder)
-    vectors.of(["weir"])
-    with metered() as meter, embedding_anew(True):
-        vectors.of(["weir", "weir"])
-    assert embedder.asked == {"weir": 2}
-    assert (meter.embedded, meter.known) == (1, 0)
-    vectors.of(["weir"])
-    assert embedder.asked == {"weir": 2}
 
 
 def test_the_last_used_are_kept(embedder: Lettered, monkeypatch: pytest.MonkeyPatch) -> None:
