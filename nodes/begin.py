@@ -9,7 +9,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import QuestionError
-from anabranch.store.filters import compile_filters
+from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
 from nodes.retrieve import refuse_unknown
 from nodes.settings import Context
@@ -27,7 +27,7 @@ async def begin(state: InputState, context: Context, *, guests: Mapping[str, Bas
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     narrowed = state.get("filters") or None
-    compile_filters(narrowed)
+    parse_filters(narrowed)
     refuse_unknown(context.retrievers, guests)
     await model_of(context)
     if context.rerank != "none":

@@ -11,8 +11,9 @@ from anabranch.parsing import VERDICT_SCHEMA, parse_verdict
 from anabranch.parsing.query_list import WORD
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, Judgement, either, judge
+from anabranch.retrieval.term_statistics import idf_of, occurring_in
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from anabranch.store.protocol import CorpusStore
+from anabranch.store.protocol import CorpusReader
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
 from nodes.state import Degraded, Evidence, RetrievalState
@@ -71,7 +72,7 @@ def _as_before(state: RetrievalState) -> Update:
 
 async def _by_scores(context: Context, state: RetrievalState) -> Judgement:
     corpus = await corpus_of(context)
-    idf = await corpus.idf([state["standalone"]], scope_of(context, state.get("narrowed")))
+    idf = await idf_of(corpus, [state["standalone"]], scope_of(context, state.get("narrowed")))
     passages = await _words(context, state, corpus)
 
     async def judged(question: str, signal: str) -> Judgement:
@@ -95,12 +96,12 @@ def _is_together(state: RetrievalState) -> bool:
     return state["queries"][0]["kind"] == TOGETHER
 
 
-async def _words(context: Context, state: RetrievalState, corpus: CorpusStore) -> list[frozenset[str]]:
+async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) -> list[frozenset[str]]:
     """Return which terms of the question each leaf has that was found."""
     ids, guests = _leaf_ids(state), state.get("guests") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
     words = WORD.findall(state["standalone"])
-    found = await corpus.occurring(words, own, scope_of(context, state.get("narrowed")))
+    found = await occurring_in(corpus, words, own, scope_of(context, state.get("narrowed")))
     brought = [guests[chunk_id] for chunk_id in ids if chunk_id in guests]
     analysed = await corpus.analyse([f"{guest['title']} {guest['heading']} {guest['text']}" for guest in brought])
     return [*found.values(), *map(frozenset, analysed)]

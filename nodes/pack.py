@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from anabranch.readers.document import Chunk
-from anabranch.store.protocol import CorpusStore
+from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.budget import Prices
 from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
@@ -60,7 +60,7 @@ async def pack(state: State, context: Context) -> Update:
 
 
 async def _packable(
-    context: Context, state: State, corpus: CorpusStore, found: Mapping[str, Chunk], room: Room
+    context: Context, state: State, corpus: CorpusReader, found: Mapping[str, Chunk], room: Room
 ) -> list[PackablePassage]:
     """Return the passages as packing wants them; for those that no window holds, where their children begin."""
     chosen = [(found[one["id"]], one["score"]) for one in state["passages"] if one["id"] in found]

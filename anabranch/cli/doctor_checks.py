@@ -149,7 +149,7 @@ async def _corpus(context: Context) -> DoctorCheck:
         return DoctorCheck("corpus", "problem" if configured else "note", error.message, error.hint)
     except AnabranchError as error:
         return DoctorCheck("corpus", "problem", error.message, error.hint)
-    said = f"{info.path}: {info.documents} documents, {info.leaves} passages, generation {info.generation}"
+    said = f"{info.address}: {info.documents} documents, {info.leaves} passages, generation {info.generation}"
     return DoctorCheck("corpus", "ok", f"{said}, embedder {info.embedder} ({info.dimension})")
 
 

@@ -45,7 +45,7 @@ from anabranch.evaluation.score_tables import (
 from anabranch.evaluation.span_evidence import with_spans
 from anabranch.readers.document import Chunk
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
-from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.stores import open_corpus
 from nodes.settings import Context
 from nodes.support.dependencies import corpus_of, scope_of
 

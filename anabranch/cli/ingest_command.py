@@ -106,7 +106,7 @@ def ingest(
     from anabranch.store.file_identity import is_url
 
     given = tuple(path if is_url(path) else Path(path) for path in paths)
-    folder = Path(context_of(corpus=corpus).corpus)
+    address = context_of(corpus=corpus).corpus
     run = partial(
         ingest_files,
         embedder=embedder or "",
@@ -125,8 +125,8 @@ def ingest(
     if watch:
         from anabranch.cli.watch_command import keep_watching
 
-        raise typer.Exit(keep_watching(run, given, folder, as_json=as_json))
-    raise typer.Exit(ingest_shown(run, given, folder, as_json=as_json))
+        raise typer.Exit(keep_watching(run, given, address, as_json=as_json))
+    raise typer.Exit(ingest_shown(run, given, address, as_json=as_json))
 
 
 def _limits(seconds: float | None, mebibytes: int | None) -> Limits:

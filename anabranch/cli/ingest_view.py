@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -16,8 +17,9 @@ from rich.text import Text
 from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import stages
+from anabranch.errors import CorpusEmptyError
 from anabranch.ingest.pipeline import FileRow, IngestReport, Status
-from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
 
 STYLES = {"added": "green", "updated": "cyan", "removed": "magenta", "skipped": "yellow", "failed": "red"}
@@ -25,18 +27,18 @@ MAX_FINE = 40
 """Rows of files that went well; past this they are only counted."""
 
 
-def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: Path, *, as_json: bool) -> int:
+def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: str, *, as_json: bool) -> int:
     """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty.
 
     Args:
         run: `ingest` with its options.
         paths: Files, folders and addresses.
-        corpus: Folder of the corpus.
+        corpus: Address of the corpus.
         as_json: Whether to print JSON.
     """
     with stages(passages="passages embedded") as told:
         report = run(paths, corpus, progress=told)
-    documents, chunks = _holds(corpus)
+    documents, chunks = asyncio.run(_holds(corpus))
     if as_json:
         write_json([asdict(row) for row in report.rows])
     else:
@@ -54,12 +56,12 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
     return 0
 
 
-def _holds(corpus: Path) -> tuple[int, int]:
-    name = current(corpus)
-    if name is None:
+async def _holds(corpus: str) -> tuple[int, int]:
+    try:
+        info = await (await open_corpus(corpus)).info()
+    except CorpusEmptyError:
         return 0, 0
-    manifest = read_manifest(corpus, name)
-    return manifest.documents, manifest.chunks
+    return info.documents, info.chunks
 
 
 def _print_table(console: Console, report: IngestReport) -> None:

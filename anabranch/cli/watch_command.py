@@ -24,14 +24,14 @@ PAUSE = 15.0
 
 
 def keep_watching(
-    ingest: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: Path, *, as_json: bool
+    ingest: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: str, *, as_json: bool
 ) -> int:
     """Take the files in, then again whenever they change; return the exit code of a Ctrl-C, which is the way to end it.
 
     Args:
         ingest: With its options.
         paths: Files, folders and addresses.
-        corpus: Folder of the corpus.
+        corpus: Address of the corpus.
         as_json: Whether to print JSON.
 
     Raises:
@@ -44,7 +44,7 @@ def keep_watching(
         raise SettingsError("--watch needs a file or a folder to watch.", hint="Leave it out for web pages.")
     runs = _Runs(partial(ingest, corpus=corpus), as_json=as_json)
     try:
-        for _ in changes(watched, skip=corpus, told=_note):
+        for _ in changes(watched, skip=Path(corpus), told=_note):
             # Web pages are fetched once; a single file may be gone for good.
             runs.take(paths if runs.is_first else [path for path in watched if path.exists()])
             if runs.interrupted:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
 from anabranch.ingest.directory_walk import FoundFile
-from anabranch.store.corpus_writer import Truth
 from anabranch.store.file_identity import archives_of, is_gone, is_url
+from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.normalization import storable
 
 Tags = tuple[str, ...]
@@ -19,15 +18,16 @@ PUBLIC = "everybody may read it, although files beside it have access tags; give
 class Inheritance:
     """What the corpus knew of access tags when a run began; read once, if there are any."""
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, writer: CorpusWriter) -> None:
         """Take what is known."""
         self._by_content: dict[str, list[tuple[str, str, Tags]]] = {}
         self._by_archive: dict[str, set[str]] = {}
         self._known: set[Path] = set()
         self._tagged: set[Path] = set()
-        if truth.one("SELECT 1 FROM files WHERE access != '[]' LIMIT 1"):
-            for path, source, digest, access in truth.all("SELECT path, source, sha256, access FROM files"):
-                self._learn(path, source, digest, tuple(json.loads(access)))
+        known = list(writer.files())
+        if any(file.access for file in known):
+            for file in known:
+                self._learn(file.path, file.source, file.sha256, file.access)
 
     def of(self, found: FoundFile, identity: str, digest: str, folders: Collection[Path]) -> tuple[Tags, str]:
         """Return the tags of a new file, and a remark if somebody should know.

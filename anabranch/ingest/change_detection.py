@@ -20,7 +20,7 @@ from anabranch.ingest import safe_open
 from anabranch.ingest.access_inheritance import Inheritance
 from anabranch.ingest.directory_walk import FoundFile, identity_of
 from anabranch.readers import READERS
-from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.writer_protocol import CorpusWriter, FileRecord
 from anabranch.text.normalization import storable
 
 _SECOND = 1_000_000_000
@@ -102,12 +102,11 @@ class Unchanged:
 class ChangeCheck:
     """Looks at each file before it is read."""
 
-    def __init__(self, truth: Truth, access: Sequence[str], corpus: Path) -> None:
-        """Take what is known, the tags given with this run, and a folder to ask the file system's time in."""
-        self._truth = truth
-        self._inheritance = Inheritance(truth)
+    def __init__(self, writer: CorpusWriter, access: Sequence[str]) -> None:
+        """Take what is known, and the tags given with this run."""
+        self._writer = writer
+        self._inheritance = Inheritance(writer)
         self._access = tuple(sorted(set(access)))
-        self._corpus = corpus
 
     def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
         """Say whether a file has to be read.
@@ -121,7 +120,7 @@ class ChangeCheck:
             OSError: It cannot be looked at.
         """
         identity = identity_of(found)
-        known = self._truth.file(identity)
+        known = self._writer.file(identity)
         access = self._access or (known.access if known else ())
         notes: dict[str, None] = {}
         # An empty hash: it has to be read again, whatever its bytes.
@@ -143,11 +142,13 @@ class ChangeCheck:
         # Nobody reads a film to learn that it is one.
         if found.place.is_dir() or found.path.suffix.lower() not in READERS:
             return "", ""
-        stamp = "" if found.is_copy else lasting_stamp(found.place, self._corpus)
+        # Without a folder of the corpus there is nowhere to ask what time a file system thinks it is.
+        folder = self._writer.folder
+        stamp = "" if found.is_copy or folder is None else lasting_stamp(found.place, folder)
         return sha256_of(found.path, found.real), stamp if stamp == seen else ""
 
     def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:
-        documents, chunks = self._truth.counts(known.path)
+        documents, chunks = self._writer.counts(known.path)
         return Unchanged(now, now != known, documents, chunks) if documents else None
 
 

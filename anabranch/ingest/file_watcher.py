@@ -11,7 +11,7 @@ from watchfiles import Change, watch
 
 from anabranch.errors import OperationError
 from anabranch.ingest.directory_walk import is_counted, must_be_there
-from anabranch.store.path_arguments import Given, paths_of
+from anabranch.store.corpus_address import StrPath, paths_of
 
 SETTLE = 0.4
 """Seconds without a change after which files count as written: an editor writes, renames and deletes in one go."""
@@ -29,9 +29,9 @@ Stamp = tuple[int, ...] | None
 
 
 def changes(
-    paths: Given | Iterable[Given],
+    paths: StrPath | Iterable[StrPath],
     *,
-    skip: Given | Iterable[Given] = (),
+    skip: StrPath | Iterable[StrPath] = (),
     told: Callable[[str], None] | None = None,
     settle: float = SETTLE,
 ) -> Iterator[set[Path]]:

@@ -25,8 +25,8 @@ from anabranch.ingest.write_batch import Batch, Finished, Refused
 from anabranch.models.embedder import Embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.readers.document import Failure
-from anabranch.store.corpus_writer import Truth
 from anabranch.store.records import Grown, content_digest, digest_of
+from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.normalization import storable
 
 MOST_NOTES = 100
@@ -40,7 +40,7 @@ class Intake:
 
     def __init__(
         self,
-        truth: Truth,
+        writer: CorpusWriter,
         embedder: Embedder,
         sizes: Sizes,
         access: Sequence[str],
@@ -48,20 +48,19 @@ class Intake:
         progress: Progress,
         options: ReadOptions = PLAIN,
         *,
-        corpus: Path,
         limits: Limits | None = None,
     ) -> None:
         """Take what the run needs; `report` is filled in as it goes."""
-        self._truth = truth
+        self._writer = writer
         self._embedder = embedder
         self._sizes = sizes
         self._report = report
         self._progress = progress
         # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
         self._pool = ReaderPool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
-        self._check = ChangeCheck(truth, access, corpus)
-        self._batch = Batch(truth, embedder, report, progress)
-        self._names = Names(truth)
+        self._check = ChangeCheck(writer, access)
+        self._batch = Batch(writer, embedder, report, progress)
+        self._names = Names(writer)
         self._tally = Tally()
         self._files: dict[str, Arrival] = {}
         self._done = 0
@@ -87,10 +86,10 @@ class Intake:
 
     def prune(self, found: Gathered) -> None:
         """Remove the documents of files that are gone from the folders and archives that were gone through."""
-        for path, source in self._truth.files():
-            if found.is_missing(path):
-                documents = self._truth.remove_file(path)
-                self._tally.remove(FileRow(source, "removed", "the file is gone", documents))
+        for file in list(self._writer.files()):
+            if found.is_missing(file.path):
+                documents = self._writer.remove_file(file.path)
+                self._tally.remove(FileRow(file.source, "removed", "the file is gone", documents))
 
     def tell(self, found: Gathered) -> None:
         """Put the rows into the report, in the order of the files, and how many files it has nothing to say of."""
@@ -165,12 +164,12 @@ class Intake:
         for note in document.notes[: MOST_NOTES - len(file.notes)]:
             file.notes[note] = None
         doc_id, digest = digest_of(document.source), content_digest(document)
-        if not self._truth.see(path, doc_id):
+        if not self._writer.see(path, doc_id):
             why = "the name occurs twice in the file; the first one counts"
             file.failures += 1
             self._tally.fail_part(file.number, file.source, document.source, "duplicate", why)
             return
-        if self._truth.holds(doc_id, digest, path):
+        if self._writer.holds(doc_id, digest, path):
             return
         tree = part.tree or grow(document, self._embedder, self._sizes)
         if not self._batch.has_room(tree):

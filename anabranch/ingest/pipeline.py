@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from functools import partial
-from pathlib import Path
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.errors import EmbedderMismatchError, SettingsError
@@ -22,19 +20,17 @@ from anabranch.ingest.sources import gathered
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.store.corpus_folder import make_folder
-from anabranch.store.corpus_writer import Truth
-from anabranch.store.index.publisher import out_of_date, publish, tidy
-from anabranch.store.path_arguments import Given, path_of, paths_of
-from anabranch.store.write_lock import writing
+from anabranch.store.corpus_address import StrPath, folder_of, path_of, paths_of, scheme_of
+from anabranch.store.stores import open_writer
+from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.stemmer import checked_language
 
 __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
 
 
 def ingest(
-    paths: Given | Iterable[Given],
-    corpus: Given,
+    paths: StrPath | Iterable[StrPath],
+    corpus: StrPath,
     *,
     embedder: str = "",
     base_url: str | None = None,
@@ -45,7 +41,7 @@ def ingest(
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
-    inside: Given | None = None,
+    inside: StrPath | None = None,
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
     wait: float = 0.0,
@@ -56,7 +52,7 @@ def ingest(
     Args:
         paths: Files, folders to walk, and addresses of web pages, one or several. An address is text that begins with
             http:// or https://; a `Path` never is one.
-        corpus: Folder of the corpus.
+        corpus: Folder of the corpus, or its address in another store (`anabranch.store.stores`).
         embedder: How to embed (see `load_embedder`); empty for what the corpus was made with, 'minilm' for a new one.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         sizes: Tokens of root, middle and leaf; None for what the corpus was made with, 2048/512/128 for a new one.
@@ -94,44 +90,41 @@ def ingest(
         checked_language(language)
     report = IngestReport()
     progress = progress if progress is not None else _silent
-    folder, wanted = path_of(corpus), paths_of(paths)
+    opening = open_writer(corpus, wait=wait)  # an address of no store is refused before anything is looked for
     asked = gathered(
-        wanted,
-        skip=(folder,),
+        paths_of(paths),
+        skip=(folder_of(corpus),) if scheme_of(corpus) == "file" else (),
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,
         inside=None if inside is None else path_of(inside),
     )
-    with asked as found:
-        make_folder(folder)
-        with writing(folder, wait=wait), closing(Truth(folder)) as truth:
-            settled = _settle(truth, embedder, base_url, sizes, language)
-            intake = Intake(truth, *settled, access, report, progress, options, corpus=folder, limits=limits)
-            try:
-                intake.take(found)
-                if prune:
-                    intake.prune(found)
-                truth.forget_unused()
-            except KeyboardInterrupt:
-                report.interrupted = True
-                intake.keep()
-            finally:
-                intake.tell(found)
-                _index(folder, truth, report, progress)
+    with asked as found, opening as writer:
+        settled = _settle(writer, embedder, base_url, sizes, language)
+        intake = Intake(writer, *settled, access, report, progress, options, limits=limits)
+        is_done = False
+        try:
+            intake.take(found)
+            if prune:
+                intake.prune(found)
+            is_done = True
+        except KeyboardInterrupt:
+            report.interrupted = True
+            intake.keep()
+        finally:
+            intake.tell(found)
+            _publish(writer, report, progress, quick=not is_done)
     report.seconds = time.perf_counter() - began
     return report
 
 
-def _index(corpus: Path, truth: Truth, report: IngestReport, progress: Progress) -> None:
+def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, quick: bool) -> None:
     """Index what is committed; a Ctrl-C that comes now is kept in mind, a second one is obeyed."""
-    if not out_of_date(corpus, truth):
-        return
     try:
-        tidy(corpus, truth, progress=partial(progress, "index"))
+        writer.publish(quick=quick, progress=partial(progress, "index"))
     except KeyboardInterrupt:
         report.interrupted = True
-        publish(corpus, truth)
+        writer.publish(quick=True)
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the protocol names them
@@ -139,7 +132,7 @@ def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the
 
 
 def _settle(
-    truth: Truth, spec: str, base_url: str | None, sizes: Sizes | None, language: str
+    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None, language: str
 ) -> tuple[Embedder, Sizes]:
     """Return the embedder and the sizes of this corpus; the first run decides them.
 
@@ -147,24 +140,24 @@ def _settle(
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
         SettingsError: Other sizes were asked for.
     """
-    spec = spec or truth.meta("spec") or DEFAULT_EMBEDDER
-    base_url = base_url or truth.meta("base_url") or None
-    known = truth.meta("sizes")
+    spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
+    base_url = base_url or writer.meta("base_url") or None
+    known = writer.meta("sizes")
     chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
     embedder = load_embedder(spec, base_url)
-    if truth.one("SELECT 1 FROM documents LIMIT 1"):
-        if truth.meta("embedder") != embedder.name:
-            msg = f"The corpus was made with the embedder {truth.meta('embedder')!r}, not {embedder.name!r}."
+    if not writer.is_empty():
+        if writer.meta("embedder") != embedder.name:
+            msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {embedder.name!r}."
             hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
             raise EmbedderMismatchError(msg, hint=hint)
         if known and list(chosen) != json.loads(known):
             msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
             raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")
-    with truth.transaction():
-        truth.set_meta("embedder", embedder.name)
-        truth.set_meta("spec", settled_spec(spec))
-        truth.set_meta("base_url", base_url or "")
-        truth.set_meta("sizes", json.dumps(chosen))
-        if language:
-            truth.set_meta("language", language)
+    facts = {
+        "embedder": embedder.name,
+        "spec": settled_spec(spec),
+        "base_url": base_url or "",
+        "sizes": json.dumps(chosen),
+    }
+    writer.keep_meta({**facts, "language": language} if language else facts)
     return embedder, chosen

@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from anabranch.readers.document import Document
-from anabranch.store.corpus_writer import Truth
 from anabranch.store.file_identity import is_gone
 from anabranch.store.records import digest_of
+from anabranch.store.writer_protocol import CorpusWriter
 
 
 class Names:
     """The names in a corpus, and of documents on their way into it."""
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, writer: CorpusWriter) -> None:
         """Start with those in the corpus."""
-        self._truth = truth
+        self._writer = writer
         self._uncommitted: dict[str, str] = {}
 
     def named(self, document: Document, path: str) -> Document:
@@ -44,5 +44,5 @@ class Names:
         self._uncommitted.clear()
 
     def _is_taken(self, source: str, path: str) -> bool:
-        holder = self._uncommitted.get(source) or self._truth.path_of(source)
+        holder = self._uncommitted.get(source) or self._writer.origin(source)
         return holder is not None and holder != path and not is_gone(holder)

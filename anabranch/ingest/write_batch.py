@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from anabranch.chunking.hierarchical_chunker import Tree
 from anabranch.ingest.ingest_report import IngestReport, Progress
 from anabranch.models.embedder import Embedder
-from anabranch.store.corpus_writer import FileRecord, Truth, Written
 from anabranch.store.records import Grown
+from anabranch.store.writer_protocol import CorpusWriter, FileRecord, WriteResult
 
 WAITING_LEAVES = 256
 """Sorted by length and embedded eight at a time, so many waste 2 % on padding; 64 waste 6 %, 16 waste 17 %."""
@@ -64,7 +64,7 @@ class Refused:
 class Batch:
     """What waits to be committed."""
 
-    truth: Truth
+    writer: CorpusWriter
     embedder: Embedder
     report: IngestReport
     progress: Progress
@@ -103,7 +103,7 @@ class Batch:
         """Record a file's new stamp; its documents are left alone."""
         self._refreshed.append(record._replace(complete=False))
         if len(self._refreshed) >= _MOST_RECORDS:
-            self.truth.write([], self._refreshed)
+            self.writer.write([], self._refreshed)
             self._refreshed = []
 
     def write(self) -> tuple[list[Finished], list[Refused]]:
@@ -115,17 +115,17 @@ class Batch:
         embedded: list[Grown] = []
         partly: set[str] = set()
         for grown in self._grown:
-            if self.truth.missing_vectors(grown.leaves, self.embedder.name):
+            if self.writer.missing_vectors(grown.leaves, self.embedder.name):
                 partly.add(grown.path)
             else:
                 embedded.append(grown)
         finished = [record for record in self._finished if record.path not in partly]
         records = [*finished, *self._refreshed]
-        removed, refused = self.truth.write(embedded, records) if embedded or records else Written({}, [])
+        removed, refused = self.writer.write(embedded, records) if embedded or records else WriteResult({}, [])
         self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
         self._committed = self.clock()
         done = [
-            Finished(record.path, removed.get(record.path, 0), *self.truth.counts(record.path)) for record in finished
+            Finished(record.path, removed.get(record.path, 0), *self.writer.counts(record.path)) for record in finished
         ]
         self._spent("writing", began)
         return done, [Refused(each.path, each.document.source, why) for each, why in refused]
@@ -133,7 +133,7 @@ class Batch:
     def embed(self) -> None:
         """Embed what waits; the vectors are kept as they come."""
         texts = [text for grown in self._grown for text in grown.leaves]
-        missing = self.truth.missing_vectors(texts, self.embedder.name)
+        missing = self.writer.missing_vectors(texts, self.embedder.name)
         keys = sorted(missing, key=lambda key: len(missing[key]))
         for start in range(0, len(keys), EMBEDDED_LEAVES):
             part = keys[start : start + EMBEDDED_LEAVES]
@@ -141,7 +141,7 @@ class Batch:
             vectors = self.embedder.embed([missing[key] for key in part])
             self._spent("embedding", began)
             began = time.perf_counter()
-            self.truth.add_vectors(part, vectors, self.embedder.name)
+            self.writer.add_vectors(part, vectors, self.embedder.name)
             self._spent("writing", began)
             self.report.embedded += len(part)
             self.progress("passages", self.report.embedded, 0, self._grown[-1].document.source)

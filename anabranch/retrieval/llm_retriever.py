@@ -13,8 +13,7 @@ from anabranch.errors import SettingsError
 from anabranch.models.usage import note_failure
 from anabranch.parsing.relevance import Judgements, on_ten
 from anabranch.readers.document import Chunk
-from anabranch.store.document_summaries import Outline
-from anabranch.store.protocol import CorpusStore, RankedList, Scope
+from anabranch.store.protocol import CorpusReader, Outline, Outlines, RankedList, Scope
 from anabranch.store.records import embedded_text
 
 Ask = Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[Judgements | None]]]
@@ -29,13 +28,17 @@ class Reach(NamedTuple):
     depth: int
 
 
-async def read_all(corpus: CorpusStore, scope: Scope, ask: Ask, reach: Reach) -> RankedList:
+async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -> RankedList:
     """Return the passages that the model says help, by relevance in (0, 10], equal relevance in document order.
 
     Raises:
-        SettingsError: The scope holds more than `reach` allows; nothing was asked then.
+        SettingsError: The scope holds more than `reach` allows, or the store does not list its documents; nothing was
+            asked then.
         ModelError: Every call failed, or no reply could be read.
     """
+    if not isinstance(corpus, Outlines):
+        msg = "The retriever 'llm' reads a corpus document by document, and its store does not list them."
+        raise SettingsError(msg, hint="Leave it out of `retrievers`.")
     most = reach.batch * reach.calls
     documents = [one for one in await corpus.outlines(scope, most + 1) if one.leaves]
     passages = sum(one.leaves for one in documents)
@@ -56,9 +59,7 @@ async def read_all(corpus: CorpusStore, scope: Scope, ask: Ask, reach: Reach) ->
     return RankedList(ids=[chunks[place].chunk_id for place in places], scores=[scores[place] for place in places])
 
 
-async def _chosen(
-    corpus: CorpusStore, scope: Scope, documents: Sequence[Outline], ask: Ask, batch: int
-) -> list[Outline]:
+async def _chosen(corpus: Outlines, scope: Scope, documents: Sequence[Outline], ask: Ask, batch: int) -> list[Outline]:
     """Return the documents that help, best first, by their summary, or by the first passage of one without."""
     bare = [one.doc_id for one in documents if not one.summary]
     firsts = {doc_id: ids[0] for doc_id, ids in (await corpus.leaves(bare, scope, 1)).items()}
@@ -71,7 +72,7 @@ async def _chosen(
     return [documents[place] for place in sorted(scores, key=lambda place: (-scores[place], place))]
 
 
-async def _passages(corpus: CorpusStore, scope: Scope, documents: Sequence[Outline], most: int) -> list[Chunk]:
+async def _passages(corpus: Outlines, scope: Scope, documents: Sequence[Outline], most: int) -> list[Chunk]:
     by_document = await corpus.leaves([one.doc_id for one in documents], scope, most)
     ids = [leaf for one in documents for leaf in by_document.get(one.doc_id, [])][:most]
     found = await corpus.chunks(ids, scope)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from anabranch.readers.document import Chunk
-from anabranch.store.protocol import CorpusStore, Scope
+from anabranch.store.protocol import CorpusReader, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Ancestry:
         return sizes
 
 
-async def ancestry_of(corpus: CorpusStore, scope: Scope, chunks: Mapping[str, Chunk]) -> Ancestry:
+async def ancestry_of(corpus: CorpusReader, scope: Scope, chunks: Mapping[str, Chunk]) -> Ancestry:
     """Fetch what lies above chunks, with two reads a level however many chunks there are.
 
     An ancestor that is gone, or that the scope does not let through, is left out.

@@ -6,16 +6,18 @@ import json
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError, UserError
 from anabranch.readers.corpus_marker import BESIDE_DATABASE, DATABASE
-from anabranch.store.path_arguments import Given, path_of
+from anabranch.store.corpus_address import StrPath, folder_of
 
 SAVE = "Save what can be read: anabranch corpus export --output FILE; then import that into a new folder."
 
+StageProgress = Callable[[str, int, int], None]
+"""Told the stage of a long work on a corpus, how much is done and how much there is (0 where nobody knows)."""
 
 _OF_THE_DISK = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
@@ -23,13 +25,13 @@ _OF_THE_DISK = {
 }  # fmt: skip
 
 
-def must_exist(corpus: Given) -> Path:
+def must_exist(corpus: StrPath) -> Path:
     """Return the folder of a corpus; refuse one without a corpus, before anything is made in it.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
     """
-    folder = path_of(corpus)
+    folder = folder_of(corpus)
     if (folder / DATABASE).is_file():
         return folder
     if _holds_others(folder):
@@ -38,13 +40,13 @@ def must_exist(corpus: Given) -> Path:
     raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shlex.quote(str(folder))}")
 
 
-def make_folder(corpus: Given) -> Path:
+def make_folder(corpus: StrPath) -> Path:
     """Return the folder of a corpus, made where it is missing; nobody's documents shall lie among its files.
 
     Raises:
         UserError: It cannot be made, or holds other files and no corpus.
     """
-    folder = path_of(corpus)
+    folder = folder_of(corpus)
     if not (folder / DATABASE).exists() and _holds_others(folder):
         msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
         raise UserError(msg, hint=of_its_own(folder))
@@ -57,6 +59,12 @@ def make_folder(corpus: Given) -> Path:
         msg = f"The folder {str(folder)!r} cannot be made: {error.strerror or error}."
         raise UserError(msg, hint="Check the path and its permissions.") from error
     return folder
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _holds_others(folder: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sqlite3
@@ -25,13 +24,13 @@ from anabranch.errors import (
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_address import StrPath, folder_of
+from anabranch.store.corpus_database import CorpusDatabase, changes_in
 from anabranch.store.corpus_folder import must_exist
-from anabranch.store.corpus_writer import Truth, changes_in
 from anabranch.store.index.manifest import Manifest, current, read_manifest
 from anabranch.store.index.publisher import publish
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.local_reader import LocalReader
 from anabranch.store.passage_reader import read_only
-from anabranch.store.path_arguments import Given, path_of
 from anabranch.store.schema import VERSION, version_of
 from anabranch.store.write_lock import writing
 
@@ -59,7 +58,7 @@ class _Home:
 _lock = threading.Lock()
 """Of the three below; nothing is read or made while it is held."""
 
-_open: OrderedDict[tuple[str, str, str | None, str | None], EmbeddedCorpus] = OrderedDict()
+_open: OrderedDict[tuple[str, str], LocalReader] = OrderedDict()
 _homes: WeakValueDictionary[Path, _Home] = WeakValueDictionary()
 """Of the corpora that are being opened now; each belongs to the threads that do."""
 
@@ -67,16 +66,11 @@ _failed: OrderedDict[Path, tuple[int, float]] = OrderedDict()
 """At which count of changes, and when, an index could not be made."""
 
 
-async def open_corpus(path: Given, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
-    """Return a handle on the current generation; the same handle until there is a new one.
+def open_folder(path: StrPath) -> LocalReader:
+    """Return a handle on the current generation of a corpus in a folder; the same handle until there is a new one.
 
     Documents that a run committed before it died, without an index of them, are indexed first, unless another process
     is writing. A derived file that is damaged is made anew from the database, with a warning in the log.
-
-    Args:
-        path: Folder of the corpus.
-        embedder: The embedder it has to be of; None for whatever it was made with.
-        base_url: OpenAI-compatible server of an `openai:` embedder; None for the one it was made with.
 
     Raises:
         CorpusNotFoundError: There is no corpus at `path`.
@@ -84,15 +78,10 @@ async def open_corpus(path: Given, embedder: str | None = None, base_url: str | 
         EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
         CorpusDamagedError: The database is damaged, or a derived file is and cannot be made anew here.
     """
-    return await asyncio.to_thread(open_now, path, embedder, base_url)
-
-
-def open_now(path: Given, embedder: str | None = None, base_url: str | None = None) -> EmbeddedCorpus:
-    """Do what `open_corpus` does, in this thread."""
-    folder = must_exist(os.path.abspath(path_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
+    folder = must_exist(os.path.abspath(folder_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
     home = _home(folder)
     with home.opening:
-        known = _known(folder, embedder, base_url)
+        known = _known(folder)
     if known is not None:
         return known
     for _ in range(ATTEMPTS):
@@ -101,14 +90,14 @@ def open_now(path: Given, embedder: str | None = None, base_url: str | None = No
             name = current(folder)
             name = _caught_up(folder, home, name, changes)
             with home.opening:
-                return _handle(folder, name, embedder, base_url)
+                return _handle(folder, name)
         except IndexDamagedError as error:
             _forget(folder, name)
             if _is_current(folder, name):
                 _mend(folder, home, name, error)
     name = _caught_up(folder, home, current(folder), _changes(folder, home))
     with home.opening:
-        return _handle(folder, name, embedder, base_url)
+        return _handle(folder, name)
 
 
 def _home(folder: Path) -> _Home:
@@ -119,18 +108,18 @@ def _home(folder: Path) -> _Home:
         return home
 
 
-def _known(folder: Path, embedder: str | None, base_url: str | None) -> EmbeddedCorpus | None:
+def _known(folder: Path) -> LocalReader | None:
     """Return the handle that is open if nothing has changed since; every step of a question asks.
 
     It looks by the connections that the handle has, which a new one would cost ten times as much as.
     """
     try:
-        key = (str(folder), current(folder) or "", embedder, base_url)
+        key = (str(folder), current(folder) or "")
         with _lock:
             handle = _open.get(key)
         if handle is None or not handle.is_up_to_date():
             return None
-        return _handle(folder, handle.manifest.name, embedder, base_url)
+        return _handle(folder, handle.manifest.name)
     except (IndexDamagedError, OperationError, SettingsError):
         return None  # what is wrong is found out and said by opening it
 
@@ -143,13 +132,13 @@ def _is_current(folder: Path, name: str | None) -> bool:
         return name is None
 
 
-def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None) -> EmbeddedCorpus:
-    key = (str(folder), name, embedder, base_url)
+def _handle(folder: Path, name: str) -> LocalReader:
+    key = (str(folder), name)
     with _lock:
         handle = _open.get(key)
     if handle is None:
         manifest = read_manifest(folder, name)
-        handle = EmbeddedCorpus(folder, name, _embedder(folder, manifest, embedder, base_url))
+        handle = LocalReader(folder, name, _embedder(folder, manifest))
     handle.watch.check()
     with _lock:
         # Those of former generations keep files on the disk that are removed already.
@@ -165,8 +154,7 @@ def _handle(folder: Path, name: str, embedder: str | None, base_url: str | None)
 def _forget(folder: Path, name: str | None) -> None:
     """Let go of the handles on a generation that is damaged."""
     with _lock:
-        for key in [key for key in _open if key[:2] == (str(folder), name)]:
-            del _open[key]
+        _open.pop((str(folder), name or ""), None)
 
 
 def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:
@@ -194,8 +182,8 @@ def _catch_up(folder: Path, home: _Home, name: str | None, changes: int) -> None
     if not home.indexing.acquire(blocking=name is None):
         return
     try:
-        with writing(folder), closing(Truth(folder)) as truth:
-            publish(folder, truth)
+        with writing(folder), closing(CorpusDatabase(folder)) as database:
+            publish(database)
         _note_failure(folder, None)
     except CorpusLockedError:
         return  # a run in progress makes its index itself
@@ -245,8 +233,8 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
             return
         _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
         try:
-            with writing(folder), closing(Truth(folder)) as truth:
-                publish(folder, truth, anew=True)
+            with writing(folder), closing(CorpusDatabase(folder)) as database:
+                publish(database, anew=True)
         except CorpusDamagedError:
             raise
         except (OperationError, SettingsError) as refused:
@@ -267,21 +255,17 @@ def _changes(folder: Path, home: _Home) -> int:
         msg = f"{folder / DATABASE} cannot be read: {error}"
         raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
     if version != VERSION:
-        with home.indexing, writing(folder), closing(Truth(folder)):
+        with home.indexing, writing(folder), closing(CorpusDatabase(folder)):
             pass
     return changes
 
 
-def _embedder(folder: Path, manifest: Manifest, wanted: str | None, base_url: str | None) -> Embedder:
+def _embedder(folder: Path, manifest: Manifest) -> Embedder:
     """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
-    hint = f"Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder {wanted or 'minilm'}"
+    hint = "Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder minilm"
     try:
-        embedder = load_embedder(
-            wanted or manifest.spec, base_url or (manifest.base_url if not wanted else None) or None
-        )
+        embedder = load_embedder(manifest.spec, manifest.base_url or None)
     except (SettingsError, OSError) as error:  # its folder may not be readable
-        if wanted:
-            raise
         why = error.message if isinstance(error, SettingsError) else str(error)
         msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {why}"
         raise EmbedderMismatchError(msg, hint=hint) from error

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.text.stopwords import STOP_WORDS
 
 USUAL = "english"
@@ -44,19 +44,19 @@ def language_of(texts: Iterable[str]) -> str:
     return best if is_certain else USUAL
 
 
-def settled_language(truth: Truth) -> str:
+def settled_language(database: CorpusDatabase) -> str:
     """Return the language of a corpus; where nobody has said it, it is told from the documents.
 
     It is recorded once it is certain: a corpus that begins with three English notes may still become a German one.
     """
-    known = truth.meta("language")
+    known = database.meta("language")
     if known:
         return known
     # Ids are hashes of content, so the first ones are a fair sample.
     sql = "SELECT text FROM chunks WHERE level = 2 ORDER BY chunk_id LIMIT ?"
-    texts = [text for (text,) in truth.all(sql, SAMPLE)]
+    texts = [text for (text,) in database.all(sql, SAMPLE)]
     found = language_of(texts)
     if found != USUAL or len(texts) == SAMPLE:
-        with truth.transaction():
-            truth.set_meta("language", found)
+        with database.transaction():
+            database.set_meta("language", found)
     return found

@@ -1,4 +1,4 @@
-"""One small filter language, compiled to SQL over the documents of a corpus.
+"""The filter language of callers, parsed once into a small tree; each store makes of it what its engine understands.
 
 ::
 
@@ -10,14 +10,19 @@
     {"source": {"glob": "reports/*.pdf"}}        * any run, ? one character, [ab] one of them; case counts
     {"and": [...]}  {"or": [...]}  {"not": {}}   combined
 
-A metadata value that is a list matches where one of its items does. Values never become part of the SQL.
+A metadata value that is a list matches where one of its items does; one that is an object only exists.
+`matches` says what each part means; `anabranch.store.filter_sql` is the same for SQLite.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+import operator as signs
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
 
 from anabranch.errors import SettingsError
 
@@ -30,27 +35,140 @@ MAX_VALUES = 1000
 MAX_LENGTH = 1000
 """Most characters of a key or a string."""
 
+Scalar = str | int | float | bool | None
 
-class Condition(NamedTuple):
-    """A piece of SQL that is true for the documents `d` that pass, and what its question marks stand for."""
+ORDERS: dict[str, Callable[[Any, Any], bool]] = {"gt": signs.gt, "gte": signs.ge, "lt": signs.lt, "lte": signs.le}
 
-    sql: str
-    parameters: tuple[str | int | float, ...] = ()
+OPERATORS = {"eq": "a value", "in": "a list", "exists": "true or false", "glob": "a string"} | dict.fromkeys(
+    ORDERS, "a value"
+)
+"""What each of them needs."""
+
+# A set begins with what it leaves out or not, may hold "]" as its first character, and ends with the next one.
+SET = re.compile(r"\[[!^]?+\]?+[^\]]*+\]")
 
 
-EVERYTHING = Condition("1")
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of the parts; true where there are none."""
+
+    parts: tuple[Filter, ...]
 
 
-def compile_filters(filters: Mapping[str, Any] | None) -> Condition:
-    """Return the SQL condition of a filter expression; None and {} let everything pass.
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One of the parts, at least."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Not the part."""
+
+    part: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """A field has one of the values; a number is never equal to a string, and true is not 1."""
+
+    field: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A field is greater or less than a value of its kind; `order` is a key of `ORDERS`. Strings go by code point."""
+
+    field: str
+    order: str
+    value: str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A field is there, be it null; or it is not there."""
+
+    field: str
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A string matches a pattern as `fnmatch.fnmatchcase` understands it."""
+
+    field: str
+    pattern: str
+
+
+Filter = And | Or | Not | In | Compare | Exists | Glob
+
+
+def parse_filters(filters: Mapping[str, Any] | None) -> Filter:
+    """Return a filter expression as a tree; None and {} let everything pass.
 
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
     if filters is None:
-        return EVERYTHING
+        return And(())
     _Size().check(filters, 0)
     return _expression(filters)
+
+
+def matches(part: Filter, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a document passes.
+
+    Args:
+        part: A filter.
+        columns: The document's own fields, all of `COLUMNS`.
+        metadata: As JSON has it: keys are strings, numbers are finite.
+    """
+    match part:
+        case And(parts):
+            return all(matches(each, columns, metadata) for each in parts)
+        case Or(parts):
+            return any(matches(each, columns, metadata) for each in parts)
+        case Not(inner):
+            return not matches(inner, columns, metadata)
+        case Exists(field, there):
+            return (field in COLUMNS or _found(field, metadata) is not _ABSENT) == there
+    return any(_passes(part, each) for each in _values(part.field, columns, metadata))
+
+
+def _passes(part: In | Compare | Glob, found: Scalar) -> bool:
+    match part:
+        case In(_, values):
+            return any(_kind(found) == _kind(value) and found == value for value in values)
+        case Compare(_, order, value):
+            return _kind(found) == _kind(value) and ORDERS[order](found, value)
+        case Glob(_, pattern):
+            return isinstance(found, str) and fnmatchcase(found, pattern)
+
+
+_ABSENT = object()
+
+
+def _found(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401  # JSON of any shape
+    value: Any = metadata
+    for name in field.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            return _ABSENT
+        value = value[name]
+    return value
+
+
+def _values(field: str, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> list[Scalar]:
+    found = columns[field] if field in COLUMNS else _found(field, metadata)
+    items = found if isinstance(found, list | tuple) else [found]
+    return [item for item in items if item is None or isinstance(item, str | int | float)]
+
+
+def _kind(value: Scalar) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value)
+    return "text" if isinstance(value, str) else "number"
 
 
 class _Size:
@@ -81,141 +199,73 @@ def _refused(problem: str) -> SettingsError:
     return SettingsError(f"The filter {problem}.", hint=hint)
 
 
-def _expression(expression: object) -> Condition:
+def _expression(expression: object) -> Filter:
     if not isinstance(expression, Mapping):
         raise _refused(f"part {_shown(expression)} is not an object")
-    return _joined([_entry(key, value) for key, value in expression.items()], " AND ", empty="1")
+    return And(tuple(_entry(key, value) for key, value in expression.items()))
 
 
-def _entry(key: object, value: object) -> Condition:
+def _entry(key: object, value: object) -> Filter:
     if key == "not":
-        inner = _expression(value)
-        return Condition(f"NOT ({inner.sql})", inner.parameters)
+        return Not(_expression(value))
     if key in {"and", "or"}:
         if not isinstance(value, list | tuple) or not value:
             raise _refused(f"part {key!r} needs a list of expressions, not {_shown(value)}")
-        return _joined([_expression(each) for each in value], f" {str(key).upper()} ", empty="1")
-    field = _Field(key)
+        parts = tuple(_expression(each) for each in value)
+        return And(parts) if key == "and" else Or(parts)
+    field = _field(key)
     operators = value if isinstance(value, Mapping) else {"eq": value}
     if not operators:
         raise _refused(f"part {_shown(key)} has no operator")
-    return _joined([field.compare(operator, operand) for operator, operand in operators.items()], " AND ", empty="1")
+    return And(tuple(_condition(field, operator, operand) for operator, operand in operators.items()))
 
 
-def _joined(conditions: Sequence[Condition], word: str, *, empty: str) -> Condition:
-    if not conditions:
-        return Condition(empty)
-    parameters = tuple(value for condition in conditions for value in condition.parameters)
-    return Condition("(" + word.join(condition.sql for condition in conditions) + ")", parameters)
+def _field(key: object) -> str:
+    if not isinstance(key, str) or not key or len(key) > MAX_LENGTH or '"' in key or "\\" in key:
+        raise _refused(f"key {_shown(key)} is not a name")
+    if not all(key.split(".")):
+        raise _refused(f"key {_shown(key)} has an empty part")
+    return _encodable(key)
 
 
-class _Field:
-    """One column, or one path into the metadata, as a table of values `v` with their JSON types."""
-
-    def __init__(self, key: object) -> None:
-        if not isinstance(key, str) or not key or len(key) > MAX_LENGTH or '"' in key or "\\" in key:
-            raise _refused(f"key {_shown(key)} is not a name")
-        self.key = _encodable(key)
-        self._is_column = key in COLUMNS
-        parts = key.split(".")
-        if not all(parts):
-            raise _refused(f"key {_shown(key)} has an empty part")
-        self._path = "$" + "".join(f'."{part}"' for part in parts)
-
-    def compare(self, operator: object, operand: object) -> Condition:
-        """Return the condition for one operator."""
-        if operator == "exists":
-            return self._exists(operand)
-        if not isinstance(operator, str) or operator not in _TESTS:
-            known = ", ".join(["exists", *_TESTS])
-            raise _refused(f"part {self.key!r} has the unknown operator {_shown(operator)}; known are {known}")
-        test = _TESTS[operator](self.key, operand)
-        if self._is_column:
-            # The key is one of COLUMNS here, so nothing of the caller's is in the SQL.
-            sql = f"EXISTS (SELECT 1 FROM (SELECT 'text' AS type, d.{self.key} AS atom) v WHERE {test.sql})"  # noqa: S608
-            return Condition(sql, test.parameters)
-        # json_each gives the items of a list, the value itself where it is no list, and the members of an object.
-        values = "SELECT 1 FROM json_each(d.metadata, ?) v"
-        sql = f"(json_type(d.metadata, ?) IS NOT 'object' AND EXISTS ({values} WHERE {test.sql}))"
-        return Condition(sql, (self._path, self._path, *test.parameters))
-
-    def _exists(self, operand: object) -> Condition:
-        if not isinstance(operand, bool):
-            raise _refused(f"part {self.key!r} needs true or false for exists, not {_shown(operand)}")
-        if self._is_column:
-            return Condition("1" if operand else "0")
-        word = "IS NOT" if operand else "IS"
-        return Condition(f"(json_type(d.metadata, ?) {word} NULL)", (self._path,))
+def _condition(field: str, operator: object, operand: object) -> Filter:
+    if not isinstance(operator, str) or operator not in OPERATORS:
+        known = ", ".join(OPERATORS)
+        raise _refused(f"part {field!r} has the unknown operator {_shown(operator)}; known are {known}")
+    if operator in ORDERS:
+        value = _scalar(field, operand)
+        if value is None or isinstance(value, bool):
+            raise _refused(f"part {field!r} cannot order by {_shown(operand)}")
+        return Compare(field, operator, value)
+    match operator:
+        case "eq":
+            return In(field, (_scalar(field, operand),))
+        case "in" if isinstance(operand, list | tuple):
+            return In(field, tuple(_scalar(field, each) for each in operand))
+        case "exists" if isinstance(operand, bool):
+            return Exists(field, operand)
+        case "glob" if isinstance(operand, str):
+            return Glob(field, _pattern(field, operand))
+    raise _refused(f"part {field!r} needs {OPERATORS[operator]} for {operator}, not {_shown(operand)}")
 
 
-def _equal(key: str, operand: object) -> Condition:
-    return _any_of(key, [operand])
-
-
-def _any_of(key: str, operand: object) -> Condition:
-    if not isinstance(operand, list | tuple):
-        raise _refused(f"part {key!r} needs a list for in, not {_shown(operand)}")
-    by_type: dict[str, list[Any]] = {"text": [], "number": [], "word": []}
-    for value in operand:
-        kind, plain = _plain(key, value)
-        by_type[kind].append(plain)
-    tests = [
-        Condition(f"{_TYPES[kind]} AND v.atom IN ({_marks(values)})", tuple(values))
-        for kind, values in by_type.items()
-        if values and kind != "word"
-    ]
-    if by_type["word"]:
-        tests.append(Condition(f"v.type IN ({_marks(by_type['word'])})", tuple(by_type["word"])))
-    return _joined(tests, " OR ", empty="0")
-
-
-def _ordered(sign: str) -> Callable[[str, object], Condition]:
-    def test(key: str, operand: object) -> Condition:
-        kind, plain = _plain(key, operand)
-        if kind == "word":
-            raise _refused(f"part {key!r} cannot order by {_shown(operand)}")
-        return Condition(f"({_TYPES[kind]} AND v.atom {sign} ?)", (plain,))
-
-    return test
-
-
-def _glob(key: str, operand: object) -> Condition:
-    if not isinstance(operand, str):
-        raise _refused(f"part {key!r} needs a string for glob, not {_shown(operand)}")
-    pattern = _encodable(operand).replace("[!", "[^")
-    return Condition("(v.type = 'text' AND v.atom GLOB ?)", (pattern,))
-
-
-_TYPES = {"text": "v.type = 'text'", "number": "v.type IN ('integer', 'real')"}
-
-_TESTS: dict[str, Callable[[str, object], Condition]] = {
-    "eq": _equal,
-    "in": _any_of,
-    "gt": _ordered(">"),
-    "gte": _ordered(">="),
-    "lt": _ordered("<"),
-    "lte": _ordered("<="),
-    "glob": _glob,
-}
-
-
-def _plain(key: str, value: object) -> tuple[str, str | int | float]:
-    """Return what kind of JSON value it is, and the value as SQL takes it; a word stands for its JSON type."""
-    if value is None:
-        return "word", "null"
-    if isinstance(value, bool):
-        return "word", "true" if value else "false"
+def _scalar(field: str, value: object) -> Scalar:
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, str):
-        return "text", _encodable(value)
+        return _encodable(value)
     if isinstance(value, int) and -(2**63) <= value < 2**63:
-        return "number", value
+        return value
     if isinstance(value, float) and math.isfinite(value):
-        return "number", value
-    raise _refused(f"part {key!r} compares with {_shown(value)}, which is no string, number, boolean or null")
+        return value
+    raise _refused(f"part {field!r} compares with {_shown(value)}, which is no string, number, boolean or null")
 
 
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+def _pattern(field: str, pattern: str) -> str:
+    # Engines differ in what a "[" without its end means; SQLite writes "not" as "^", the shell as "!".
+    if "[" in SET.sub("", _encodable(pattern)):
+        raise _refused(f"part {field!r} has a pattern with a [ that is not closed: {_shown(pattern)}")
+    return SET.sub(lambda found: f"[!{found[0][2:]}" if found[0].startswith("[^") else found[0], pattern)
 
 
 def _encodable(text: str) -> str:

@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,16 +19,12 @@ from numpy.typing import NDArray
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.readers.document import Chunk
-from anabranch.store.corpus_writer import changes_in
-from anabranch.store.document_summaries import Outline, leaves_of, outlines
-from anabranch.store.filters import compile_filters
-from anabranch.store.protocol import Place, Scope
-from anabranch.store.records import digest_of, embedded_text, text_key
+from anabranch.store.corpus_database import changes_in
+from anabranch.store.filter_sql import compile_filters
+from anabranch.store.protocol import Outline, Place, Scope
+from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 
 PARAMETERS = 500
-
-KEPT = 512
-"""Most chunks that are kept once they were read: a turn reads each of its passages three or four times."""
 
 
 class Passages:
@@ -41,16 +36,7 @@ class Passages:
         self._file = _identity(self._database)
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
-        self._kept: dict[tuple[str, int, str], Chunk] = {}
         weakref.finalize(self, _close_all, self._idle)
-
-    @property
-    def bytes(self) -> int:
-        """Size of the database on disk."""
-        try:
-            return self._database.stat().st_size
-        except FileNotFoundError as error:
-            raise self._gone() from error
 
     def is_same_file(self) -> bool:
         """Tell whether the database still is the file that it was at first: a folder may be put in another's place."""
@@ -92,22 +78,10 @@ class Passages:
             'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
             "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
-        whose = json.dumps(visible(scope))
         with self._reading() as connection:
-            # Tags and documents may have changed: what is kept is of one scope and one state of the documents.
-            changes = changes_in(connection)
-            found = {i: chunk for i in ids if (chunk := self._kept.get((whose, changes, i))) is not None}
-            rows = _batched(connection, sql, [chunk_id for chunk_id in ids if chunk_id not in found], scope)
-            new = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
-        self._keep({(whose, changes, chunk_id): chunk for chunk_id, chunk in new.items()})
-        found |= new
+            rows = _batched(connection, sql, ids, scope)
+            found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
-
-    def _keep(self, new: dict[tuple[str, int, str], Chunk]) -> None:
-        with self._lock:
-            self._kept.update(new)
-            for oldest in list(islice(self._kept, max(0, len(self._kept) - KEPT))):
-                del self._kept[oldest]
 
     def owners(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
         """Return the number of the document of each leaf; those that are gone or out of scope are absent."""
@@ -132,15 +106,29 @@ class Passages:
 
     def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents of a scope at a glance, by source; no more than `most`."""
+        where, parameters = visible(scope)
+        sql = (
+            "SELECT d.doc_id, d.title, json_extract(d.metadata, '$.summary'), "  # noqa: S608  # values are parameters
+            "(SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id AND c.level = 2) "
+            f"FROM documents d WHERE {where} ORDER BY d.source LIMIT ?"
+        )
         with self._reading() as connection:
-            return outlines(connection, *visible(scope), most)
+            found = connection.execute(sql, [*parameters, most]).fetchall()
+        return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in found]
 
     def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order."""
         where, parameters = visible(scope)
+        sql = (
+            "SELECT c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "  # noqa: S608  # values are parameters
+            f"WHERE c.doc_id = ? AND c.level = 2 AND {where} ORDER BY c.start LIMIT ?"
+        )
+        result: dict[str, list[str]] = {}
         with self._reading() as connection:
-            found = {doc_id: leaves_of(connection, doc_id, where, parameters, most) for doc_id in doc_ids}
-        return {doc_id: ids for doc_id, ids in found.items() if ids}
+            for doc_id in doc_ids:
+                if found := connection.execute(sql, [doc_id, *parameters, most]).fetchall():
+                    result[doc_id] = [chunk_id for (chunk_id,) in found]
+        return result
 
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
@@ -166,6 +154,8 @@ class Passages:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection for one read transaction: all that is read in it is of one moment."""
+        if not self.is_same_file():
+            raise self._gone()
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         try:

@@ -1,22 +1,21 @@
-"""The contract between the graph and wherever the passages live.
+"""What a graph asks of a store of passages; what an ingest asks is in `anabranch.store.writer_protocol`.
 
-The embedded store (SQLite, FAISS, BM25 in one folder) is the first implementation; a server store has to pass the
-same conformance suite (tests/store/test_conformance.py). Every method is async: blocking work is the store's own
-business and crosses to a thread inside it.
+`CorpusReader` is all that a question needs. What else a store can do it shows by having the methods of `FullScores`,
+`Outlines` or `TermStatistics`; who needs those asks with `isinstance` and does with less where they are missing.
+`anabranch.store.conformance` are the tests that every store has to pass. Every method is async: blocking work is
+the store's own business and crosses to a thread inside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict
 
 from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
-from anabranch.store.document_summaries import Outline
-from anabranch.store.score_background import Background
 
 Arm = Literal["bm25", "dense"]
 
@@ -51,9 +50,9 @@ class RankedList(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """What `corpus stats` shows and what `begin` checks."""
+    """What a corpus holds; `address` is how it is opened."""
 
-    path: str
+    address: str
     generation: int
     documents: int
     chunks: int
@@ -61,7 +60,6 @@ class CorpusInfo:
     tokens: int
     embedder: str
     dimension: int
-    bytes: int
 
 
 class Place(NamedTuple):
@@ -75,8 +73,40 @@ class Place(NamedTuple):
     path: str = ""
 
 
-class CorpusStore(Protocol):
-    """Read side of a corpus, one immutable generation of it."""
+class Outline(NamedTuple):
+    """One document at a glance.
+
+    Attributes:
+        doc_id: See `Chunk.doc_id`.
+        title: See `Document.title`.
+        summary: The field `summary` of its metadata, empty where there is no such text.
+        leaves: How many leaves it has.
+    """
+
+    doc_id: str
+    title: str
+    summary: str
+    leaves: int
+
+
+class Background(NamedTuple):
+    """How a query relates to the passages in scope at large, which the best passages have to stand out from.
+
+    Attributes:
+        passages: How many leaves there are.
+        mean: Of the cosines between the query and a sample of them, evenly spread.
+        deviation: Population standard deviation of those cosines.
+        rare: What BM25 gives at most for one word that a single passage of the corpus holds.
+    """
+
+    passages: int
+    mean: float
+    deviation: float
+    rare: float
+
+
+class CorpusReader(Protocol):
+    """One state of a corpus, to be searched; later changes of access tags and removals count at once all the same."""
 
     @property
     def embedder(self) -> Embedder:
@@ -85,15 +115,11 @@ class CorpusStore(Protocol):
 
     @property
     def generation(self) -> int:
-        """The index generation that this handle searches, from its opening to its end."""
+        """Which state it is: greater after each `CorpusWriter.publish` that changed something, at least 1."""
         ...
 
     async def info(self) -> CorpusInfo:
         """Count what is in it."""
-        ...
-
-    async def edition(self) -> str:
-        """Name this corpus as it is now: any change of its documents, their tags or its index makes another name."""
         ...
 
     async def search(self, arm: Arm, queries: Sequence[str], k: int, scope: Scope) -> list[RankedList]:
@@ -101,8 +127,32 @@ class CorpusStore(Protocol):
 
         BM25 lists hold no chunk that shares no term with the query. Its scores count the documents that the caller may
         read and no others: they tell nothing of those that are hidden by access tags. Filters change no score.
+
+        Raises:
+            SettingsError: The filters are malformed; so do all methods that take a scope.
         """
         ...
+
+    async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
+        """Fetch chunks with their text; ids that are gone or out of scope are absent from the answer."""
+        ...
+
+    async def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
+        """Return, for each chunk id, the ids one level down in document order; a parent out of scope is absent."""
+        ...
+
+    async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
+        """Return where each spot is, a document id and a character of its text, as a reader would look for it."""
+        ...
+
+    async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms that BM25 sees in each text: folded, stemmed, stop words removed, duplicates kept."""
+        ...
+
+
+@runtime_checkable
+class FullScores(CorpusReader, Protocol):
+    """A store that gives the scores of any passage, which the fusion `complete` needs."""
 
     async def scores(
         self, arm: Arm, queries: Sequence[str], ids: Sequence[str], scope: Scope
@@ -117,13 +167,10 @@ class CorpusStore(Protocol):
         """Return how each query relates to the leaves in scope at large."""
         ...
 
-    async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
-        """Fetch chunks with their text; ids that are gone or out of scope are absent from the answer."""
-        ...
 
-    async def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
-        """Return, for each chunk id, the ids one level down in document order; a parent out of scope is absent."""
-        ...
+@runtime_checkable
+class Outlines(CorpusReader, Protocol):
+    """A store that lists its documents, which the retriever 'llm' needs."""
 
     async def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents in scope at a glance, by source, at most `most` of them."""
@@ -133,9 +180,10 @@ class CorpusStore(Protocol):
         """Return the ids of the first `most` leaves of each document in its order; one out of scope is absent."""
         ...
 
-    async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
-        """Return where each spot is, a document id and a character of its text, as a reader would look for it."""
-        ...
+
+@runtime_checkable
+class TermStatistics(CorpusReader, Protocol):
+    """A store that knows how rare words are, to judge evidence and choose sentences; without, all count the same."""
 
     async def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
         """Return the BM25 inverse document frequency of each analysed term of `words`.
@@ -147,8 +195,4 @@ class CorpusStore(Protocol):
 
     async def occurring(self, words: Sequence[str], ids: Sequence[str], scope: Scope) -> dict[str, frozenset[str]]:
         """Return which analysed terms of `words` BM25 finds each of these leaves by (absent: gone or hidden)."""
-        ...
-
-    async def analyse(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the terms that BM25 sees in each text: folded, stemmed, stop words removed, duplicates kept."""
         ...

@@ -16,6 +16,8 @@ from anabranch.readers.document import Document
 LONGEST_TITLE = 160
 LONGEST_HEADING = 240
 
+MAX_SUMMARY = 4_000
+
 
 def digest_of(*parts: str) -> str:
     """Return 16 hex characters that name the parts; the separator cannot occur in text that was read."""
@@ -96,6 +98,11 @@ def plain(value: Any) -> Any:  # noqa: ANN401  # metadata of any shape
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def summary_of(found: object) -> str:
+    """Return what the metadata of a document say under `summary`, bounded; empty where that is no text."""
+    return found.strip()[:MAX_SUMMARY] if isinstance(found, str) else ""
 
 
 def rows_of(doc_id: str, grown: Grown) -> list[tuple[Any, ...]]:

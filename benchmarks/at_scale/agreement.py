@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from anabranch.text.analyzer import analyser
 from benchmarks.at_scale.material import Material
 

@@ -9,7 +9,7 @@ from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
 from anabranch.models.embedder import Embedder
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from anabranch.store.protocol import CorpusStore
+from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.packing import Limit
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
@@ -42,7 +42,7 @@ class Room:
     chain: bool = True
 
 
-def envelope(corpus: CorpusStore, label: str = LONGEST_LABEL) -> int:
+def envelope(corpus: CorpusReader, label: str = LONGEST_LABEL) -> int:
     """Return the tokens that the envelope puts around one passage, for a label of this length."""
     (size,) = sizes(corpus.embedder, (wrap([(1000, label, "")], new_nonce()),))
     return size
@@ -63,7 +63,7 @@ def sizes(embedder: Embedder, texts: Sequence[str]) -> list[int]:
     return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
 
 
-def room_of(context: Context, corpus: CorpusStore, chat: Chat | None, question: str, labels: Iterable[str]) -> Room:
+def room_of(context: Context, corpus: CorpusReader, chat: Chat | None, question: str, labels: Iterable[str]) -> Room:
     """Return the room; texts are counted by the corpus's tokenizer, and those the model counts get a margin.
 
     Raises:

@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from weakref import ref
 
 from langgraph.config import get_config
 
 from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.rerankers import RERANKERS, Reranker, RerankerSettings
 from anabranch.readers.document import Chunk
-from anabranch.store.corpus_handles import HANDLES, open_corpus
-from anabranch.store.protocol import CorpusStore, Scope
+from anabranch.store.protocol import CorpusReader, Scope
+from anabranch.store.stores import last_opened, open_corpus
 from nodes.settings import Context
 from prompts.rerank import RERANK, RERANK_LISTWISE
-
-LOOK = 0.02
-"""Seconds for which the steps of a turn go on with a corpus before they look again whether it has changed."""
 
 MAX_CONCURRENCY = 8
 """Model calls at once within one step, where the config of the run does not say `max_concurrency`."""
 
-_seen: dict[str, tuple[float, ref[CorpusStore]]] = {}
 
-
-async def corpus_of(context: Context, *, anew: bool = False) -> CorpusStore:
-    """Open the corpus, or get the handle that is open already.
+async def corpus_of(context: Context, *, anew: bool = False) -> CorpusReader:
+    """Return the corpus: as it is now where a turn begins, else what the turn began with if that is still open.
 
     Args:
         context: Says where it is.
-        anew: Whether to look for changes, however lately a step has: a turn begins with the documents as they are.
+        anew: Whether to look for changes. The steps after the first do not: what is removed or hidden meanwhile, the
+            corpus itself does not show any more.
     """
-    until, seen = _seen.get(context.corpus, (0.0, lambda: None))
-    known = seen()
-    if known is not None and not anew and time.monotonic() < until:
-        return known
-    until, corpus = time.monotonic() + LOOK, await open_corpus(context.corpus)
-    if len(_seen) >= HANDLES:
-        _seen.clear()
-    _seen[context.corpus] = until, ref(corpus)
-    return corpus
+    return (None if anew else last_opened(context.corpus)) or await open_corpus(context.corpus)
 
 
 def scope_of(context: Context, narrowed: Mapping[str, Any] | None) -> Scope:
@@ -66,7 +52,7 @@ async def model_of(context: Context) -> Chat | None:
 
 
 async def chunks_of(
-    context: Context, state: Mapping[str, Any], ids: Sequence[str], *, corpus: CorpusStore | None = None
+    context: Context, state: Mapping[str, Any], ids: Sequence[str], *, corpus: CorpusReader | None = None
 ) -> dict[str, Chunk]:
     """Return passages with their text: those that this turn has read, those of guest retrievers, then the corpus's.
 

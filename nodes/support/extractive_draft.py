@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 
 from anabranch.readers.document import Chunk
-from anabranch.store.protocol import CorpusStore
+from anabranch.retrieval.term_statistics import idf_of
+from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.english_question_type import asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, without_references
 from anabranch.synthesis.statements import statements
@@ -46,7 +47,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
         for (sentence, _), of_text, of_title in zip(found, said, about, strict=True)
     ]
     vectors = await asyncio.to_thread(corpus.embedder.embed, texts)
-    choose = partial(pick, asks=asks, idf=await corpus.idf([question], scope_of(context, state.get("narrowed"))))
+    choose = partial(pick, asks=asks, idf=await idf_of(corpus, [question], scope_of(context, state.get("narrowed"))))
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
     quotes: dict[str, list[str]] = {}
     for sentence in chosen:
@@ -61,7 +62,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     )
 
 
-async def _shown(context: Context, state: State, corpus: CorpusStore) -> list[tuple[Excerpt, Chunk]]:
+async def _shown(context: Context, state: State, corpus: CorpusReader) -> list[tuple[Excerpt, Chunk]]:
     """Return the excerpts of all windows that are still there, with their passages."""
     excerpts = [excerpt for window in state["windows"] for excerpt in window]
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts], corpus=corpus)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast, get_args
 
+from anabranch.errors import OperationError
 from anabranch.retrieval.fusion.full_scores import completed
 from anabranch.retrieval.fusion.question_weight import Evidence, weigh
-from anabranch.store.protocol import Arm, CorpusStore, Scope
+from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
 from nodes.state import Query, Retrieved
 
 ARMS: frozenset[str] = frozenset(get_args(Arm))
@@ -32,7 +33,7 @@ def searched(queries: Sequence[Query], arm: str, arms: Sequence[str]) -> list[st
 
 
 async def _complete(
-    corpus: CorpusStore, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
+    corpus: FullScores, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
 ) -> list[Retrieved]:
     """Score with each retriever of the corpus what all of them found, for any query that it searches for.
 
@@ -56,15 +57,17 @@ async def _complete(
 
 
 async def informed(
-    corpus: CorpusStore, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
+    corpus: CorpusReader, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
 ) -> tuple[list[Retrieved], list[Evidence]]:
     """Return the records with complete lists, and how to weigh the two retrievers of the corpus for each query.
 
     No weights where only one of them is among the records.
 
     Raises:
-        OperationError: The corpus cannot be asked any more.
+        OperationError: The corpus cannot be asked any more, or its store gives no scores but those of its lists.
     """
+    if not isinstance(corpus, FullScores):
+        raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
     if not {record["arm"] for record in records} >= ARMS:
         return await _complete(corpus, scope, queries, records), []
     texts = [query["text"] for query in queries]

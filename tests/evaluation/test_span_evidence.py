@@ -10,7 +10,7 @@ from anabranch.errors import CollectionError
 from anabranch.evaluation.queries import Reference
 from anabranch.evaluation.span_evidence import Letters, Texts, letters_before, located, with_spans
 from anabranch.readers.plain_text import paragraphs
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from anabranch.text.normalization import clean
 from tests.evaluation.made import make_collection
 from tests.evaluation.spanned import make_spanned, prepared
@@ -18,7 +18,7 @@ from tests.evaluation.spanned import make_spanned, prepared
 
 def test_evidence_is_found_in_the_corpus(tmp_path: Path) -> None:
     made = prepared(make_spanned(tmp_path / "c"))
-    tokens = open_now(made.corpus).embedder
+    tokens = open_folder(made.corpus).embedder
     found, evidence = with_spans(made, tokens)
     assert found.collection.remarks == ()
     assert evidence.texts == {"high": "gauge", "sleep": "otters", "eat": "otters"}
@@ -50,7 +50,7 @@ def test_what_cannot_be_found_is_counted_and_named(tmp_path: Path) -> None:
     made = prepared(
         make_spanned(tmp_path / "c", nowhere, elsewhere, moved, {"id": "w", "text": "?", "corpus_id": "gauge"})
     )
-    found, evidence = with_spans(made, open_now(made.corpus).embedder)
+    found, evidence = with_spans(made, open_folder(made.corpus).embedder)
     assert list(evidence.spans) == list(found.collection.queries) == ["high", "sleep", "eat", "z"]
     assert set(found.collection.qrels) == set(evidence.spans)
     assert list(found.collection.remarks[-3:]) == [
@@ -63,7 +63,7 @@ def test_what_cannot_be_found_is_counted_and_named(tmp_path: Path) -> None:
 def test_a_collection_without_references_is_refused(tmp_path: Path) -> None:
     made = prepared(make_collection(tmp_path / "c"))
     with pytest.raises(CollectionError, match="no 'references'"):
-        with_spans(made, open_now(made.corpus).embedder)
+        with_spans(made, open_folder(made.corpus).embedder)
 
 
 def test_a_collection_whose_evidence_is_nowhere_is_refused(tmp_path: Path) -> None:
@@ -72,12 +72,12 @@ def test_a_collection_whose_evidence_is_nowhere_is_refused(tmp_path: Path) -> No
     (folder / "queries.jsonl").write_text(line)
     made = prepared(folder)
     with pytest.raises(CollectionError, match="None of the references"):
-        with_spans(made, open_now(made.corpus).embedder)
+        with_spans(made, open_folder(made.corpus).embedder)
 
 
 def test_a_document_that_is_not_there_has_no_id(tmp_path: Path) -> None:
     made = prepared(make_spanned(tmp_path / "c"))
-    texts = Texts(made.corpus, open_now(made.corpus).embedder)
+    texts = Texts(made.corpus, open_folder(made.corpus).embedder)
     assert texts.ids("seals") == []
 
 

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.index.manifest import leftovers as unneeded
+from anabranch.store.local_reader import LocalReader
 from anabranch.store.maintenance import verify
-from anabranch.store.maintenance.orphan_files import leftovers as unneeded
 from anabranch.store.protocol import Scope
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import analyser
@@ -83,7 +83,7 @@ def leaves(corpus: Path) -> dict[str, str]:
         return {chunk_id: embedded_text(*parts) for chunk_id, *parts in connection.execute(sql)}
 
 
-def found(store: EmbeddedCorpus, query: str = "gauge") -> dict[str, dict[str, float]]:
+def found(store: LocalReader, query: str = "gauge") -> dict[str, dict[str, float]]:
     """All that each arm finds: chunk ids with their scores."""
 
     async def both() -> dict[str, dict[str, float]]:
@@ -97,12 +97,12 @@ def found(store: EmbeddedCorpus, query: str = "gauge") -> dict[str, dict[str, fl
     return asyncio.run(both())
 
 
-def texts_of(store: EmbeddedCorpus, ids: list[str]) -> dict[str, str]:
+def texts_of(store: LocalReader, ids: list[str]) -> dict[str, str]:
     chunks = asyncio.run(store.chunks(ids, Scope()))
     return {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
 
 
-def check_answers(corpus: Path, store: EmbeddedCorpus) -> None:
+def check_answers(corpus: Path, store: LocalReader) -> None:
     """Both arms find exactly what the database has, and give its text."""
     there = leaves(corpus)
     (gauge,) = analyser().terms("gauge")

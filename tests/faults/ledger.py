@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from tests.faults.children import Say
 
 
@@ -39,23 +39,23 @@ class Ledger:
 @contextmanager
 def told(say: Say) -> Iterator[None]:
     """Have each commit announced, and reported once it is done."""
-    write, remove = Truth.write, Truth.remove_file
+    write, remove = CorpusDatabase.write, CorpusDatabase.remove_file
 
-    def writing_told(truth: Truth, batch: Any, files: Any) -> Any:
+    def writing_told(database: CorpusDatabase, batch: Any, files: Any) -> Any:
         facts = {each.document.source: int(each.tree.text.split("edition ")[1].split()[0]) for each in batch}
         say(("trying", facts))
-        done = write(truth, batch, files)
+        done = write(database, batch, files)
         say(("committed", facts))
         return done
 
-    def removing_told(truth: Truth, path: str) -> int:
+    def removing_told(database: CorpusDatabase, path: str) -> int:
         facts = dict.fromkeys([Path(path).name])
         say(("trying", facts))
-        done = remove(truth, path)
+        done = remove(database, path)
         say(("committed", facts))
         return done
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Truth, "write", writing_told)
-        patch.setattr(Truth, "remove_file", removing_told)
+        patch.setattr(CorpusDatabase, "write", writing_told)
+        patch.setattr(CorpusDatabase, "remove_file", removing_told)
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, made, name_of, problems, said, take_in
 
@@ -34,12 +34,12 @@ def test_clock(ground: Path, model: Path, few: int, fault: NewFault, monkeypatch
             for path in (path for path in corpus.rglob("*") if path.is_file()):
                 offset = dice.randint(-YEARS, YEARS)
                 os.utime(path, (path.stat().st_mtime + offset,) * 2)
-            before, expected = open_now(corpus).generation, editions(corpus)
+            before, expected = open_folder(corpus).generation, editions(corpus)
             for day in dice.sample(range(DAYS), 3):
                 expected[name_of(day)] = changed(folder / name_of(day), day, dice)
             take_in(folder, corpus, model)
             assert editions(corpus) == expected
-            store = open_now(corpus)
+            store = open_folder(corpus)
             assert store.generation > before
             check_answers(corpus, store)
             assert problems(corpus) == []

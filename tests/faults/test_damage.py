@@ -13,12 +13,12 @@ from unittest.mock import patch
 import pytest
 
 from anabranch.errors import CorpusDamagedError
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index import checksum_watch as integrity
 from anabranch.store.index import dense, segment
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.index.segment import Segment
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.local_reader import LocalReader
 from tests.faults.children import answer
 from tests.faults.conftest import NewFault
 from tests.faults.damaging import damaged
@@ -64,11 +64,11 @@ def test_damaged_file(ground: Path, model: Path, tries: int, fault: NewFault, ca
         "what they found before, with the same scores",
     )
     folder, template = with_codes(ground, model)
-    before = found(open_now(template))
+    before = found(open_folder(template))
     changed = shutil.copytree(template, ground / "changed")
     tell(folder, 3, 77)
     take_in(folder, changed, model)
-    after = found(open_now(changed))
+    after = found(open_folder(changed))
     for number, dice in enumerate(row.dice(tries * MORE)):
         corpus = shutil.copytree(template, ground / f"c{number}")
         what = damaged(dice.choice(derived(corpus)), dice)
@@ -78,7 +78,7 @@ def test_damaged_file(ground: Path, model: Path, tries: int, fault: NewFault, ca
             caplog.clear()
             if is_written_to:
                 take_in(folder, corpus, model)
-            store = open_now(corpus)
+            store = open_folder(corpus)
             same(found(store), after if is_written_to else before)
             assert "anew" in caplog.text
             assert problems(corpus) == []
@@ -101,11 +101,11 @@ def watched(corpus: Path) -> tuple[str, Found]:
         patch.object(dense, "QUANTISED", 40),
         patch.object(Segment, "damage", slow),
     ):
-        said = searched_until_it_is_found(open_now(corpus), searched)
-        return said, found(open_now(corpus))
+        said = searched_until_it_is_found(open_folder(corpus), searched)
+        return said, found(open_folder(corpus))
 
 
-def searched_until_it_is_found(store: EmbeddedCorpus, searched: threading.Event) -> str:
+def searched_until_it_is_found(store: LocalReader, searched: threading.Event) -> str:
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
@@ -130,7 +130,7 @@ def test_damaged_while_it_is_searched(
     )
     monkeypatch.setattr(segment, "HEAD", HEAD)
     _, template = with_codes(ground, model)
-    before = found(open_now(template))
+    before = found(open_folder(template))
     large = [path.relative_to(template) for path in derived(template) if path.stat().st_size > HEAD]
     large = [path for path in large if path.suffix != ".json" and path.parts[0] == "segments"]
     for number, dice in enumerate(row.dice(few)):
@@ -168,7 +168,7 @@ def test_former_pointer(ground: Path, model: Path, few: int, fault: NewFault) ->
             shutil.copy(template / "CURRENT", corpus)
             if number % 2:
                 take_in(folder, corpus, model)
-            check_answers(corpus, open_now(corpus))
+            check_answers(corpus, open_folder(corpus))
             assert problems(corpus) == []
         for day in range(DAYS):
             tell(folder, day, 200 + number)

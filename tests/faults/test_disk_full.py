@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from anabranch.errors import AnabranchError, OperationError
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.dense import open_shards, write_shards
 from anabranch.store.index.mmap_file import reserved, save
 from anabranch.store.maintenance import compact, rebuild
@@ -60,7 +60,7 @@ def looked(corpus: Path, limit: int | None) -> tuple[set[str], set[str]] | str:
     """What is found now, and of what there is text."""
     limited(limit)
     try:
-        store = open_now(corpus)
+        store = open_folder(corpus)
         ids = set(found(store)["dense"])
         assert ids >= set(found(store)["bm25"])
         return ids, set(texts_of(store, sorted(ids)))
@@ -191,6 +191,6 @@ def with_room(kind: str, folder: Path, corpus: Path, model: Path) -> None:
     assert ended is None, ended
     tell(folder, 0, 99)
     take_in(folder, corpus, model)
-    check_answers(corpus, open_now(corpus))
+    check_answers(corpus, open_folder(corpus))
     assert problems(corpus) == []
     assert leftovers(corpus) == []

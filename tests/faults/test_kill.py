@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.maintenance import compact
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
@@ -112,7 +112,7 @@ def after_kill(folder: Path, corpus: Path, model: Path, ledger: Ledger, edition:
     found = editions(corpus)
     ledger.check(found)
     try:
-        check_answers(corpus, open_now(corpus))
+        check_answers(corpus, open_folder(corpus))
         assert problems(corpus) == []
     except (CorpusEmptyError, CorpusNotFoundError):
         assert not found

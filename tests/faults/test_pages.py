@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from anabranch.errors import AnabranchError
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.export.corpus_export import export_corpus
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.local_reader import LocalReader
 from anabranch.store.maintenance import rebuild, repair
 from anabranch.store.protocol import Scope
 from tests.faults.conftest import NewFault
@@ -30,7 +30,7 @@ def texts(corpus: Path) -> dict[str, str]:
     """The text of every chunk, parents as well."""
     with closing(sqlite3.connect(corpus / "corpus.db")) as connection:
         ids = [row[0] for row in connection.execute("SELECT chunk_id FROM chunks")]
-    return texts_of(open_now(corpus), ids)
+    return texts_of(open_folder(corpus), ids)
 
 
 def test_damaged_database(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
@@ -80,8 +80,8 @@ def error_of(work: Callable[[], object]) -> str:
 
 def errors_of(corpus: Path, before: dict[str, str]) -> list[str]:
     """Ask for everything, in pieces."""
-    opened: list[EmbeddedCorpus] = []
-    said = [error_of(lambda: opened.append(open_now(corpus)))]
+    opened: list[LocalReader] = []
+    said = [error_of(lambda: opened.append(open_folder(corpus)))]
     for store in opened:
         said.append(error_of(lambda store=store: found(store)))
         said.append(error_of(lambda store=store: asyncio.run(store.info())))
@@ -93,7 +93,7 @@ def errors_of(corpus: Path, before: dict[str, str]) -> list[str]:
     return [each for each in said if each]
 
 
-def is_as_written(store: EmbeddedCorpus, chunk_id: str, text: str) -> None:
+def is_as_written(store: LocalReader, chunk_id: str, text: str) -> None:
     for came in texts_of(store, [chunk_id]).values():
         assert came == text, f"{came!r} instead of {text!r}"
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from anabranch.errors import AnabranchError, CorpusNotFoundError
-from anabranch.store.corpus_handles import open_now
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_handles import open_folder
 from tests.faults.children import Child, Say, answer
 from tests.faults.conftest import Disk, NewFault
 from tests.faults.damaging import damaged
@@ -39,8 +39,8 @@ LEFT = 50
 
 def dying(say: Say, corpus: Path) -> None:
     """Commit a document and die before it is indexed, and before the log is moved into the database."""
-    truth = Truth(corpus)
-    write(truth, [grown(name_of(LEFT), said(LEFT, 1).split(". "))])
+    database = CorpusDatabase(corpus)
+    write(database, [grown(name_of(LEFT), said(LEFT, 1).split(". "))])
     say("committed")
     os.kill(os.getpid(), 9)
 
@@ -49,7 +49,7 @@ def looked(corpus: Path, folder: Path, model: Path, ids: set[str]) -> dict[str, 
     """What a process finds that may not write there."""
     seen: dict[str, Any] = {"reading": "", "writing": ""}
     try:
-        store = open_now(corpus)
+        store = open_folder(corpus)
         seen["ids"] = set(found(store)["dense"])
         seen["texts"] = set(texts_of(store, sorted(ids)))
     except AnabranchError as error:
@@ -106,7 +106,7 @@ def test_read_only(disk: Disk, ground: Path, model: Path, few: int, fault: NewFa
             with disk.read_only() as view:
                 seen = answer(looked, view / corpus.name, folder, model, committed)
             check_seen(state, seen, reference, committed)
-            check_answers(corpus, open_now(corpus))
+            check_answers(corpus, open_folder(corpus))
             assert problems(corpus) == []
             assert state.startswith("killed") == (name_of(LEFT) in documents(corpus))
     row.settle()
@@ -116,7 +116,7 @@ def become_nobody(corpus: Path, folder: Path, model: Path) -> None:
     """Give up the rights of root, whose Python may be out of reach then: all imports have to be done before."""
     practice = corpus.with_name("practice")
     take_in(folder, practice, model)
-    texts_of(open_now(practice), list(found(open_now(practice))["dense"]))
+    texts_of(open_folder(practice), list(found(open_folder(practice))["dense"]))
     os.setgid(65534)
     os.setuid(65534)
 
@@ -125,7 +125,7 @@ def asking_twice(say: Say, corpus: Path, folder: Path, model: Path, ids: set[str
     """Look, and look again when the owner has gone on; a handle of before is kept."""
     become_nobody(corpus, folder, model)
     first = looked(corpus, folder, model, ids)
-    store = None if first["reading"] else open_now(corpus)
+    store = None if first["reading"] else open_folder(corpus)
     say(first)
     while not again.exists():
         time.sleep(0.005)
@@ -183,19 +183,19 @@ def test_moved(ground: Path, model: Path, few: int, fault: NewFault) -> None:
         new.parent.mkdir()
         shutil.copytree(template, old)
         with row.attempt(number):
-            store = open_now(old)
+            store = open_folder(old)
             before = set(found(store)["dense"])
             old.rename(new)
             with pytest.raises(CorpusNotFoundError):
-                open_now(old)
+                open_folder(old)
             check_handle(store, before)
-            check_answers(new, open_now(new))
+            check_answers(new, open_folder(new))
             tell(folder, 1, 100 + number)
             take_in(folder, new, model)
-            check_answers(new, open_now(new))
+            check_answers(new, open_folder(new))
             check_handle(store, before)
             take_in(other, old, model)
-            check_answers(old, open_now(old))
+            check_answers(old, open_folder(old))
             assert set(documents(old)) == {name_of(70)}
             check_handle(store, before)
             assert problems(new) == problems(old) == []

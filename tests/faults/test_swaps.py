@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anabranch.models.embedders import load_embedder
-from anabranch.store.corpus_handles import open_now
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.manifest import KEPT
 from anabranch.store.index.publisher import compact, tidy
 from anabranch.store.write_lock import writing
@@ -37,10 +37,10 @@ class Answer(NamedTuple):
 
 def reading(say: Say, corpus: Path, stop: Path) -> None:
     """Ask again and again; a handle of the first generation is kept all the time."""
-    first = open_now(corpus)
+    first = open_folder(corpus)
     expected = set(found(first)["dense"])
     while not stop.exists():
-        store = open_now(corpus)
+        store = open_folder(corpus)
         answer = found(store)
         arms = tuple(frozenset(ids) for ids in answer.values())
         say(Answer(store.manifest.name, arms, len(os.listdir("/proc/self/fd")), mapped(corpus)))
@@ -63,24 +63,24 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
     ever: dict[int, set[str]] = {day: set() for day in range(DAYS)}
     removed: set[str] = set()
     answers: list[Answer] = []
-    with writing(corpus), closing(Truth(corpus)) as truth:
-        settle(truth, model)
+    with writing(corpus), closing(CorpusDatabase(corpus)) as database:
+        settle(database, model)
         for day in range(DAYS):
-            put(truth, day, 0)
-        publish(corpus, truth, history)
+            put(database, day, 0)
+        publish(database, history)
         reader = Child(reading, corpus, stop)
         answers.append(reader.hear())
         for number, dice in enumerate(row.dice(tries * EACH)):
             with row.attempt(number):
-                for chunk_id, text in alive(truth).items():
+                for chunk_id, text in alive(database).items():
                     ever[int(text.split("day ")[1].split()[0])].add(chunk_id)
                 if dice.random() < 0.2:
                     gone = dice.randrange(DAYS)
-                    truth.remove_file(f"/{name_of(gone)}")
+                    database.remove_file(f"/{name_of(gone)}")
                     # Editions that only former generations hold are hidden with the present one.
                     removed |= ever[gone]
-                put(truth, dice.randrange(DAYS), number)
-                publish(corpus, truth, history, is_compact=dice.random() < 0.02)
+                put(database, dice.randrange(DAYS), number)
+                publish(database, history, is_compact=dice.random() < 0.02)
                 answers += reader.heard()
                 assert len(os.listdir(corpus / "generations")) <= KEPT
                 assert len(os.listdir(corpus / "segments")) <= MOST_SEGMENTS
@@ -90,7 +90,7 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
         assert reader.exit_code == 0
         check_history(answers, history, removed)
         check_growth(answers)
-        check_answers(corpus, open_now(corpus))
+        check_answers(corpus, open_folder(corpus))
         assert problems(corpus) == []
     row.tries -= 1
     seen = len({answer.generation for answer in answers})
@@ -100,23 +100,24 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
     row.settle()
 
 
-def settle(truth: Truth, model: Path) -> None:
-    with truth.transaction():
-        truth.set_meta("embedder", load_embedder(str(model)).name)
-        truth.set_meta("spec", str(model))
+def settle(database: CorpusDatabase, model: Path) -> None:
+    with database.transaction():
+        database.set_meta("embedder", load_embedder(str(model)).name)
+        database.set_meta("spec", str(model))
 
 
-def put(truth: Truth, day: int, edition: int) -> None:
+def put(database: CorpusDatabase, day: int, edition: int) -> None:
     hours = range(random.Random(edition).randint(1, 3))
     write(
-        truth, [grown(name_of(day), [f"On day {day} in hour {hour} of {edition} the gauge stood." for hour in hours])]
+        database,
+        [grown(name_of(day), [f"On day {day} in hour {hour} of {edition} the gauge stood." for hour in hours])],
     )
 
 
-def publish(corpus: Path, truth: Truth, history: dict[str, set[str]], *, is_compact: bool = False) -> None:
-    manifest = (compact if is_compact else tidy)(corpus, truth)
+def publish(database: CorpusDatabase, history: dict[str, set[str]], *, is_compact: bool = False) -> None:
+    manifest = (compact if is_compact else tidy)(database)
     assert manifest is not None
-    history[manifest.name] = set(alive(truth))
+    history[manifest.name] = set(alive(database))
 
 
 def check_history(answers: list[Answer], history: dict[str, set[str]], removed: set[str]) -> None:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from anabranch.errors import CorpusLockedError
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, name_of, problems, take_in, tell
@@ -48,7 +48,7 @@ def test_several_writers(ground: Path, model: Path, few: int, fault: NewFault) -
             refused += contended(folders, corpus, model, dice)
             expected = {name_of(day): number for day in range(WRITERS * EACH)}
             assert editions(corpus) == expected
-            check_answers(corpus, open_now(corpus))
+            check_answers(corpus, open_folder(corpus))
             assert problems(corpus) == []
     row.remark = f"a writer was refused {refused} times"
     row.settle()

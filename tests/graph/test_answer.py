@@ -40,8 +40,8 @@ async def test_answers_are_verbatim_cited_and_verified(question: str, answer: st
 
 
 async def test_every_citation_is_words_of_its_passage(river: str) -> None:
-    from anabranch.store.corpus_handles import open_corpus
     from anabranch.store.protocol import Scope
+    from anabranch.store.stores import open_corpus
 
     state = await _ask("What measures protect the town from floods?", river)
     corpus = await open_corpus(river)

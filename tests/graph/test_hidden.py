@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
-from anabranch.store.protocol import Arm, CorpusStore, Scope
+from anabranch.store.protocol import Arm, CorpusReader, Scope
+from anabranch.store.stores import open_corpus
 from nodes.settings import Context
 from tests.graph.inside import build
 
@@ -113,7 +113,7 @@ def test_a_turn_is_the_same_whatever_is_hidden(
     assert many == without
 
 
-async def read(store: CorpusStore, queries: list[str], scope: Scope) -> Any:
+async def read(store: CorpusReader, queries: list[str], scope: Scope) -> Any:
     """All that a store tells one caller, to the last bit."""
     lists = {arm: await store.search(arm, queries, 30, scope) for arm in ARMS}
     ids = sorted({chunk_id for found in lists.values() for ranked in found for chunk_id in ranked["ids"]})

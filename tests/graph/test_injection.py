@@ -11,8 +11,8 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from nodes.settings import Context
 from prompts import CREATE
 from tests.conftest import REPOSITORY

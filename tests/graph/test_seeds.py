@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from nodes.settings import Context
 from tests.graph.inside import graph
 

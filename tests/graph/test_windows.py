@@ -12,8 +12,8 @@ import pytest
 from anabranch.errors import SettingsError
 from anabranch.ingest.pipeline import ingest
 from anabranch.models.wordpiece_tokenizer import WordPieces
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from anabranch.synthesis.token_bound import at_most
 from anabranch.text.sentences import spans
 from nodes.settings import Context

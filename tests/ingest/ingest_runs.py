@@ -15,7 +15,7 @@ from anabranch.ingest.sources import gathered
 from anabranch.models.embedder import Vectors
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.local_store import LocalWriter
 
 SIZES = (64, 32, 16)
 
@@ -64,16 +64,15 @@ def take_in(
     corpus.mkdir(exist_ok=True)
     report = IngestReport()
     embedder = embedder or Flat(WordPieces().file)
-    with closing(Truth(corpus)) as truth, gathered(paths) as found:
+    with closing(LocalWriter(corpus)) as writer, gathered(paths) as found:
         intake = Intake(
-            truth,
+            writer,
             embedder,
             SIZES,
             access,
             report,
             progress,
             options,
-            corpus=corpus,
             limits=limits,  # type: ignore[arg-type]
         )
         intake.take(found)

@@ -14,7 +14,7 @@ from anabranch.ingest import change_detection as arrivals
 from anabranch.ingest import change_detection as stamps
 from anabranch.ingest.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingest.directory_walk import FoundFile
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.local_store import LocalWriter
 from tests.ingest.ingest_runs import take_in
 
 
@@ -38,62 +38,64 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def truth(corpus: Path, note: Path) -> Iterator[Truth]:
+def writer(corpus: Path, note: Path) -> Iterator[LocalWriter]:
     take_in([note], corpus)
-    with closing(Truth(corpus)) as truth:
-        yield truth
+    with closing(LocalWriter(corpus)) as writer:
+        yield writer
 
 
-def look(truth: Truth, corpus: Path, found: FoundFile, *access: str) -> Arrival | Unchanged:
-    return ChangeCheck(truth, access, corpus).look(7, found)
+def look(writer: LocalWriter, corpus: Path, found: FoundFile, *access: str) -> Arrival | Unchanged:
+    return ChangeCheck(writer, access).look(7, found)
 
 
 def test_a_file_that_is_as_it_was_is_not_even_opened(
-    truth: Truth, corpus: Path, note: Path, monkeypatch: pytest.MonkeyPatch
+    writer: LocalWriter, corpus: Path, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(arrivals, "sha256_of")
-    seen = look(truth, corpus, FoundFile(note, "note.txt"))
+    seen = look(writer, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Unchanged)
     assert (seen.documents, seen.chunks, seen.is_refreshed) == (1, 3, False)
 
 
-def test_a_file_that_was_touched_is_hashed_and_stamped_anew(truth: Truth, corpus: Path, note: Path) -> None:
-    before = truth.file(str(note))
+def test_a_file_that_was_touched_is_hashed_and_stamped_anew(writer: LocalWriter, corpus: Path, note: Path) -> None:
+    before = writer.file(str(note))
     os.utime(note, (1, 1))
     time.sleep(0.1)
-    seen = look(truth, corpus, FoundFile(note, "note.txt"))
+    seen = look(writer, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Unchanged)
     assert seen.is_refreshed
     assert before is not None
     assert seen.record._replace(stamp=before.stamp) == before
 
 
-def test_a_change_of_the_same_length_and_time_is_found(truth: Truth, corpus: Path, note: Path) -> None:
+def test_a_change_of_the_same_length_and_time_is_found(writer: LocalWriter, corpus: Path, note: Path) -> None:
     before = note.stat()
     note.write_text("Swifts rest.", encoding="utf-8")
     os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
-    seen = look(truth, corpus, FoundFile(note, "note.txt"))
+    seen = look(writer, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Arrival)
     assert (seen.number, seen.source, seen.size, seen.is_known) == (7, "note.txt", 12, True)
 
 
-def test_what_was_removed_from_the_corpus_is_read_again(truth: Truth, corpus: Path, note: Path) -> None:
-    truth.remove_documents([row[0] for row in truth.all("SELECT doc_id FROM documents")])
-    assert isinstance(look(truth, corpus, FoundFile(note, "note.txt")), Arrival)
+def test_what_was_removed_from_the_corpus_is_read_again(writer: LocalWriter, corpus: Path, note: Path) -> None:
+    writer.remove_documents([row[0] for row in writer.all("SELECT doc_id FROM documents")])
+    assert isinstance(look(writer, corpus, FoundFile(note, "note.txt")), Arrival)
 
 
-def test_other_tags_make_it_be_read_again_and_none_keep_those_it_has(truth: Truth, corpus: Path, note: Path) -> None:
-    seen = look(truth, corpus, FoundFile(note, "note.txt"), "staff", "board", "staff")
+def test_other_tags_make_it_be_read_again_and_none_keep_those_it_has(
+    writer: LocalWriter, corpus: Path, note: Path
+) -> None:
+    seen = look(writer, corpus, FoundFile(note, "note.txt"), "staff", "board", "staff")
     assert isinstance(seen, Arrival)
     assert seen.record.access == ("board", "staff")
-    assert isinstance(look(truth, corpus, FoundFile(note, "note.txt")), Unchanged)
+    assert isinstance(look(writer, corpus, FoundFile(note, "note.txt")), Unchanged)
 
 
-def test_a_copy_is_known_by_its_content_alone(truth: Truth, corpus: Path, tmp_path: Path) -> None:
+def test_a_copy_is_known_by_its_content_alone(writer: LocalWriter, corpus: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>Herons fish.</p>", encoding="utf-8")
     found = FoundFile(page, "https://example.org/", identity="https://example.org/", is_copy=True)
-    seen = look(truth, corpus, found)
+    seen = look(writer, corpus, found)
     assert isinstance(seen, Arrival)
     assert (seen.record.path, seen.record.stamp, len(seen.record.sha256)) == ("https://example.org/", "", 64)
     page.write_text("<p>Swifts sleep.</p>", encoding="utf-8")
@@ -101,19 +103,21 @@ def test_a_copy_is_known_by_its_content_alone(truth: Truth, corpus: Path, tmp_pa
 
 
 def test_a_file_of_an_unknown_kind_is_not_opened(
-    truth: Truth, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    writer: LocalWriter, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "film.mkv").touch()
     monkeypatch.delattr(arrivals, "sha256_of")
-    seen = look(truth, corpus, FoundFile(tmp_path / "film.mkv", "film.mkv"))
+    seen = look(writer, corpus, FoundFile(tmp_path / "film.mkv", "film.mkv"))
     assert isinstance(seen, Arrival)
     assert (seen.record.sha256, seen.record.stamp) == ("", "")
 
 
-def test_a_file_that_is_written_to_or_deleted_meanwhile_has_changed(truth: Truth, corpus: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_written_to_or_deleted_meanwhile_has_changed(
+    writer: LocalWriter, corpus: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "log.txt"
     path.write_text("One.", encoding="utf-8")
-    seen = look(truth, corpus, FoundFile(path, "log.txt"))
+    seen = look(writer, corpus, FoundFile(path, "log.txt"))
     assert isinstance(seen, Arrival)
     assert not seen.has_changed()
     with path.open("a", encoding="utf-8") as file:
@@ -123,6 +127,6 @@ def test_a_file_that_is_written_to_or_deleted_meanwhile_has_changed(truth: Truth
     assert seen.has_changed()
 
 
-def test_a_file_that_is_not_there_is_an_error(truth: Truth, corpus: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_an_error(writer: LocalWriter, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        look(truth, corpus, FoundFile(tmp_path / "absent.txt", "absent.txt"))
+        look(writer, corpus, FoundFile(tmp_path / "absent.txt", "absent.txt"))

@@ -264,7 +264,7 @@ def test_what_the_database_does_not_take_is_told_of_each_time_and_its_former_edi
         (folder / f"{name}.txt").write_text(f"Note {name}, better.", encoding="utf-8")
     facts = rows_module.facts_of
     monkeypatch.setattr(
-        "anabranch.store.corpus_writer.facts_of",
+        "anabranch.store.corpus_database.facts_of",
         lambda grown: facts(grown) | ({"title": "\udce9"} if grown.document.source == "b.txt" else {}),
     )
     for expected in ("updated", "unchanged"):

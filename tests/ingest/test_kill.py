@@ -14,9 +14,9 @@ from pathlib import Path
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.maintenance import verify
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 
 RUN = """
 import sys

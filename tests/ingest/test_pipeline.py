@@ -14,10 +14,10 @@ import pytest
 
 from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
 from anabranch.ingest.pipeline import IngestReport, ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.index.manifest import current
 from anabranch.store.maintenance import verify
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from tests.ingest.archives.packing import zipped
 
 

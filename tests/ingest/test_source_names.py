@@ -10,13 +10,13 @@ import pytest
 
 from anabranch.ingest.source_names import Names
 from anabranch.readers.document import Block, Document
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.local_store import LocalWriter
 
 
 @pytest.fixture
 def names(tmp_path: Path) -> Iterator[Names]:
-    with closing(Truth(tmp_path)) as truth:
-        yield Names(truth)
+    with closing(LocalWriter(tmp_path)) as writer:
+        yield Names(writer)
 
 
 def make(path: Path) -> str:

@@ -19,7 +19,7 @@ from anabranch.ingest.pipeline import IngestReport, ingest
 from anabranch.ingest.sources import gathered
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Failure
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.local_store import LocalWriter
 from anabranch.store.maintenance import verify
 from tests.ingest.archives.packing import encrypted, tarred, zipped
 from tests.ingest.ingest_runs import SIZES, Flat, silent
@@ -281,12 +281,12 @@ def test_a_link_put_in_the_place_of_what_was_found_is_not_followed(
     corpus.mkdir()
     report = IngestReport()
     asked = gathered([folder], archives=True, follow_links=follow_links)
-    with closing(Truth(corpus)) as truth, asked as found:
-        intake = Intake(truth, Flat(WordPieces().file), SIZES, (), report, silent, corpus=corpus)
+    with closing(LocalWriter(corpus)) as writer, asked as found:
+        intake = Intake(writer, Flat(WordPieces().file), SIZES, (), report, silent)
         swapped(file, secret, how)
         intake.take(found)
         intake.tell(found)
-        assert truth.all("SELECT text FROM chunks WHERE text LIKE '%3141%'") == []
+        assert writer.all("SELECT text FROM chunks WHERE text LIKE '%3141%'") == []
     (row,) = [row for row in report.rows if row.source.startswith("inbox/")]
     assert (row.status, row.source) == ("failed", f"inbox/{name}")
     assert "a link was put in its place" in row.reason
@@ -315,11 +315,11 @@ def test_a_link_put_there_after_the_last_look_makes_no_difference(
     monkeypatch.setattr(handles, "open_real", swapping)
     monkeypatch.setattr(pool, "_HERE", frozenset({".txt", ".csv"}))  # read in this process, where the swap is made
     corpus.mkdir()
-    with closing(Truth(corpus)) as truth, gathered([folder], archives=True) as found:
-        intake = Intake(truth, Flat(WordPieces().file), SIZES, (), IngestReport(), silent, corpus=corpus)
+    with closing(LocalWriter(corpus)) as writer, gathered([folder], archives=True) as found:
+        intake = Intake(writer, Flat(WordPieces().file), SIZES, (), IngestReport(), silent)
         intake.take(found)
         assert file.is_symlink()
-        texts = " ".join(text for (text,) in truth.all("SELECT text FROM chunks WHERE level = 2"))
+        texts = " ".join(text for (text,) in writer.all("SELECT text FROM chunks WHERE level = 2"))
     assert "Herons" in texts
     assert "3141" not in texts
 

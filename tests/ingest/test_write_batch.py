@@ -14,22 +14,23 @@ from anabranch.ingest.ingest_report import IngestReport
 from anabranch.ingest.write_batch import Batch, Finished, Refused
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Block, Document
-from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.local_store import LocalWriter
 from anabranch.store.records import Grown, digest_of
+from anabranch.store.writer_protocol import FileRecord
 from tests.ingest.ingest_runs import SIZES, Recording, silent
 
 TOKENS = WordPieces()
 
 
 @pytest.fixture
-def truth(tmp_path: Path) -> Iterator[Truth]:
-    with closing(Truth(tmp_path)) as truth:
-        yield truth
+def writer(tmp_path: Path) -> Iterator[LocalWriter]:
+    with closing(LocalWriter(tmp_path)) as writer:
+        yield writer
 
 
 @pytest.fixture
-def batch(truth: Truth) -> Batch:
-    return Batch(truth, Recording(), IngestReport(), silent)
+def batch(writer: LocalWriter) -> Batch:
+    return Batch(writer, Recording(), IngestReport(), silent)
 
 
 def grown(source: str, *texts: str) -> Grown:
@@ -46,13 +47,13 @@ def commit(batch: Batch) -> tuple[list[Finished], list[Refused]]:
     return batch.write()
 
 
-def test_documents_are_there_when_their_file_is(truth: Truth, batch: Batch) -> None:
-    truth.see("/a", digest_of("a"))
+def test_documents_are_there_when_their_file_is(writer: LocalWriter, batch: Batch) -> None:
+    writer.see("/a", digest_of("a"))
     batch.add(grown("a", "Herons fish."))
-    assert truth.all("SELECT * FROM documents") == []
+    assert writer.all("SELECT * FROM documents") == []
     batch.finish(record("a"))
     assert commit(batch) == ([Finished("/a", 0, 1, 3)], [])
-    assert len(truth.all("SELECT * FROM documents")) == 1
+    assert len(writer.all("SELECT * FROM documents")) == 1
     assert commit(batch) == ([], [])
 
 
@@ -85,43 +86,45 @@ def test_leaves_are_embedded_by_length_a_number_at_a_time_and_each_text_once(bat
     assert set(batch.report.timings) == {"embedding", "writing"}
 
 
-def test_new_stamps_leave_the_documents_alone(truth: Truth, batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    truth.see("/a", digest_of("a"))
+def test_new_stamps_leave_the_documents_alone(
+    writer: LocalWriter, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.see("/a", digest_of("a"))
     batch.add(grown("a", "Herons fish."))
     batch.finish(record("a"))
     commit(batch)
     batch.refresh(record("a")._replace(stamp="new"))
     commit(batch)
-    known = truth.file("/a")
+    known = writer.file("/a")
     assert known is not None
     assert known.stamp == "new"
-    assert truth.counts("/a") == (1, 3)
+    assert writer.counts("/a") == (1, 3)
     monkeypatch.setattr(module, "_MOST_RECORDS", 1)
     batch.refresh(record("a")._replace(stamp="newer"))
-    known = truth.file("/a")
+    known = writer.file("/a")
     assert known is not None
     assert known.stamp == "newer"
 
 
-def test_a_document_that_cannot_be_stored_costs_itself(truth: Truth, batch: Batch) -> None:
+def test_a_document_that_cannot_be_stored_costs_itself(writer: LocalWriter, batch: Batch) -> None:
     bad = Document("b", "caf\udce9", (Block("Swifts sleep in the air."),))
     for document in (grown("a", "Herons fish."), Grown(bad, grow(bad, TOKENS, SIZES), "digest", "/b")):
-        truth.see(document.path, digest_of(document.document.source))
+        writer.see(document.path, digest_of(document.document.source))
         batch.add(document)
     batch.finish(record("a"))
     batch.finish(record("b"))
     finished, (refused,) = commit(batch)
     assert finished == [Finished("/a", 0, 1, 3), Finished("/b", 0, 0, 0)]
     assert (refused.path, refused.source) == ("/b", "b")
-    assert [source for (source,) in truth.all("SELECT source FROM documents")] == ["a"]
-    known = truth.file("/b")
+    assert [source for (source,) in writer.all("SELECT source FROM documents")] == ["a"]
+    known = writer.file("/b")
     assert known is not None
     assert known.sha256 == ""  # read again by the next run
 
 
-def test_it_is_full_by_time(truth: Truth) -> None:
+def test_it_is_full_by_time(writer: LocalWriter) -> None:
     now = [100.0]
-    batch = Batch(truth, Recording(), IngestReport(), silent, clock=lambda: now[0])
+    batch = Batch(writer, Recording(), IngestReport(), silent, clock=lambda: now[0])
     now[0] += module.WAITING_SECONDS
     assert not batch.is_full  # with nothing to commit
     batch.add(grown("a", "Herons fish."))
@@ -133,9 +136,9 @@ def test_it_is_full_by_time(truth: Truth) -> None:
     assert batch.is_full
 
 
-def test_what_was_embedded_when_it_was_stopped_is_kept(truth: Truth, batch: Batch) -> None:
+def test_what_was_embedded_when_it_was_stopped_is_kept(writer: LocalWriter, batch: Batch) -> None:
     for name, text in (("a", "Short."), ("b", " ".join(f"Word {n}." for n in range(4000)))):
-        truth.see(f"/{name}", digest_of(name))
+        writer.see(f"/{name}", digest_of(name))
         batch.add(grown(name, text))
         batch.finish(record(name))
     batch.progress = interrupting
@@ -145,8 +148,8 @@ def test_what_was_embedded_when_it_was_stopped_is_kept(truth: Truth, batch: Batc
     embedded = batch.report.embedded
     assert batch.write() == ([Finished("/a", 0, 1, 3)], [])
     assert batch.report.embedded == embedded
-    assert truth.all("SELECT source FROM documents") == [("a",)]
-    assert truth.all("SELECT path FROM files") == [("/a",)]
+    assert writer.all("SELECT source FROM documents") == [("a",)]
+    assert writer.all("SELECT path FROM files") == [("/a",)]
 
 
 def interrupting(stage: str, done: int, total: int, detail: str = "") -> None:

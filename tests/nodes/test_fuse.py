@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import CorpusDamagedError
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.local_reader import LocalReader
 from graph.retrieval import search as graph
 from nodes.settings import Context
 from nodes.state import InputState
@@ -78,7 +78,7 @@ async def test_the_lists_are_fused_as_they_are_where_the_corpus_gives_no_scores(
         raise CorpusDamagedError("A file of the index is gone.")
 
     plain = await found(river, fusion="convex")
-    monkeypatch.setattr(EmbeddedCorpus, "scores", fails)
+    monkeypatch.setattr(LocalReader, "scores", fails)
     state = await found(river)
     assert ids(state) == ids(plain)
     assert state["degraded"] == [{"step": "fuse", "reason": "A file of the index is gone."}]

@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 
 from anabranch.ingest.pipeline import ingest
 from anabranch.readers.document import Chunk
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from nodes.merge import merge
 from nodes.settings import Context
 from tests.evaluation.made import write_lines

@@ -17,8 +17,8 @@ from anabranch.models.rerankers.llm.rerank_calls import judge_all
 from anabranch.models.usage import Meter, metered
 from anabranch.parsing.relevance import Judgements, read_judgements
 from anabranch.retrieval.llm_retriever import Reach, read_all
-from anabranch.store.corpus_handles import open_corpus
-from anabranch.store.protocol import CorpusStore, RankedList, Scope
+from anabranch.store.protocol import CorpusReader, RankedList, Scope
+from anabranch.store.stores import open_corpus
 from prompts import RETRIEVE
 from tests.graph.replies import passages_in
 from tests.servers import scripts
@@ -84,7 +84,7 @@ def chooser(*words: str) -> Any:
 
 async def _read(
     corpus: Path, script: Any, scope: Scope = EVERYTHING, *, batch: int = 3, calls: int = 20, depth: int = 50
-) -> tuple[RankedList, OpenAIStub, CorpusStore, Meter]:
+) -> tuple[RankedList, OpenAIStub, CorpusReader, Meter]:
     store = await open_corpus(corpus)
     with OpenAIStub(script) as stub, metered() as meter:
         chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0))
@@ -95,7 +95,7 @@ async def _read(
         return await read_all(store, scope, ask, Reach(batch, calls, depth)), stub, store, meter
 
 
-async def _texts(store: CorpusStore, ranked: RankedList) -> list[str]:
+async def _texts(store: CorpusReader, ranked: RankedList) -> list[str]:
     found = await store.chunks(ranked["ids"], EVERYTHING)
     return [found[chunk_id].text for chunk_id in ranked["ids"]]
 

@@ -10,9 +10,9 @@ import pytest
 from anabranch.ingest.pipeline import ingest
 from anabranch.readers.document import Chunk
 from anabranch.store.chunk_ancestors import ancestry_of
-from anabranch.store.corpus_handles import open_corpus
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.local_reader import LocalReader
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from tests.evaluation.made import write_lines
 
 BOARD = Scope(access=("board",))
@@ -21,7 +21,7 @@ BOARD = Scope(access=("board",))
 class Counting:
     """Counts what is read."""
 
-    def __init__(self, corpus: EmbeddedCorpus) -> None:
+    def __init__(self, corpus: LocalReader) -> None:
         self._corpus = corpus
         self.reads: Counter[str] = Counter()
 
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "corpus"
 
 
-async def leaves_of(folder: Path, scope: Scope) -> tuple[EmbeddedCorpus, dict[str, Chunk]]:
+async def leaves_of(folder: Path, scope: Scope) -> tuple[LocalReader, dict[str, Chunk]]:
     corpus = await open_corpus(folder)
     (ranked,) = await corpus.search("bm25", ["How high did the water stand?"], 100, scope)
     return corpus, await corpus.chunks(ranked["ids"], scope)

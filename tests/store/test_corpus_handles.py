@@ -23,13 +23,14 @@ from anabranch.errors import (
 )
 from anabranch.ingest.pipeline import ingest
 from anabranch.store import corpus_handles as opening
-from anabranch.store.corpus_handles import open_corpus
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import checksum_watch as integrity
 from anabranch.store.index import segment
 from anabranch.store.index.manifest import current
 from anabranch.store.index.segment import Segment
 from anabranch.store.index.segment_index import Index
-from anabranch.store.local_store import EmbeddedCorpus
+from anabranch.store.local_reader import LocalReader
+from anabranch.store.local_store import LocalStore
 from anabranch.store.maintenance import rebuild, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.write_lock import writing
@@ -37,8 +38,8 @@ from anabranch.store.write_lock import writing
 T = TypeVar("T")
 
 
-def opened(corpus: Path, embedder: str | None = None) -> EmbeddedCorpus:
-    return asyncio.run(open_corpus(corpus, embedder))
+def opened(corpus: Path) -> LocalReader:
+    return asyncio.run(LocalStore().open(corpus))
 
 
 @pytest.fixture
@@ -76,11 +77,11 @@ def test_an_old_handle_goes_on_searching_its_generation(corpus: Path) -> None:
 
 
 def test_threads_and_loops_share_one_handle(corpus: Path) -> None:
-    handles: list[EmbeddedCorpus] = []
+    handles: list[LocalReader] = []
 
     def work() -> None:
-        async def many() -> list[EmbeddedCorpus]:
-            return await asyncio.gather(*(open_corpus(corpus) for _ in range(8)))
+        async def many() -> list[LocalReader]:
+            return await asyncio.gather(*(LocalStore().open(corpus) for _ in range(8)))
 
         handles.extend(asyncio.run(many()))
 
@@ -94,7 +95,7 @@ def test_threads_and_loops_share_one_handle(corpus: Path) -> None:
 
 async def test_the_loop_is_never_blocked(corpus: Path) -> None:
     with blockbuster_ctx():
-        store = await open_corpus(corpus)
+        store = await LocalStore().open(corpus)
         await store.search("dense", ["herons"], 3, Scope())
         (ranked,) = await store.search("bm25", ["herons"], 3, Scope())
         await store.chunks(ranked["ids"], Scope())
@@ -111,12 +112,6 @@ def test_nothing_in_it(tmp_path: Path) -> None:
     ingest([tmp_path / "d"], tmp_path / "c")
     with pytest.raises(CorpusEmptyError, match="anabranch ingest"):
         opened(tmp_path / "c")
-
-
-def test_another_embedder_is_refused_with_the_command(corpus: Path, own_model: Path) -> None:
-    with pytest.raises(EmbedderMismatchError, match="corpus rebuild --embedder"):
-        opened(corpus, str(own_model))
-    assert opened(corpus, "minilm").embedder is opened(corpus).embedder
 
 
 def test_an_embedder_that_changed_under_its_name_is_refused(corpus: Path, own_model: Path, tmp_path: Path) -> None:
@@ -244,7 +239,7 @@ def test_a_database_that_is_none_is_damage(corpus: Path) -> None:
     (corpus / "corpus.db").write_bytes(b"not a database" * 400)
 
     async def fetch() -> None:
-        store = await open_corpus(corpus)
+        store = await LocalStore().open(corpus)
         await store.chunks(["x"], Scope())
 
     with pytest.raises(CorpusDamagedError):
@@ -265,7 +260,7 @@ def test_documents_that_a_dead_run_committed_are_indexed_on_opening(corpus: Path
     (corpus / "CURRENT").write_text(before)
 
     async def search() -> int:
-        store = await open_corpus(corpus)
+        store = await LocalStore().open(corpus)
         (ranked,) = await store.search("bm25", ["swifts"], 5, Scope())
         return len(ranked["ids"])
 
@@ -299,24 +294,6 @@ def test_tags_given_later_hide_passages_that_were_read_before(corpus: Path) -> N
     assert read("staff") == set()
 
 
-def test_a_passage_is_read_once_until_the_documents_change(corpus: Path) -> None:
-    store = opened(corpus)
-    (ranked,) = asyncio.run(store.search("bm25", ["herons"], 5, Scope()))
-    looked: list[str] = []
-
-    def read() -> int:
-        return len(asyncio.run(store.chunks(ranked["ids"], Scope())))
-
-    assert read() == 1
-    (connection,) = store._passages._idle
-    connection.set_trace_callback(looked.append)
-    assert read() == 1
-    assert not any("chunks" in sql for sql in looked)
-    more(corpus)
-    assert read() == 1
-    assert any("chunks" in sql for sql in looked)
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_opens(corpus: Path) -> None:
     for path in [corpus, *corpus.rglob("*")]:
@@ -333,11 +310,11 @@ class _Blocked:
         self.begun, self.may_end = threading.Event(), threading.Event()
         publish = opening.publish
 
-        def slow(corpus: Path, *given: Any, **named: Any) -> Any:
-            if corpus == folder:
+        def slow(database: CorpusDatabase, **named: Any) -> Any:
+            if database.folder == folder:
                 self.begun.set()
                 self.may_end.wait(180)
-            return publish(corpus, *given, **named)
+            return publish(database, **named)
 
         monkeypatch.setattr(opening, "publish", slow)
 
@@ -370,10 +347,10 @@ def test_a_corpus_being_indexed_holds_up_no_other(
     other = shutil.copytree(corpus, tmp_path / "other")
     behind(corpus)
     indexing = _Blocked(monkeypatch, corpus)
-    first = in_thread(lambda: opening.open_now(corpus))
+    first = in_thread(lambda: opening.open_folder(corpus))
     assert indexing.begun.wait(60)
     try:
-        assert in_thread(lambda: opening.open_now(other)).result(60).generation == 1
+        assert in_thread(lambda: opening.open_folder(other)).result(60).generation == 1
     finally:
         indexing.may_end.set()
     assert first.result(60).generation > 1
@@ -382,10 +359,10 @@ def test_a_corpus_being_indexed_holds_up_no_other(
 def test_a_corpus_being_indexed_is_searched_as_it_was(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     former = behind(corpus)
     indexing = _Blocked(monkeypatch, corpus)
-    first = in_thread(lambda: opening.open_now(corpus))
+    first = in_thread(lambda: opening.open_folder(corpus))
     assert indexing.begun.wait(60)
     try:
-        assert in_thread(lambda: opening.open_now(corpus)).result(60).manifest.name == former
+        assert in_thread(lambda: opening.open_folder(corpus)).result(60).manifest.name == former
     finally:
         indexing.may_end.set()
     assert first.result(60).manifest.name != former
@@ -398,7 +375,7 @@ def test_a_corpus_without_an_index_is_indexed_once_for_all_who_wait(
     (corpus / "CURRENT").unlink()
     shutil.rmtree(corpus / "generations")
     indexing = _Blocked(monkeypatch, corpus)
-    waiting = [in_thread(lambda: opening.open_now(corpus)) for _ in range(4)]
+    waiting = [in_thread(lambda: opening.open_folder(corpus)) for _ in range(4)]
     assert indexing.begun.wait(60)
     indexing.may_end.set()
     assert len({id(each.result(60)) for each in waiting}) == 1

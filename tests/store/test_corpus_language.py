@@ -9,9 +9,9 @@ import pytest
 
 from anabranch.errors import SettingsError
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.corpus_language import SAMPLE, language_of
-from anabranch.store.corpus_writer import Truth
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.maintenance import verify
 from anabranch.store.protocol import Scope
@@ -81,7 +81,7 @@ def language_in(corpus: Path) -> str:
 
 
 def bm25(corpus: Path, query: str) -> int:
-    (found,) = open_now(corpus)._search("bm25", [query], 10, Scope())
+    (found,) = open_folder(corpus)._search("bm25", [query], 10, Scope())
     return len(found["ids"])
 
 
@@ -114,8 +114,8 @@ def test_a_small_corpus_may_still_become_another(tmp_path: Path) -> None:
 
 def test_a_language_is_settled_once_there_is_enough(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path, *[f"{TEXTS['english']} {number}" for number in range(SAMPLE)])
-    with closing(Truth(corpus)) as truth:
-        assert truth.meta("language") == "english"
+    with closing(CorpusDatabase(corpus)) as database:
+        assert database.meta("language") == "english"
 
 
 def test_whoever_names_a_language_gets_it(tmp_path: Path) -> None:

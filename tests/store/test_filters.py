@@ -1,8 +1,7 @@
-"""Filters: the SQL agrees with a plain evaluator, bad expressions are named, and no value becomes SQL."""
+"""Filters: the SQL means what `matches` says, bad expressions are named, and no value becomes SQL."""
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import sqlite3
 from collections.abc import Mapping
@@ -13,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anabranch.errors import SettingsError
-from anabranch.store.filters import COLUMNS, MAX_VALUES, compile_filters
+from anabranch.store.filter_sql import compile_filters
+from anabranch.store.filters import COLUMNS, MAX_VALUES, matches, parse_filters
 
 Row = tuple[dict[str, str], dict[str, Any]]
 
@@ -34,57 +34,17 @@ def passing(rows: list[Row], filters: Mapping[str, Any] | None) -> list[int]:
     return found
 
 
-# The same language in plain Python, to check the SQL against.
-
-
 def holds(expression: Mapping[str, Any], row: Row) -> bool:
-    return all(entry_holds(key, value, row) for key, value in expression.items())
-
-
-def entry_holds(key: str, value: Any, row: Row) -> bool:
-    if key == "not":
-        return not holds(value, row)
-    if key in {"and", "or"}:
-        return (all if key == "and" else any)(holds(each, row) for each in value)
-    present, values = values_of(key, row)
-    operators = value if isinstance(value, dict) else {"eq": value}
-    return all(
-        present == operand if operator == "exists" else any(compares(operator, each, operand) for each in values)
-        for operator, operand in operators.items()
-    )
-
-
-def values_of(key: str, row: Row) -> tuple[bool, list[Any]]:
     columns, metadata = row
-    if key in COLUMNS:
-        return True, [columns.get(key, "")]
-    value: Any = metadata
-    for part in key.split("."):
-        if not isinstance(value, dict) or part not in value:
-            return False, []
-        value = value[part]
-    if isinstance(value, dict):
-        return True, []
-    return True, value if isinstance(value, list) else [value]
+    return matches(parse_filters(expression), {name: columns.get(name, "") for name in COLUMNS}, metadata)
 
 
-def kind(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return "word"
-    return "number" if isinstance(value, int | float) else type(value).__name__
-
-
-def compares(operator: str, value: Any, operand: Any) -> bool:
-    if operator == "in":
-        return any(compares("eq", value, each) for each in operand)
-    if kind(value) != kind(operand):
+def is_closed(pattern: str) -> bool:
+    try:
+        parse_filters({"x": {"glob": pattern}})
+    except SettingsError:
         return False
-    if operator == "eq":
-        return value is operand if kind(value) == "word" else bool(value == operand)
-    if operator == "glob":
-        return kind(value) == "str" and fnmatch.fnmatchcase(value, operand)
-    signs = {"gt": value > operand, "gte": value >= operand, "lt": value < operand, "lte": value <= operand}
-    return signs[operator]
+    return True
 
 
 names = st.sampled_from(["year", "kind", "a.b", "source", "title", "tags"])
@@ -93,15 +53,16 @@ scalars = st.one_of(
     st.booleans(),
     st.integers(-3, 3),
     st.sampled_from([0.5, 1.0, -2.0]),
-    st.sampled_from(["", "a", "ab", "é", "1", "a.pdf", "x'; --"]),
+    st.sampled_from(["", "a", "ab", "é", "1", "a.pdf", "[a]", "!b^", "x'; --"]),
 )
-ordered = scalars.filter(lambda value: kind(value) != "word")
+ordered = scalars.filter(lambda value: value is not None and not isinstance(value, bool))
 operators = st.one_of(
     scalars,
     st.dictionaries(st.sampled_from(["gt", "gte", "lt", "lte"]), ordered, min_size=1, max_size=2),
     st.fixed_dictionaries({"in": st.lists(scalars, max_size=3)}),
     st.fixed_dictionaries({"exists": st.booleans()}),
-    st.fixed_dictionaries({"glob": st.sampled_from(["*", "a*", "?", "*.pdf", "[ab]*", "[!a]*", "é"])}),
+    st.fixed_dictionaries({"glob": st.sampled_from(["*", "a*", "?", "*.pdf", "[ab]*", "[!a]*", "[^a]*", "é"])}),
+    st.fixed_dictionaries({"glob": st.text("ab[]!^*?", max_size=6).filter(is_closed)}),
     st.fixed_dictionaries({"eq": scalars}),
 )
 simple = st.dictionaries(names, operators, max_size=2)
@@ -125,7 +86,7 @@ columns = st.fixed_dictionaries(
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(columns, metadata), max_size=5), expressions)
-def test_the_sql_agrees_with_a_plain_evaluator(rows: list[Row], expression: dict[str, Any]) -> None:
+def test_the_sql_agrees_with_the_evaluator(rows: list[Row], expression: dict[str, Any]) -> None:
     assert passing(rows, expression) == [n for n, row in enumerate(rows) if holds(expression, row)]
 
 
@@ -137,6 +98,28 @@ def test_nothing_to_filter_lets_everything_pass() -> None:
 def test_a_list_in_the_metadata_matches_by_its_items() -> None:
     rows: list[Row] = [({}, {"tags": ["red", "blue"]}), ({}, {"tags": "red"}), ({}, {"tags": []})]
     assert passing(rows, {"tags": "red"}) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("expression", "those"),
+    [
+        ({"year": {"gte": 1848}}, [0, 1]),
+        ({"year": {"gt": 1848, "lt": 2000}}, [1]),
+        ({"kind": {"in": ["memo", None]}}, [0, 2]),
+        ({"doi": {"exists": False}}, [1, 2]),
+        ({"source": {"glob": "[!b]*.pdf"}}, [0]),
+        ({"or": [{"a.b": True}, {"title": "Bees"}]}, [1, 2]),
+        ({"not": {"a": {"exists": True}}}, [0, 1]),
+        ({"a": "x"}, []),
+    ],
+)
+def test_what_each_part_means(expression: dict[str, Any], those: list[int]) -> None:
+    rows: list[Row] = [
+        ({"source": "a.pdf"}, {"year": 1848, "kind": ["memo", "x"], "doi": None}),
+        ({"source": "b.pdf", "title": "Bees"}, {"year": 1900.5}),
+        ({"source": "c.txt"}, {"kind": None, "a": {"b": True}}),
+    ]
+    assert [n for n, row in enumerate(rows) if holds(expression, row)] == those == passing(rows, expression)
 
 
 def test_true_is_not_one_and_a_number_is_not_its_digits() -> None:
@@ -168,6 +151,8 @@ def test_keys_of_any_characters_are_looked_up_and_nothing_else(key: str) -> None
         ({"year": [1, 2]}, "year"),
         ({"year": {"exists": 1}}, "year"),
         ({"source": {"glob": 3}}, "source"),
+        ({"source": {"glob": "a[b"}}, "closed"),
+        ({"source": {"glob": "[]"}}, "closed"),
         ({"and": {}}, "and"),
         ({"or": []}, "or"),
         ({"not": []}, "object"),

@@ -19,11 +19,11 @@ import pytest
 from anabranch.errors import CorpusDamagedError
 from anabranch.ingest.pipeline import ingest
 from anabranch.store import schema
-from anabranch.store.corpus_handles import open_corpus
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.maintenance import compact, examine, overview, rebuild, remove, repair, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.schema import VERSION, prepare, version_of
+from anabranch.store.stores import open_corpus
 
 FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -164,15 +164,15 @@ def test_an_ingest_brings_it_up_and_embeds_nothing_again(first: Path, today: Pat
 
 
 def test_tables_that_were_brought_up_are_as_new_ones(first: Path) -> None:
-    with closing(Truth(first)) as truth, closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+    with closing(CorpusDatabase(first)) as database, closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
         prepare(new)
-        assert structure(truth.connection) == structure(new)
-        assert truth.all("PRAGMA foreign_key_check") == []
-        assert truth.all("PRAGMA integrity_check") == [("ok",)]
-        assert truth.all("PRAGMA foreign_keys") == [(1,)]
-        numbers = [number for (number,) in truth.all("SELECT number FROM documents ORDER BY number")]
+        assert structure(database.connection) == structure(new)
+        assert database.all("PRAGMA foreign_key_check") == []
+        assert database.all("PRAGMA integrity_check") == [("ok",)]
+        assert database.all("PRAGMA foreign_keys") == [(1,)]
+        numbers = [number for (number,) in database.all("SELECT number FROM documents ORDER BY number")]
         assert numbers == [1, 2, 3, 4, 5]
-        assert truth.one("SELECT seq FROM sqlite_sequence") == (5,)
+        assert database.one("SELECT seq FROM sqlite_sequence") == (5,)
 
 
 def test_documents_can_be_removed_and_changed_after_it(first: Path, documents: Path, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_step_that_fails_leaves_the_version_before(first: Path, monkeypatch: p
     before = content(first)
     monkeypatch.setitem(schema.MIGRATIONS, 1, broken(done, "INSERT INTO nowhere VALUES (1);"))
     with pytest.raises((CorpusDamagedError, sqlite3.OperationalError)):
-        Truth(first)
+        CorpusDatabase(first)
     assert (version(first), content(first)) == (1, before)
     with closing(sqlite3.connect(first / "corpus.db")) as connection:
         assert connection.execute("SELECT count(*) FROM analysed").fetchone() != (0,)
@@ -239,15 +239,15 @@ KILLED = """
 import os, signal, sqlite3, sys
 from pathlib import Path
 from anabranch.store import schema
-from anabranch.store import corpus_writer as truth
+from anabranch.store import corpus_database as database
 real = sqlite3.connect
 def connect(*arguments, **options):
     connection = real(*arguments, **options)
     connection.create_function("die", 0, lambda: os.kill(os.getpid(), signal.SIGKILL))
     return connection
-truth.sqlite3.connect = connect
+database.sqlite3.connect = connect
 schema.MIGRATIONS[1] = sys.stdin.read()
-truth.Truth(Path(sys.argv[1]))
+database.CorpusDatabase(Path(sys.argv[1]))
 """
 
 

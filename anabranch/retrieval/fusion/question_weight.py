@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from anabranch.retrieval.fusion.score_normalization import finite
-from anabranch.store.score_background import Background
+from anabranch.store.protocol import Background
 
 RARE_WORDS = 2.0
 """Words of the question, in one passage and no other, that weigh as much as a cosine of 1."""

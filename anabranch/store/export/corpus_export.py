@@ -7,20 +7,20 @@ that cannot be read, or is not what was written, is named; the files that it cam
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.corpus_folder import must_exist
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_folder import StageProgress, must_exist
 from anabranch.store.export.document_lines import document_record, torn_record
 from anabranch.store.export.file_lines import file_records
 from anabranch.store.export.header import header_of_corpus
 from anabranch.store.export.json_lines import Record, line_of
 from anabranch.store.passage_reader import read_only
-from anabranch.store.path_arguments import Given
 from anabranch.store.schema import VERSION, version_of
 from anabranch.store.stored_document import (
     StoredChunk,
@@ -31,9 +31,6 @@ from anabranch.store.stored_document import (
     stored_chunks,
     stored_document,
 )
-
-Told = Callable[[str, int, int], None]
-"""Told the stage 'documents', how many are done and how many there are (0 where nobody knows)."""
 
 
 class Torn(NamedTuple):
@@ -67,7 +64,9 @@ class ExportReport:
         return not (self.torn or self.unknown or self.problems)
 
 
-def export_corpus(corpus: Given, out: BinaryIO, *, vectors: bool = False, progress: Told | None = None) -> ExportReport:
+def export_corpus(
+    corpus: StrPath, out: BinaryIO, *, vectors: bool = False, progress: StageProgress | None = None
+) -> ExportReport:
     """Write a corpus as lines of JSON (`anabranch.store.export.json_lines`), one document in memory at a time.
 
     Args:
@@ -89,7 +88,7 @@ class _Export:
     """One run."""
 
     def __init__(
-        self, folder: Path, out: BinaryIO, report: ExportReport, *, vectors: bool, progress: Told | None
+        self, folder: Path, out: BinaryIO, report: ExportReport, *, vectors: bool, progress: StageProgress | None
     ) -> None:
         self._folder = folder
         self._out = out

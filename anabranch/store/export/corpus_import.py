@@ -16,25 +16,23 @@ import numpy as np
 
 from anabranch.errors import UserError
 from anabranch.models.embedder import Embedder, Vectors
-from anabranch.store.corpus_folder import make_folder
-from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_folder import StageProgress, make_folder
 from anabranch.store.export.compatibility import settled
 from anabranch.store.export.document_lines import grown_of, vectors_of
 from anabranch.store.export.file_lines import file_of
 from anabranch.store.export.json_lines import LONGEST, Header, Record, header_of, record_of
 from anabranch.store.index.publisher import publish, tidy
-from anabranch.store.path_arguments import Given
 from anabranch.store.records import Grown, digest_of, text_key
 from anabranch.store.write_lock import writing
+from anabranch.store.writer_protocol import FileRecord
 from anabranch.text.normalization import squeeze
 
 PENDING_LEAVES = 512
 """Leaves that are embedded and committed together."""
 
 PENDING_FILES = 500
-
-Told = Callable[[str, int, int], None]
-"""Told the stage ('documents' or 'index'), how much is done and how much there is (0 where nobody knows)."""
 
 
 class Bad(NamedTuple):
@@ -61,12 +59,12 @@ class ImportReport:
 
 def import_corpus(
     file: BinaryIO,
-    corpus: Given,
+    corpus: StrPath,
     *,
     embedder: str = "",
     base_url: str | None = None,
     wait: float = 0.0,
-    progress: Told | None = None,
+    progress: StageProgress | None = None,
 ) -> ImportReport:
     """Take an exported corpus into a corpus, creating it where it is missing; a few documents are in memory at a time.
 
@@ -88,17 +86,17 @@ def import_corpus(
     header = _header(file)
     folder = make_folder(corpus)
     report = ImportReport()
-    with writing(folder, wait=wait), closing(Truth(folder)) as truth:
-        model = settled(truth, header, embedder, base_url)
-        run = _Import(truth, model, header, report, progress)
+    with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+        model = settled(database, header, embedder, base_url)
+        run = _Import(database, model, header, report, progress)
         try:
             run.take(file)
-            truth.forget_unused()
+            database.forget_unused()
         except KeyboardInterrupt:
             report.interrupted = True
         finally:
-            publish(folder, truth, progress=partial(progress, "index") if progress else None)
-            tidy(folder, truth)
+            publish(database, progress=partial(progress, "index") if progress else None)
+            tidy(database)
     report.seconds = time.perf_counter() - began
     return report
 
@@ -135,9 +133,14 @@ class _Import:
     """One run."""
 
     def __init__(
-        self, truth: Truth, model: Embedder, header: Header, report: ImportReport, progress: Told | None
+        self,
+        database: CorpusDatabase,
+        model: Embedder,
+        header: Header,
+        report: ImportReport,
+        progress: StageProgress | None,
     ) -> None:
-        self._truth = truth
+        self._database = database
         self._model = model
         self._header = header
         self._report = report
@@ -179,12 +182,12 @@ class _Import:
         grown = grown_of(record)
         vectors = vectors_of(record, grown, self._header.dimension)
         doc_id = digest_of(grown.document.source)
-        if not self._truth.see("import", doc_id):
+        if not self._database.see("import", doc_id):
             raise ValueError("the source stands on an earlier line, which counts")
         if self._progress is not None:
             self._progress("documents", self._met, self._header.documents or 0)
         self._count(self._status(doc_id, grown))
-        if self._truth.holds(doc_id, grown.digest, grown.path):
+        if self._database.holds(doc_id, grown.digest, grown.path):
             return
         self._documents.append(_Waiting(self._line, grown, vectors))
         self._leaves += len(grown.leaves)
@@ -192,9 +195,9 @@ class _Import:
             self._commit()
 
     def _status(self, doc_id: str, grown: Grown) -> Literal["added", "updated", "unchanged"]:
-        if self._truth.holds(doc_id, grown.digest, grown.path):
+        if self._database.holds(doc_id, grown.digest, grown.path):
             return "unchanged"
-        return "added" if self._truth.path_of(grown.document.source) is None else "updated"
+        return "added" if self._database.origin(grown.document.source) is None else "updated"
 
     def _count(self, status: Literal["added", "updated", "unchanged"]) -> None:
         setattr(self._report, status, getattr(self._report, status) + 1)
@@ -202,7 +205,7 @@ class _Import:
     def _take_file(self, record: Record) -> None:
         known, documents = file_of(record)
         self._commit_documents()
-        (here,) = self._truth.one("SELECT count(*) FROM documents WHERE path = ?", known.path)
+        (here,) = self._database.one("SELECT count(*) FROM documents WHERE path = ?", known.path)
         # A file that has lost a document on the way, or has others here, is read again by the next run that meets it.
         self._files.append(known if here == documents else known._replace(sha256=""))
         if len(self._files) >= PENDING_FILES:
@@ -225,7 +228,7 @@ class _Import:
         self._commit_documents()
         files, self._files = self._files, []
         if files:
-            self._truth.write([], files)
+            self._database.write([], files)
             self._report.files += len(files)
 
     def _commit_documents(self) -> None:
@@ -234,7 +237,7 @@ class _Import:
             self._keep_vectors(waiting)
             self._embed([each.grown for each in waiting])
             lines = {each.grown.document.source: each.line for each in waiting}
-            for grown, why in self._truth.write([each.grown for each in waiting], []).refused:
+            for grown, why in self._database.write([each.grown for each in waiting], []).refused:
                 self._report.bad.append(Bad(lines[grown.document.source], squeeze(grown.document.source), why))
 
     def _keep_vectors(self, waiting: list[_Waiting]) -> None:
@@ -242,10 +245,10 @@ class _Import:
         keys = [text_key(text) for each in with_vectors for text in each.grown.leaves]
         if keys:
             vectors = np.concatenate([each.vectors for each in with_vectors if each.vectors is not None])
-            self._truth.add_vectors(keys, vectors, self._model.name)
+            self._database.add_vectors(keys, vectors, self._model.name)
 
     def _embed(self, batch: list[Grown]) -> None:
-        missing = self._truth.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
+        missing = self._database.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
         if missing:
-            self._truth.add_vectors(list(missing), self._model.embed(list(missing.values())), self._model.name)
+            self._database.add_vectors(list(missing), self._model.embed(list(missing.values())), self._model.name)
             self._report.embedded += len(missing)

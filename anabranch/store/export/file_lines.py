@@ -9,8 +9,8 @@ import json
 import sqlite3
 from collections.abc import Iterator
 
-from anabranch.store.corpus_writer import FileRecord
 from anabranch.store.export.json_lines import Record
+from anabranch.store.writer_protocol import FileRecord
 
 _TEXTS = ("path", "source", "sha256")
 

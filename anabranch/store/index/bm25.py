@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from anabranch.store.index.postings import Postings
 from anabranch.store.index.statistics import NOTHING, Statistics, summed
-from anabranch.store.index.topk import Ranked, best, pooled
+from anabranch.store.index.topk import RankedRows, best, pooled
 from anabranch.store.index.vocabulary import encoded
 
 K1 = 1.5
@@ -166,7 +166,7 @@ class BM25:
         """Return the inverse document frequency of a term, None where no row has it."""
         return self._weights([term])[term].idf
 
-    def search(self, queries: Sequence[Sequence[str]], k: int, masks: Sequence[Mask | None]) -> list[Ranked]:
+    def search(self, queries: Sequence[Sequence[str]], k: int, masks: Sequence[Mask | None]) -> list[RankedRows]:
         """Return for each query the rows that share a term with it, best first, at most `k`.
 
         Args:
@@ -179,7 +179,7 @@ class BM25:
             Rows and scores in descending order, ties by row. In a tiny corpus scores can be zero or negative.
         """
         weights = self._weights({term for query in queries for term in query})
-        parts: list[list[Ranked]] = [[] for _ in queries]
+        parts: list[list[RankedRows]] = [[] for _ in queries]
         for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
             # Queries for one question have most of their terms in common.
             known: dict[int, Contribution] = {}
@@ -191,7 +191,7 @@ class BM25:
                 ]
                 if terms:
                     ranked = _ranked(each, terms, k, mask, known)
-                    found.append(Ranked(ranked.rows + each.first, ranked.scores))
+                    found.append(RankedRows(ranked.rows + each.first, ranked.scores))
         return [pooled(found, k) for found in parts]
 
     def scores(self, queries: Sequence[Sequence[str]], rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
@@ -259,7 +259,7 @@ class _Weight:
 
 def _ranked(
     segment: Inverted, terms: Sequence[tuple[int, float]], k: int, mask: Mask | None, known: dict[int, Contribution]
-) -> Ranked:
+) -> RankedRows:
     scores = np.zeros(segment.rows, dtype=np.float64)
     matched = np.zeros(segment.rows, dtype=np.bool_)
     for number, idf in terms:
@@ -296,7 +296,7 @@ def _counts_of(segment: Inverted, number: int, wanted: NDArray[np.int64]) -> NDA
     return np.where(postings.rows[first:end][places] == wanted, postings.counts[first:end][places], 0)
 
 
-def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Ranked:
+def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RankedRows:
     """Do what `best` does; of many rows, only those that can be among the best are looked at closely."""
     if len(rows) > 4 * _SAMPLE and 0 < k <= _SAMPLE:
         step = len(rows) // _SAMPLE

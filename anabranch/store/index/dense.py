@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Vectors
-from anabranch.store.index.topk import Ranked, best
-
-Mask = NDArray[np.bool_]
+from anabranch.store.index.bm25 import Mask
+from anabranch.store.index.topk import RankedRows, best
 
 SHARD_BYTES = 192 << 20
 """Of vectors in a shard: what building one may hold in memory."""
@@ -69,12 +68,12 @@ class Shard:
         """The rows themselves, shape (rows, dimension), where they lie on disk."""
         return _rows_of(self._flat)
 
-    def search(self, queries: Vectors, k: int, mask: Mask | None) -> list[Ranked]:
+    def search(self, queries: Vectors, k: int, mask: Mask | None) -> list[RankedRows]:
         """Return the `k` nearest allowed rows to each query, as numbers within the segment."""
         allowed = self.rows if mask is None else int(np.count_nonzero(mask))
         k = min(k, allowed)
         if k < 1:
-            return [Ranked(np.zeros(0, np.int64), np.zeros(0, np.float64)) for _ in queries]
+            return [RankedRows(np.zeros(0, np.int64), np.zeros(0, np.float64)) for _ in queries]
         # OpenMP keeps this number per calling thread; the cores already share the shards.
         faiss.omp_set_num_threads(1)
         if mask is not None and allowed <= max(k, self.rows * _SPARSE):
@@ -109,10 +108,10 @@ class Shard:
             found.append(rows if len(rows) >= wanted else self._exact(query[None], k, mask)[0])
         return found
 
-    def _scored(self, query: Vectors, rows: NDArray[np.int64], k: int) -> Ranked:
+    def _scored(self, query: Vectors, rows: NDArray[np.int64], k: int) -> RankedRows:
         rows = np.sort(rows)
         ranked = best(rows, cosines(self.vectors[rows], query), k)
-        return Ranked(ranked.rows + self.first, ranked.scores)
+        return RankedRows(ranked.rows + self.first, ranked.scores)
 
 
 def cosines(vectors: Vectors, query: Vectors) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 ::
 
     corpus/
-      corpus.db                  the truth
+      corpus.db                  the database
       CURRENT                    name of the current generation, swapped by an atomic rename
       generations/000007-1f3a/   manifest.json  histogram.npy  dead/SEGMENT.rows.npy  dead/SEGMENT.terms.npy
       segments/7c1f09aa/         see `anabranch.store.index.segment`
@@ -221,8 +221,7 @@ def _point(folder: Path, name: str) -> None:
 
 def next_number(folder: Path) -> int:
     """Return a number above every generation on disk, whatever the pointer says."""
-    homes = (folder / "generations").iterdir() if (folder / "generations").is_dir() else ()
-    return max((_number(home) for home in homes if _NAME.fullmatch(home.name)), default=0) + 1
+    return max((_number(home) for home in _below(folder / "generations") if _NAME.fullmatch(home.name)), default=0) + 1
 
 
 def _number(home: Path) -> int:
@@ -230,20 +229,37 @@ def _number(home: Path) -> int:
 
 
 def sweep(folder: Path, keep: int = KEPT) -> None:
-    """Remove older generations, segments that none of the others has, and what was killed while it was made."""
-    homes = list((folder / "generations").iterdir()) if (folder / "generations").is_dir() else []
+    """Remove what nothing refers to; see `leftovers`."""
+    for path in leftovers(folder, keep):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
+    """Return older generations, segments that none of the others has, and what was killed while it was made.
+
+    Among that a pointer which was never put in place.
+
+    Args:
+        folder: The corpus.
+        keep: How many generations stay, the newest ones; the current one does in any case.
+    """
+    homes = _below(folder / "generations")
     whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
     stays = {home.name for home in whole[:keep]}
     with suppress(IndexDamagedError):
         stays.add(current(folder) or "")
-    for home in homes:
-        if home.name not in stays:
-            shutil.rmtree(home, ignore_errors=True)
     used = {name for home in whole if home.name in stays for name in _segments_of(home)}
-    segments = (folder / "segments").iterdir() if (folder / "segments").is_dir() else ()
-    for segment in segments:
-        if segment.name not in used:
-            shutil.rmtree(segment, ignore_errors=True)
+    segments = [segment for segment in _below(folder / "segments") if segment.name not in used]
+    pointer = folder / ".CURRENT"
+    former = [home for home in homes if home.name not in stays]
+    return [*former, *segments, *([pointer] if pointer.exists() else [])]
+
+
+def _below(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _segments_of(home: Path) -> list[str]:

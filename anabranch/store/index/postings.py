@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from anabranch.store.index.mmap_file import mapped, save
 from anabranch.store.index.vocabulary import Vocabulary, encoded, write_terms
 
-Numbers = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
 
@@ -45,11 +44,11 @@ class Postings:
         self.forward_starts = mapped(folder / "bm25.forward_starts.npy")
         self.forward = mapped(folder / "bm25.forward.npy")
 
-    def frequencies(self, numbers: Numbers) -> Counts:
+    def frequencies(self, numbers: NDArray[np.int64]) -> Counts:
         """Return in how many rows each of these terms is."""
         return np.asarray(self.starts[numbers + 1] - self.starts[numbers], dtype=np.int64)
 
-    def terms_of(self, rows: NDArray[np.int64]) -> tuple[Numbers, Counts]:
+    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Counts]:
         """Return the terms of these rows, ascending, and how many of the rows hold each."""
         parts = [self.forward[self.forward_starts[row] : self.forward_starts[row + 1]] for row in rows.tolist()]
         terms = np.concatenate(parts) if parts else np.zeros(0, np.int32)

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from anabranch.errors import IndexDamagedError
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_language import settled_language
-from anabranch.store.corpus_writer import Truth
 from anabranch.store.index.manifest import (
     KEPT,
     NO_TOMBS,
@@ -27,8 +27,8 @@ from anabranch.store.index.manifest import (
     write_generation,
 )
 from anabranch.store.index.segment import Segment
-from anabranch.store.index.segment_builder import BEFORE_ALL, Part, build_segment, dimension_of, parts
-from anabranch.store.index.segment_merger import Draft, must_be_sound, new_home
+from anabranch.store.index.segment_builder import BEFORE_ALL, SegmentPart, build_segment, dimension_of, parts
+from anabranch.store.index.segment_merger import IndexDraft, must_be_sound, new_home
 from anabranch.store.index.statistics import NOTHING, Statistics, histogram_of
 from anabranch.store.index.tombstones import buried
 from anabranch.text.analyzer import analyser
@@ -41,30 +41,31 @@ REACHED = "retired_until"
 
 _log = logging.getLogger(__name__)
 
-Progress = Callable[[int, int], None]
-"""Told leaves done and leaves in all."""
 
-
-def out_of_date(folder: Path, truth: Truth) -> bool:
+def out_of_date(database: CorpusDatabase) -> bool:
     """Tell whether the current index is not one of the documents as they are, or cannot be read."""
     try:
-        name = current(folder)
+        name = current(database.folder)
         if name is None:
-            return _has_leaves(truth)
-        manifest = read_manifest(folder, name)
-        return (manifest.changes, manifest.language) != (truth.changes, truth.meta("language") or manifest.language)
+            return _has_leaves(database)
+        manifest = read_manifest(database.folder, name)
+        return (manifest.changes, manifest.language) != (
+            database.changes,
+            database.meta("language") or manifest.language,
+        )
     except IndexDamagedError:
         return True
 
 
-def publish(folder: Path, truth: Truth, *, anew: bool = False, progress: Progress | None = None) -> Manifest | None:
+def publish(
+    database: CorpusDatabase, *, anew: bool = False, progress: Callable[[int, int], None] | None = None
+) -> Manifest | None:
     """Make a generation of the documents as they are and point CURRENT at it; an empty corpus has none.
 
     Args:
-        folder: The corpus.
-        truth: Its database; a leaf without a vector is an error, not a gap.
+        database: The corpus; a leaf without a vector is an error, not a gap.
         anew: Make everything from the database, whatever there is; done in any case where the index cannot be used.
-        progress: Told how far it is.
+        progress: Told leaves done and leaves in all.
 
     Returns:
         What was made, or what there is if nothing had changed.
@@ -72,22 +73,22 @@ def publish(folder: Path, truth: Truth, *, anew: bool = False, progress: Progres
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
-    if not _has_leaves(truth):
-        (folder / "CURRENT").unlink(missing_ok=True)
-        sweep(folder, 0)
-        _forget_retired(truth)
+    if not _has_leaves(database):
+        (database.folder / "CURRENT").unlink(missing_ok=True)
+        sweep(database.folder, 0)
+        _forget_retired(database)
         return None
-    usable = None if anew else _usable(folder, truth)
-    if usable is not None and usable[0].changes == truth.changes:
+    usable = None if anew else _usable(database)
+    if usable is not None and usable[0].changes == database.changes:
         return usable[0]
-    with _cleared(folder):
+    with _cleared(database.folder):
         if usable is None:
-            return _make_anew(folder, truth, progress)
+            return _make_anew(database, progress)
         try:
-            return _add(folder, truth, *usable, progress)
+            return _add(database, *usable, progress)
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
-            return _make_anew(folder, truth, progress)
+            return _make_anew(database, progress)
 
 
 @contextmanager
@@ -102,18 +103,20 @@ def _cleared(folder: Path) -> Iterator[None]:
         raise
 
 
-def _add(folder: Path, truth: Truth, before: Manifest, draft: Draft, progress: Progress | None) -> Manifest:
+def _add(
+    database: CorpusDatabase, before: Manifest, draft: IndexDraft, progress: Callable[[int, int], None] | None
+) -> Manifest:
     """Add to a generation what has changed since."""
-    fresh = _build(folder, truth, parts(truth, before.changes, PART), progress)
-    _bury(truth, draft, fresh)
+    fresh = _build(database, parts(database, before.changes, PART), progress)
+    _bury(database, draft, fresh)
     draft.tidy_small()
-    return _finish(folder, truth, draft)
+    return _finish(database, draft)
 
 
-def _bury(truth: Truth, draft: Draft, fresh: Sequence[Segment]) -> None:
+def _bury(database: CorpusDatabase, draft: IndexDraft, fresh: Sequence[Segment]) -> None:
     """Mark what is dead now, and count what is alive."""
     try:
-        change = buried(truth, draft.segments, draft.tombs)
+        change = buried(database, draft.segments, draft.tombs)
         draft.statistics = change.applied(draft.statistics, draft.segments, draft.tombs, fresh)
     except (IndexError, ValueError, OverflowError):
         # Numbers that lead nowhere: large segments are not looked at before they are used.
@@ -123,73 +126,77 @@ def _bury(truth: Truth, draft: Draft, fresh: Sequence[Segment]) -> None:
     draft.segments += fresh
 
 
-def tidy(folder: Path, truth: Truth, *, progress: Progress | None = None) -> Manifest | None:
+def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
     """Publish, then merge what should be merged by now, however large; returns as `publish` does."""
-    manifest = publish(folder, truth, progress=progress)
-    return _merged(folder, truth, manifest, Draft.tidy)
+    manifest = publish(database, progress=progress)
+    return _merged(database, manifest, IndexDraft.tidy)
 
 
-def compact(folder: Path, truth: Truth, *, progress: Progress | None = None) -> Manifest | None:
+def compact(database: CorpusDatabase, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
     """Publish, merge all segments into one without dead rows, and let go of every former generation."""
-    manifest = publish(folder, truth, progress=progress)
-    manifest = _merged(folder, truth, manifest, lambda draft: draft.merge(0, len(draft.segments)))
-    sweep(folder, 1)
+    manifest = publish(database, progress=progress)
+    manifest = _merged(database, manifest, lambda draft: draft.merge(0, len(draft.segments)))
+    sweep(database.folder, 1)
     return manifest
 
 
-def _merged(folder: Path, truth: Truth, manifest: Manifest | None, merging: Callable[[Draft], None]) -> Manifest | None:
+def _merged(
+    database: CorpusDatabase, manifest: Manifest | None, merging: Callable[[IndexDraft], None]
+) -> Manifest | None:
     """Return a generation of the same documents after merging, the given one if that left it as it was."""
     if manifest is None:
         return None
-    with _cleared(folder):
+    with _cleared(database.folder):
         try:
-            draft = Draft.of(folder, manifest)
+            draft = IndexDraft.of(database.folder, manifest)
             merging(draft)
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
-            return _make_anew(folder, truth, None)
+            return _make_anew(database, None)
         if tuple(segment.name for segment in draft.segments) == manifest.segments:
             return manifest
-        return _finish(folder, truth, draft)
+        return _finish(database, draft)
 
 
-def _has_leaves(truth: Truth) -> bool:
-    return truth.one("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1") is not None
+def _has_leaves(database: CorpusDatabase) -> bool:
+    return database.one("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1") is not None
 
 
-def _usable(folder: Path, truth: Truth) -> tuple[Manifest, Draft] | None:
+def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
     """Return the current generation, opened, if a change can be added to it."""
     try:
-        name = current(folder)
+        name = current(database.folder)
         if name is None:
-            if next_number(folder) > 1:
-                _log.warning("%s is gone. Making the index anew.", folder / "CURRENT")
+            if next_number(database.folder) > 1:
+                _log.warning("%s is gone. Making the index anew.", database.folder / "CURRENT")
             return None
-        manifest = read_manifest(folder, name)
-        draft = Draft.of(folder, manifest)
+        manifest = read_manifest(database.folder, name)
+        draft = IndexDraft.of(database.folder, manifest)
     except IndexDamagedError as error:
         _log.warning("%s Making the index anew.", error.message)
         return None
-    language = settled_language(truth)
+    language = settled_language(database)
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
-    same = made_by == (truth.meta("embedder"), language, analyser(language).name)
+    same = made_by == (database.meta("embedder"), language, analyser(language).name)
     # An earlier generation, from a copy of the folder say, knows of deaths that are no longer kept in mind.
-    reaches = int(truth.meta(REACHED) or 0) <= manifest.changes <= truth.changes
+    reaches = int(database.meta(REACHED) or 0) <= manifest.changes <= database.changes
     return (manifest, draft) if same and reaches else None
 
 
-def _make_anew(folder: Path, truth: Truth, progress: Progress | None) -> Manifest:
-    segments = _build(folder, truth, parts(truth, BEFORE_ALL, PART), progress)
-    draft = Draft(folder, segments, {segment.name: NO_TOMBS for segment in segments}, NOTHING)
+def _make_anew(database: CorpusDatabase, progress: Callable[[int, int], None] | None) -> Manifest:
+    segments = _build(database, parts(database, BEFORE_ALL, PART), progress)
+    draft = IndexDraft(database.folder, segments, {segment.name: NO_TOMBS for segment in segments}, NOTHING)
     draft.merge(0, len(segments))
     (whole,) = draft.segments
     length = int(np.sum(whole.postings.lengths, dtype=np.int64))
     draft.statistics = Statistics(whole.rows, length, histogram_of(np.diff(np.asarray(whole.postings.starts))))
-    return _finish(folder, truth, draft)
+    return _finish(database, draft)
 
 
-def _build(folder: Path, truth: Truth, todo: Sequence[Part], progress: Progress | None) -> list[Segment]:
-    words = analyser(settled_language(truth))
+def _build(
+    database: CorpusDatabase, todo: Sequence[SegmentPart], progress: Callable[[int, int], None] | None
+) -> list[Segment]:
+    words = analyser(settled_language(database))
     total, done = sum(part.leaves for part in todo), 0
 
     def told(leaves: int) -> None:
@@ -200,32 +207,32 @@ def _build(folder: Path, truth: Truth, todo: Sequence[Part], progress: Progress 
 
     segments = []
     for part in todo:
-        home = new_home(folder)
-        build_segment(home, truth, part, words, told)
+        home = new_home(database.folder)
+        build_segment(home, database, part, words, told)
         segments.append(Segment(home))
     return segments
 
 
-def _finish(folder: Path, truth: Truth, draft: Draft) -> Manifest:
-    number = next_number(folder)
-    language = settled_language(truth)
+def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
+    number = next_number(database.folder)
+    language = settled_language(database)
     manifest = Manifest(
-        name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=truth.meta("embedder") or "",
-        spec=truth.meta("spec") or "", base_url=truth.meta("base_url") or "", dimension=dimension_of(truth),
-        language=language, analyser=analyser(language).name, changes=truth.changes,
-        documents=truth.one("SELECT count(*) FROM documents")[0], leaves=draft.statistics.rows,
-        chunks=truth.one("SELECT count(*) FROM chunks")[0],
-        tokens=truth.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0], length=draft.statistics.length,
+        name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=database.meta("embedder") or "",
+        spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=dimension_of(database),
+        language=language, analyser=analyser(language).name, changes=database.changes,
+        documents=database.one("SELECT count(*) FROM documents")[0], leaves=draft.statistics.rows,
+        chunks=database.one("SELECT count(*) FROM chunks")[0],
+        tokens=database.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0], length=draft.statistics.length,
         segments=tuple(segment.name for segment in draft.segments), files={},
     )  # fmt: skip
-    (folder / "generations").mkdir(exist_ok=True)
-    written = write_generation(folder, manifest, draft.statistics, draft.tombs)
-    _forget_retired(truth)
-    sweep(folder, KEPT)
+    (database.folder / "generations").mkdir(exist_ok=True)
+    written = write_generation(database.folder, manifest, draft.statistics, draft.tombs)
+    _forget_retired(database)
+    sweep(database.folder, KEPT)
     return written
 
 
-def _forget_retired(truth: Truth) -> None:
-    with truth.transaction():
-        truth.connection.execute("DELETE FROM retired")
-        truth.set_meta(REACHED, str(truth.changes))
+def _forget_retired(database: CorpusDatabase) -> None:
+    with database.transaction():
+        database.connection.execute("DELETE FROM retired")
+        database.set_meta(REACHED, str(database.changes))

@@ -34,8 +34,6 @@ HEAD = 1 << 18
 
 REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
 
-Rows = NDArray[np.int64]
-
 
 class Segment:
     """One opened segment; nothing is read into memory that can be mapped.
@@ -76,7 +74,7 @@ class Segment:
         """How many leaves it holds, dead ones included."""
         return len(self.ids)
 
-    def rows_of(self, places: NDArray[np.integer]) -> Rows:
+    def rows_of(self, places: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return all rows of the documents at these places, ascending."""
         sorted_places = np.sort(places)
         following = np.minimum(sorted_places + 1, len(self.documents) - 1)

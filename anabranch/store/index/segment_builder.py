@@ -11,7 +11,7 @@ import numpy as np
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index.dense import write_shards
 from anabranch.store.index.mmap_file import save
 from anabranch.store.index.postings import write_postings
@@ -27,11 +27,8 @@ BEFORE_ALL = -1
 _LEAVES = "CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2"
 _BOUNDS = "WHERE d.number >= ? AND d.number <= ? AND d.born > ? ORDER BY d.number, c.start"
 
-Told = Callable[[int], None]
-"""Told how many leaves are done."""
 
-
-class Part:
+class SegmentPart:
     """Documents that become one segment: those from `first` to `last` by number that were born after `born`."""
 
     def __init__(self, first: int, last: int, born: int, leaves: int) -> None:
@@ -49,22 +46,24 @@ def _from(born: int) -> str:
     return "FROM documents d INDEXED BY documents_by_birth" if born > BEFORE_ALL else "FROM documents d NOT INDEXED"
 
 
-def parts(truth: Truth, born: int, most: int) -> list[Part]:
+def parts(database: CorpusDatabase, born: int, most: int) -> list[SegmentPart]:
     """Divide the documents born after a count of changes into parts of about `most` leaves, whole documents each."""
     sql = f"SELECT d.number, count(*) {_from(born)} {_LEAVES} WHERE d.born > ? GROUP BY d.number ORDER BY d.number"
-    found: list[Part] = []
+    found: list[SegmentPart] = []
     first, leaves = 0, 0
-    for number, count in truth.connection.execute(sql, (born,)):
+    for number, count in database.connection.execute(sql, (born,)):
         leaves += count
         if leaves >= most:
-            found.append(Part(first, number, born, leaves))
+            found.append(SegmentPart(first, number, born, leaves))
             first, leaves = number + 1, 0
     if leaves:
-        found.append(Part(first, 2**62, born, leaves))
+        found.append(SegmentPart(first, 2**62, born, leaves))
     return found
 
 
-def build_segment(home: Path, truth: Truth, part: Part, words: Analyser, told: Told) -> None:
+def build_segment(
+    home: Path, database: CorpusDatabase, part: SegmentPart, words: Analyser, told: Callable[[int], None]
+) -> None:
     """Write the segment of a part into the new folder `home`.
 
     Raises:
@@ -72,17 +71,17 @@ def build_segment(home: Path, truth: Truth, part: Part, words: Analyser, told: T
     """
     home.mkdir(parents=True)
     rows = _Rows()
-    write_postings(home, _terms(truth, part, words, rows, told))
+    write_postings(home, _terms(database, part, words, rows, told))
     rows.write(home)
-    embedder = truth.meta("embedder") or ""
-    dimension = dimension_of(truth)
-    write_shards(home, _vectors(truth, part, embedder, dimension), dimension)
+    embedder = database.meta("embedder") or ""
+    dimension = dimension_of(database)
+    write_shards(home, _vectors(database, part, embedder, dimension), dimension)
     seal(home)
 
 
-def dimension_of(truth: Truth) -> int:
+def dimension_of(database: CorpusDatabase) -> int:
     """Return the length of the vectors, from themselves: asking a hosted embedder would need its key and its server."""
-    row = truth.one("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", truth.meta("embedder") or "")
+    row = database.one("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", database.meta("embedder") or "")
     return (row or (0,))[0] // 4
 
 
@@ -106,9 +105,11 @@ class _Rows:
         save(home / "documents.npy", np.array(self.documents, dtype=np.int64).reshape(-1, 3))
 
 
-def _terms(truth: Truth, part: Part, words: Analyser, rows: _Rows, told: Told) -> Iterator[list[str]]:
+def _terms(
+    database: CorpusDatabase, part: SegmentPart, words: Analyser, rows: _Rows, told: Callable[[int], None]
+) -> Iterator[list[str]]:
     sql = part.select("d.number, d.born, d.doc_id, c.chunk_id, c.position, d.title, c.heading, c.text")
-    for block in _blocks(truth.connection, sql, part.bounds):
+    for block in _blocks(database.connection, sql, part.bounds):
         for number, born, doc_id, chunk_id, position, title, heading, text in block:
             if chunk_id != digest_of(str(doc_id), f"2/{position}", str(text)):
                 msg = f"A passage of the document number {number} is not what was written."
@@ -118,9 +119,9 @@ def _terms(truth: Truth, part: Part, words: Analyser, rows: _Rows, told: Told) -
         told(len(block))
 
 
-def _vectors(truth: Truth, part: Part, embedder: str, dimension: int) -> Iterator[Vectors]:
+def _vectors(database: CorpusDatabase, part: SegmentPart, embedder: str, dimension: int) -> Iterator[Vectors]:
     of_leaf = "(SELECT vector FROM vectors v WHERE v.vector_key = c.vector_key AND v.embedder = ?)"
-    for block in _blocks(truth.connection, part.select(of_leaf), (embedder, *part.bounds)):
+    for block in _blocks(database.connection, part.select(of_leaf), (embedder, *part.bounds)):
         if any(row[0] is None or len(row[0]) != 4 * dimension for row in block):
             msg = "A passage has no vector of the corpus's embedder."
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`, which embeds what is missing.")

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from anabranch.errors import EmbedderMismatchError
 from anabranch.models.embedder import Vectors
-from anabranch.store.index.bm25 import BM25, Inverted
-from anabranch.store.index.dense import Mask, Shard
+from anabranch.store.index.bm25 import BM25, Inverted, Mask
+from anabranch.store.index.dense import Shard
 from anabranch.store.index.manifest import Manifest, read_manifest, read_statistics, read_tombs, segment_home
 from anabranch.store.index.segment import Segment
-from anabranch.store.index.topk import Ranked, pooled
+from anabranch.store.index.topk import RankedRows, pooled
 
 Masks = tuple[Mask | None, ...]
 """Which rows of each segment may be seen; None for all of them."""
@@ -72,7 +72,7 @@ class Index:
         mask[dead] = False
         return mask
 
-    def nearest(self, vectors: Vectors, k: int, masks: Masks) -> list[Ranked]:
+    def nearest(self, vectors: Vectors, k: int, masks: Masks) -> list[RankedRows]:
         """Return the `k` rows nearest to each vector, or all allowed ones where there are fewer.
 
         Args:
@@ -97,9 +97,9 @@ class Index:
             for shard in segment.shards
         ]
 
-        def scan(each: tuple[Shard, int, Mask | None]) -> list[Ranked]:
+        def scan(each: tuple[Shard, int, Mask | None]) -> list[RankedRows]:
             shard, first, mask = each
-            return [Ranked(found.rows + first, found.scores) for found in shard.search(queries, k, mask)]
+            return [RankedRows(found.rows + first, found.scores) for found in shard.search(queries, k, mask)]
 
         # A single scan needs no other thread; a search has one already.
         found = [scan(each) for each in todo] if len(todo) == 1 else list(_SCANS.map(scan, todo))

@@ -32,7 +32,7 @@ MOST_DEAD = 0.25
 
 
 @dataclass(slots=True)
-class Draft:
+class IndexDraft:
     """Segments in row order, their dead rows by name, and the statistics of the rows that are alive."""
 
     folder: Path
@@ -41,7 +41,7 @@ class Draft:
     statistics: Statistics
 
     @classmethod
-    def of(cls, folder: Path, manifest: Manifest) -> Draft:
+    def of(cls, folder: Path, manifest: Manifest) -> IndexDraft:
         """Return what a generation is made of.
 
         Raises:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index.bm25 import NONE_DEAD, Dead, Inverted
 from anabranch.store.index.manifest import Tombs
 from anabranch.store.index.segment import Segment
@@ -59,9 +59,9 @@ class Change:
         )
 
 
-def buried(truth: Truth, segments: Sequence[Segment], tombs: dict[str, Tombs]) -> Change:
+def buried(database: CorpusDatabase, segments: Sequence[Segment], tombs: dict[str, Tombs]) -> Change:
     """Return what is dead now that the database's retired documents are."""
-    retired = np.array(truth.all("SELECT number, born FROM retired"), dtype=np.int64).reshape(-1, 2)
+    retired = np.array(database.all("SELECT number, born FROM retired"), dtype=np.int64).reshape(-1, 2)
     after: dict[str, Tombs] = {}
     terms: set[bytes] = set()
     rows = length = 0

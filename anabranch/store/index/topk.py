@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Ranked(NamedTuple):
+class RankedRows(NamedTuple):
     """Rows of an index, best first.
 
     Attributes:
@@ -21,7 +21,7 @@ class Ranked(NamedTuple):
     scores: NDArray[np.float64]
 
 
-def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> Ranked:
+def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
     """Return the `k` best of `rows` (ascending), ties in favour of the smaller row."""
     if len(rows) > k:
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k] if k > 0 else np.inf
@@ -30,14 +30,14 @@ def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> Ranked:
         chosen = np.concatenate([above, level])
         rows, scores = rows[chosen], scores[chosen]
     order = np.lexsort((rows, -scores))
-    return Ranked(rows[order].astype(np.int64), scores[order].astype(np.float64))
+    return RankedRows(rows[order].astype(np.int64), scores[order].astype(np.float64))
 
 
-def pooled(parts: Sequence[Ranked], k: int) -> Ranked:
+def pooled(parts: Sequence[RankedRows], k: int) -> RankedRows:
     """Return the `k` best of several rankings of different rows."""
     if not parts:
-        return Ranked(np.zeros(0, np.int64), np.zeros(0, np.float64))
+        return RankedRows(np.zeros(0, np.int64), np.zeros(0, np.float64))
     rows = np.concatenate([part.rows for part in parts])
     scores = np.concatenate([part.scores for part in parts])
     order = np.lexsort((rows, -scores))[: max(k, 0)]
-    return Ranked(rows[order], scores[order])
+    return RankedRows(rows[order], scores[order])

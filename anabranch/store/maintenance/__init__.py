@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anabranch.store.maintenance.compact import Compacted, compact
 from anabranch.store.maintenance.corpus_list import Listed, Overview, documents, overview
-from anabranch.store.maintenance.problem import Finding
+from anabranch.store.maintenance.database_check import Finding
 from anabranch.store.maintenance.rebuild import rebuild
 from anabranch.store.maintenance.remove import remove
 from anabranch.store.maintenance.repair import RepairReport, repair

@@ -6,20 +6,16 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_folder import StageProgress, must_exist, size_of
 from anabranch.store.index import publisher as publishing
-from anabranch.store.path_arguments import Given
 from anabranch.store.write_lock import writing
-
-Told = Callable[[str, int, int], None]
-"""Told the stage ('index', 'merge', 'database'), how much is done and how much there is (0 where nobody knows)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class Compacted:
     unfinished: str = ""
 
 
-def compact(corpus: Given, *, wait: float = 0.0, progress: Told | None = None) -> Compacted:
+def compact(corpus: StrPath, *, wait: float = 0.0, progress: StageProgress | None = None) -> Compacted:
     """Bring the index up to date, merge it into one segment, and give free room back to the disk.
 
     Nothing that was removed is in any file of the corpus afterwards. Vectors that no passage has any more, kept in case
@@ -56,28 +52,23 @@ def compact(corpus: Given, *, wait: float = 0.0, progress: Told | None = None) -
     folder = must_exist(corpus)
     told = progress if progress is not None else _silent
     before = size_of(folder)
-    with writing(folder, wait=wait), closing(Truth(folder)) as truth:
-        publishing.publish(folder, truth, progress=partial(told, "index"))
+    with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+        publishing.publish(database, progress=partial(told, "index"))
         told("merge", 0, 0)
-        publishing.compact(folder, truth)
+        publishing.compact(database)
         told("database", 0, 0)
-        truth.forget_unused(everything=True)
-        unfinished = _vacuumed(folder, truth)
+        database.forget_unused(everything=True)
+        unfinished = _vacuumed(folder, database)
     return Compacted(before, size_of(folder), unfinished)
-
-
-def size_of(folder: Path) -> int:
-    """Return the bytes of all files of a corpus."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _silent(stage: str, done: int, total: int) -> None:
     """Show nothing."""
 
 
-def _vacuumed(folder: Path, truth: Truth) -> str:
+def _vacuumed(folder: Path, database: CorpusDatabase) -> str:
     """Give the free pages of the database back; return why that could not be done, if so."""
-    connection = truth.connection
+    connection = database.connection
     pages, free, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )
@@ -87,7 +78,7 @@ def _vacuumed(folder: Path, truth: Truth) -> str:
         connection.execute("VACUUM")
     except sqlite3.OperationalError as error:  # another program has filled the disk meanwhile
         return f"the database was left as it is: {error}"
-    if truth.empty_log():
+    if database.empty_log():
         return ""
     return "somebody is reading, so old pages stay in the log of the database until the next run"
 

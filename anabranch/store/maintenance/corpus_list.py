@@ -11,12 +11,11 @@ from pathlib import Path
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.corpus_folder import SAVE, must_exist
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_folder import SAVE, must_exist, size_of
 from anabranch.store.index.manifest import Manifest, current, read_manifest, read_tombs, segment_home
 from anabranch.store.index.segment import Segment
-from anabranch.store.maintenance.compact import size_of
 from anabranch.store.passage_reader import read_only
-from anabranch.store.path_arguments import Given
 from anabranch.store.schema import VERSION, version_of
 
 
@@ -71,7 +70,7 @@ class Listed:
     chunks: int
 
 
-def overview(corpus: Given) -> Overview:
+def overview(corpus: StrPath) -> Overview:
     """Count what is in a corpus, whatever its access tags: this is its owner's view.
 
     Raises:
@@ -116,7 +115,7 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
     return {name: connection.execute(sql).fetchone()[0] for name, sql in queries.items()}
 
 
-def documents(corpus: Given, most: int | None = None) -> Iterator[Listed]:
+def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
     """Yield the documents of a corpus by source, whatever their access tags.
 
     Args:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
 
-from anabranch.store.maintenance.problem import Finding
 from anabranch.store.stored_document import (
     StoredDocument,
     dimension_of_most,
@@ -18,11 +19,34 @@ from anabranch.store.stored_document import (
 )
 from anabranch.text.plural import counted
 
-Seen = Callable[[], None]
-"""Told of each document that was looked through."""
+FindingKind = Literal["database", "version", "torn", "strays", "vectors", "index", "behind", "leftover"]
+"""Where it was found, which is also how it is mended.
+
+`database`: SQLite itself complains. `version`: the tables are of an earlier version. `torn`: a document is not whole.
+`strays`: chunks of no document. `vectors`: passages without their vector. `index`: an index file is damaged, or holds
+something else than the database. `behind`: documents have changed since the index was made. `leftover`: what a run
+that was killed left in the folder.
+"""
 
 
-def of_database(connection: sqlite3.Connection, seen: Seen) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    Attributes:
+        kind: See `FindingKind`.
+        said: For a person.
+        number: Of the document, where it is one.
+        is_remark: Whether the corpus is sound all the same.
+    """
+
+    kind: FindingKind
+    said: str
+    number: int = 0
+    is_remark: bool = False
+
+
+def of_database(connection: sqlite3.Connection, seen: Callable[[], None]) -> Iterator[Finding]:
     """Yield what is wrong with the database of a corpus; one document is in memory at a time.
 
     Args:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from anabranch.errors import UserError
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import must_exist
-from anabranch.store.corpus_writer import Truth
 from anabranch.store.index.publisher import publish
-from anabranch.store.path_arguments import Given
 from anabranch.store.write_lock import writing
 
 
-def remove(corpus: Given, sources: str | Sequence[str], *, wait: float = 0.0) -> int:
+def remove(corpus: StrPath, sources: str | Sequence[str], *, wait: float = 0.0) -> int:
     """Remove documents; return how many there were.
 
     No search finds them any more, and their text and vectors are overwritten in the database. The index files keep
@@ -30,18 +30,18 @@ def remove(corpus: Given, sources: str | Sequence[str], *, wait: float = 0.0) ->
     """
     folder = must_exist(corpus)
     sources = [sources] if isinstance(sources, str) else sources
-    with writing(folder, wait=wait), closing(Truth(folder)) as truth:
-        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(truth, source)))
-        removed = truth.remove_documents(doomed)
-        truth.forget_unused()
-        publish(folder, truth)
+    with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+        doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(database, source)))
+        removed = database.remove_documents(doomed)
+        database.forget_unused()
+        publish(database)
         return removed
 
 
-def _named(truth: Truth, source: str) -> list[str]:
+def _named(database: CorpusDatabase, source: str) -> list[str]:
     """Return the documents of that name; a name that looks like a pattern is a name first."""
     for test in ("d.source = ?", "f.source = ?", "d.source GLOB ?"):
         sql = f"SELECT d.doc_id FROM documents d LEFT JOIN files f USING (path) WHERE {test}"  # noqa: S608  # constants
-        if found := truth.all(sql, source):
+        if found := database.all(sql, source):
             return [row[0] for row in found]
     raise UserError(f"No document has the source {source!r}.", hint="`anabranch corpus stats` lists the sources.")

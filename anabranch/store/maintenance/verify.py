@@ -9,21 +9,17 @@ from contextlib import closing
 from pathlib import Path
 
 from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.corpus_folder import must_exist
-from anabranch.store.maintenance.database_check import of_database
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_folder import StageProgress, must_exist, size_of
+from anabranch.store.index.manifest import leftovers
+from anabranch.store.maintenance.database_check import Finding, of_database
 from anabranch.store.maintenance.index_check import of_files, of_index
-from anabranch.store.maintenance.orphan_files import of_folder
-from anabranch.store.maintenance.problem import Finding
 from anabranch.store.passage_reader import read_only
-from anabranch.store.path_arguments import Given
 from anabranch.store.schema import VERSION, version_of
 from anabranch.store.write_lock import holder
 
-Told = Callable[[str, int, int], None]
-"""Told the stage, how much is done and how much there is (0 where nobody knows)."""
 
-
-def verify(corpus: Given) -> list[str]:
+def verify(corpus: StrPath) -> list[str]:
     """Return what is wrong with a corpus, one line each; an empty list means sound. Nothing is changed.
 
     Raises:
@@ -32,7 +28,7 @@ def verify(corpus: Given) -> list[str]:
     return [finding.said for finding in examine(corpus) if not finding.is_remark]
 
 
-def examine(corpus: Given, progress: Told | None = None) -> list[Finding]:
+def examine(corpus: StrPath, progress: StageProgress | None = None) -> list[Finding]:
     """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
@@ -58,10 +54,10 @@ def examine(corpus: Given, progress: Told | None = None) -> list[Finding]:
         # The index of what is being written comes when that is done.
         behind = [Finding("behind", f"{who} is writing to it", is_remark=True)]
         return [finding for finding in found if finding.kind != "behind"] + behind
-    return found + list(of_folder(folder))
+    return found + _of_folder(folder)
 
 
-def _examined(folder: Path, connection: sqlite3.Connection, progress: Told | None) -> Iterator[Finding]:
+def _examined(folder: Path, connection: sqlite3.Connection, progress: StageProgress | None) -> Iterator[Finding]:
     version = version_of(connection)
     if version != VERSION:
         what = "the next opening brings them up" if version < VERSION else "update Anabranch"
@@ -75,7 +71,7 @@ def _examined(folder: Path, connection: sqlite3.Connection, progress: Told | Non
         yield from of_index(folder, connection, _counter("index", connection, progress))
 
 
-def _counter(stage: str, connection: sqlite3.Connection, progress: Told | None) -> Callable[[], None]:
+def _counter(stage: str, connection: sqlite3.Connection, progress: StageProgress | None) -> Callable[[], None]:
     if progress is None:
         return lambda: None
     done, total = 0, 0
@@ -88,3 +84,11 @@ def _counter(stage: str, connection: sqlite3.Connection, progress: Told | None) 
         progress(stage, done, total)
 
     return seen
+
+
+def _of_folder(folder: Path) -> list[Finding]:
+    """Return what runs that were killed left in the folder: no harm, but room; asked while nobody writes."""
+    return [
+        Finding("leftover", f"{path.relative_to(folder)} is left over ({size_of(path):,} bytes)", is_remark=True)
+        for path in leftovers(folder)
+    ]

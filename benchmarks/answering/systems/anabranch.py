@@ -18,8 +18,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer

@@ -19,8 +19,8 @@ import httpx
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.fusion import fuse
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from anabranch.store.corpus_handles import open_corpus
-from anabranch.store.protocol import CorpusStore, Scope
+from anabranch.store.protocol import CorpusReader, Scope
+from anabranch.store.stores import open_corpus
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
@@ -41,7 +41,7 @@ class System:
         """Keep what is needed; the corpus is the one that Anabranch has made."""
         self._asked, self._folder, self._base_url = asked, folder, base_url
         self._client: httpx.AsyncClient
-        self._corpus: CorpusStore
+        self._corpus: CorpusReader
         self._settings: dict[str, Any]
 
     async def build(self) -> None:

@@ -12,9 +12,9 @@ from anabranch.ingest.pipeline import ingest
 from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
 from anabranch.retrieval.fusion import fuse
-from anabranch.store.corpus_handles import open_corpus
-from anabranch.store.corpus_writer import Truth
-from anabranch.store.protocol import Arm, CorpusStore, Filters, RankedList, Scope
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.protocol import Arm, CorpusReader, Filters, RankedList, Scope
+from anabranch.store.stores import open_corpus
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
 from nodes.state import Query, Retrieved
@@ -33,7 +33,7 @@ class System:
     def __init__(self, material: Material, folder: Path, settings: dict[str, Any]) -> None:
         """Keep what is measured."""
         self._material, self._folder, self._depth = material, folder, settings["depth"]
-        self._store: CorpusStore
+        self._store: CorpusReader
 
     def filtered(self, share: float) -> Sequence[str]:  # noqa: ARG002  # the protocol has it
         """Return the same arms for every filter."""
@@ -55,9 +55,9 @@ class System:
 
     def _know(self, batches: Iterable[tuple[list[Passage], Vectors]]) -> None:
         embedder = load_embedder("minilm").name
-        with closing(Truth(self._folder)) as truth:
+        with closing(CorpusDatabase(self._folder)) as database:
             for passages, vectors in batches:
-                truth.add_vectors([passage["key"] for passage in passages], vectors, embedder)
+                database.add_vectors([passage["key"] for passage in passages], vectors, embedder)
 
     def _ingest(self, file: Path) -> None:
         report = ingest([file], self._folder)

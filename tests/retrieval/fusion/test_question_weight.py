@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from anabranch.retrieval.fusion import fuse
 from anabranch.retrieval.fusion.question_weight import RARE_WORDS, weigh
-from anabranch.store.protocol import RankedList
-from anabranch.store.score_background import Background
+from anabranch.store.protocol import Background, RankedList
 from tests.retrieval.fusion.rankings import ANY_SCORES
 
 USUAL = Background(passages=2000, mean=0.1, deviation=0.1, rare=18.0)

@@ -20,12 +20,12 @@ import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusLockedError, EmbedderMismatchError, SettingsError, UserError
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.export import ImportReport, export_corpus, import_corpus
 from anabranch.store.export import corpus_import as importing
 from anabranch.store.export.json_lines import line_of, record_of
 from anabranch.store.maintenance import remove, verify
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from anabranch.store.write_lock import writing
 from tests.store.export.conftest import rows_of, vectors_of
 

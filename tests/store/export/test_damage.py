@@ -17,11 +17,12 @@ import pytest
 
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.readers.document import Block, Document
-from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.export import ExportReport, export_corpus, import_corpus
 from anabranch.store.index.publisher import publish
 from anabranch.store.maintenance import verify
 from anabranch.store.records import Grown, content_digest
+from anabranch.store.writer_protocol import FileRecord
 from tests.store.export.conftest import WORDS
 
 TRIES = 10
@@ -54,16 +55,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("salvage") / "c"
     folder.mkdir()
     dice, numbers = random.Random(3), np.random.default_rng(3)
-    with closing(Truth(folder)) as truth:
-        truth.set_meta("embedder", EMBEDDER)
-        truth.set_meta("sizes", "[2048, 512, 128]")
+    with closing(CorpusDatabase(folder)) as database:
+        database.set_meta("embedder", EMBEDDER)
+        database.set_meta("sizes", "[2048, 512, 128]")
         for number in range(DOCUMENTS):
             each = grown(number, dice)
-            missing = truth.missing_vectors(each.leaves, EMBEDDER)
+            missing = database.missing_vectors(each.leaves, EMBEDDER)
             vectors = numbers.standard_normal((len(missing), 8)).astype(np.float32)
-            truth.add_vectors(list(missing), vectors / np.linalg.norm(vectors, axis=1, keepdims=True), EMBEDDER)
-            truth.write([each], [FileRecord(each.path, f"{number}.md", "0" * 64, (), complete=False)])
-        publish(folder, truth)
+            database.add_vectors(list(missing), vectors / np.linalg.norm(vectors, axis=1, keepdims=True), EMBEDDER)
+            database.write([each], [FileRecord(each.path, f"{number}.md", "0" * 64, (), complete=False)])
+        publish(database)
     assert verify(folder) == []
     return folder
 

@@ -12,8 +12,9 @@ import numpy as np
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.models.embedder import Vectors
 from anabranch.readers.document import Block, Document
-from anabranch.store.corpus_writer import FileRecord, Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.records import Grown, content_digest, embedded_text
+from anabranch.store.writer_protocol import FileRecord
 
 EMBEDDER = "random"
 DIMENSION = 8
@@ -45,34 +46,36 @@ def vectors(texts: Sequence[str]) -> Vectors:
     return np.stack([vector(text) for text in texts])
 
 
-def write(truth: Truth, documents: Sequence[Grown], embed: Callable[[Sequence[str]], Vectors] = vectors) -> None:
+def write(
+    database: CorpusDatabase, documents: Sequence[Grown], embed: Callable[[Sequence[str]], Vectors] = vectors
+) -> None:
     """Commit documents, each of a file of its own, as an ingest does."""
-    embedder = truth.meta("embedder") or ""
-    missing = truth.missing_vectors([leaf for document in documents for leaf in document.leaves], embedder)
+    embedder = database.meta("embedder") or ""
+    missing = database.missing_vectors([leaf for document in documents for leaf in document.leaves], embedder)
     if missing:
-        truth.add_vectors(list(missing), embed(list(missing.values())), embedder)
-    truth.write(
+        database.add_vectors(list(missing), embed(list(missing.values())), embedder)
+    database.write(
         documents, [FileRecord(each.path, each.path[1:], each.digest, (), complete=False) for each in documents]
     )
 
 
-def put(truth: Truth, name: str, dice: random.Random, leaves: int | None = None) -> None:
+def put(database: CorpusDatabase, name: str, dice: random.Random, leaves: int | None = None) -> None:
     """Commit a document of random words."""
     texts = [" ".join(dice.choices(WORDS, k=dice.randint(1, 6))) for _ in range(leaves or dice.randint(1, 4))]
-    write(truth, [grown(name, texts)])
+    write(database, [grown(name, texts)])
 
 
-def opened(folder: Path) -> Truth:
+def opened(folder: Path) -> CorpusDatabase:
     """A new database whose vectors are those of `vector`."""
-    truth = Truth(folder)
-    truth.set_meta("embedder", EMBEDDER)
-    return truth
+    database = CorpusDatabase(folder)
+    database.set_meta("embedder", EMBEDDER)
+    return database
 
 
-def alive(truth: Truth) -> dict[str, str]:
+def alive(database: CorpusDatabase) -> dict[str, str]:
     """The text of every leaf there is, by chunk id."""
     sql = (
         "SELECT c.chunk_id, d.title, c.heading, c.text FROM chunks c JOIN documents d USING (doc_id) "
         "WHERE c.level = 2 ORDER BY d.number, c.start"
     )
-    return {chunk_id: embedded_text(*parts) for chunk_id, *parts in truth.all(sql)}
+    return {chunk_id: embedded_text(*parts) for chunk_id, *parts in database.all(sql)}

@@ -11,7 +11,7 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.index import dense
 from anabranch.store.index.dense import open_shards, write_shards
-from anabranch.store.index.topk import Ranked, pooled
+from anabranch.store.index.topk import RankedRows, pooled
 
 
 def unit(rows: int, dimension: int = 16, seed: int = 0) -> Vectors:
@@ -30,7 +30,7 @@ class Shards:
     def __init__(self, folder: Path) -> None:
         self.shards = open_shards(folder)
 
-    def search(self, queries: Vectors, k: int, mask: np.ndarray | None = None) -> list[Ranked]:
+    def search(self, queries: Vectors, k: int, mask: np.ndarray | None = None) -> list[RankedRows]:
         found = []
         for shard in self.shards:
             rows = slice(shard.first, shard.first + shard.rows)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import dense
 from anabranch.store.index import publisher as publishing
 from anabranch.store.index import segment_merger as draft
@@ -33,9 +33,9 @@ edits = st.lists(
 )
 
 
-def check(folder: Path, truth: Truth) -> None:
+def check(folder: Path, database: CorpusDatabase) -> None:
     """Compare both arms with their references over what is alive."""
-    texts = alive(truth)
+    texts = alive(database)
     index = Index(folder, str(current(folder)))
     nothing_hidden = index.masks(None)
     terms = {chunk_id: analyser().terms(text) for chunk_id, text in texts.items()}
@@ -67,68 +67,68 @@ def check(folder: Path, truth: Truth) -> None:
 @given(edits, st.integers(0, 1_000))
 def test_an_index_that_grew_is_as_one_made_at_once(steps: list[tuple[str, int]], seed: int) -> None:
     dice = random.Random(seed)
-    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch, closing(opened(Path(name))) as truth:
+    with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch, closing(opened(Path(name))) as database:
         folder = Path(name)
         patch.setattr(draft, "SMALL", 4)
         patch.setattr(publishing, "PART", 5)
         for act, which in steps:
             if act == "put":
-                put(truth, f"{which}.md", dice)
+                put(database, f"{which}.md", dice)
             elif act == "remove":
-                truth.remove_file(f"/{which}.md")
+                database.remove_file(f"/{which}.md")
             else:
-                {"publish": publish, "tidy": tidy, "compact": compact}[act](folder, truth)
-        publish(folder, truth)
-        assert not out_of_date(folder, truth)
-        if alive(truth):
-            check(folder, truth)
+                {"publish": publish, "tidy": tidy, "compact": compact}[act](database)
+        publish(database)
+        assert not out_of_date(database)
+        if alive(database):
+            check(folder, database)
         else:
             assert current(folder) is None
 
 
-def many(truth: Truth, folder: Path, times: int) -> None:
+def many(database: CorpusDatabase, folder: Path, times: int) -> None:
     dice = random.Random(5)
     for number in range(times):
-        put(truth, f"{number}.md", dice)
-        publish(folder, truth)
-        tidy(folder, truth)
+        put(database, f"{number}.md", dice)
+        publish(database)
+        tidy(database)
 
 
 def test_segments_stay_few_and_in_order_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft, "SMALL", 4)
-    with closing(opened(tmp_path)) as truth:
-        many(truth, tmp_path, 60)
+    with closing(opened(tmp_path)) as database:
+        many(database, tmp_path, 60)
         manifest = read_manifest(tmp_path, str(current(tmp_path)))
-        check(tmp_path, truth)
+        check(tmp_path, database)
         sizes = [segment.rows for segment in Index(tmp_path, manifest.name).segments]
         assert len(sizes) <= 6
         assert all(before >= 3 * after for before, after in pairwise(sizes))
         assert {path.name for path in (tmp_path / "segments").iterdir()} >= set(manifest.segments)
-        compact(tmp_path, truth)
-        check(tmp_path, truth)
+        compact(database)
+        check(tmp_path, database)
         assert len(list((tmp_path / "segments").iterdir())) == len(list((tmp_path / "generations").iterdir())) == 1
 
 
 def test_a_change_touches_no_former_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft, "SMALL", 0)
-    with closing(opened(tmp_path)) as truth:
-        put(truth, "large.md", random.Random(1), leaves=40)
-        publish(tmp_path, truth)
+    with closing(opened(tmp_path)) as database:
+        put(database, "large.md", random.Random(1), leaves=40)
+        publish(database)
         (large,) = (tmp_path / "segments").iterdir()
         before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in large.iterdir()}
-        put(truth, "small.md", random.Random(2), leaves=1)
-        publish(tmp_path, truth)
+        put(database, "small.md", random.Random(2), leaves=1)
+        publish(database)
         assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in large.iterdir()} == before
         assert len(list((tmp_path / "segments").iterdir())) == 2
-        check(tmp_path, truth)
+        check(tmp_path, database)
 
 
 def test_a_mask_of_documents_hides_the_others_in_every_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft, "SMALL", 4)
-    with closing(opened(tmp_path)) as truth:
-        many(truth, tmp_path, 25)
-        numbers = np.array([row[0] for row in truth.all("SELECT number FROM documents WHERE number % 3 = 0")])
-        owners = dict(truth.all("SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id)"))
+    with closing(opened(tmp_path)) as database:
+        many(database, tmp_path, 25)
+        numbers = np.array([row[0] for row in database.all("SELECT number FROM documents WHERE number % 3 = 0")])
+        owners = dict(database.all("SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id)"))
     index = Index(tmp_path, str(current(tmp_path)))
     (near,) = index.nearest(vector("a question")[None], 1_000, index.masks(numbers))
     assert {owners[chunk_id] for chunk_id in index.ids(near.rows)} == set(numbers.tolist())
@@ -140,27 +140,27 @@ def test_a_mask_of_documents_hides_the_others_in_every_segment(tmp_path: Path, m
 def test_a_damaged_segment_is_not_merged_into_a_sound_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(opened(tmp_path)) as truth:
-        put(truth, "one.md", random.Random(1), leaves=5)
-        publish(tmp_path, truth)
+    with closing(opened(tmp_path)) as database:
+        put(database, "one.md", random.Random(1), leaves=5)
+        publish(database)
         (segment,) = (tmp_path / "segments").iterdir()
         content = bytearray((segment / "dense.0.faiss").read_bytes())
         content[-2] ^= 64
         (segment / "dense.0.faiss").write_bytes(bytes(content))
-        put(truth, "two.md", random.Random(2), leaves=5)
-        publish(tmp_path, truth)
+        put(database, "two.md", random.Random(2), leaves=5)
+        publish(database)
         assert "Making the index anew" in caplog.text
-        check(tmp_path, truth)
+        check(tmp_path, database)
 
 
 def test_many_rows_get_codes_and_scores_stay_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense, "QUANTISED", 100)
     monkeypatch.setattr(dense, "SHARD_BYTES", 4 * DIMENSION * 300)
-    with closing(opened(tmp_path)) as truth:
+    with closing(opened(tmp_path)) as database:
         for number in range(8):
-            put(truth, f"{number}.md", random.Random(number), leaves=100)
-        publish(tmp_path, truth)
+            put(database, f"{number}.md", random.Random(number), leaves=100)
+        publish(database)
         (segment,) = (tmp_path / "segments").iterdir()
         assert len(list(segment.glob("dense.*.faiss"))) == 3
         assert len(list(segment.glob("codes.*.faiss"))) == 3
-        check(tmp_path, truth)
+        check(tmp_path, database)

@@ -10,11 +10,11 @@ import pytest
 
 from anabranch.errors import EmbedderMismatchError
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.index import segment_merger as draft
 from anabranch.store.index.manifest import current
 from anabranch.store.index.segment_index import Index, seen, spread
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 
 
 @pytest.fixture

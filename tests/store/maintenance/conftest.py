@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 
 Change = Callable[..., None]
 Sources = Callable[[Path], set[str]]

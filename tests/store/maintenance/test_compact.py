@@ -13,9 +13,9 @@ import pytest
 
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingest.pipeline import ingest
+from anabranch.store.corpus_folder import size_of
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.maintenance import compact, remove, verify
-from anabranch.store.maintenance.compact import size_of
 from anabranch.store.passage_reader import read_only
 from tests.store.maintenance.conftest import Sources
 

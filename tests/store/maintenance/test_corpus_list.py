@@ -13,10 +13,10 @@ import pytest
 
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError
 from anabranch.ingest.pipeline import ingest
+from anabranch.store.corpus_folder import size_of
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.maintenance import documents as listed
 from anabranch.store.maintenance import overview, remove
-from anabranch.store.maintenance.compact import size_of
 from tests.store.maintenance.conftest import Change
 
 STATS = """

@@ -9,10 +9,10 @@ import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.index.manifest import current
 from anabranch.store.maintenance import rebuild, remove, verify
 from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
 from tests.store.maintenance.conftest import Change, Sources
 
 

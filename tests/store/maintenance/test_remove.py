@@ -11,8 +11,8 @@ import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError, UserError
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_corpus
 from anabranch.store.maintenance import compact, remove, verify
+from anabranch.store.stores import open_corpus
 from tests.store.maintenance.conftest import Sources
 
 CANARY = "zyxwvutsrq"

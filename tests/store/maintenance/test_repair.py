@@ -15,7 +15,7 @@ from anabranch.errors import CorpusDamagedError, CorpusLockedError, CorpusNotFou
 from anabranch.ingest.pipeline import ingest
 from anabranch.store.index.manifest import current, read_manifest, segment_home
 from anabranch.store.maintenance import examine, repair, verify
-from anabranch.store.maintenance.quarantine import TORN
+from anabranch.store.maintenance.repair import TORN
 from anabranch.store.write_lock import writing
 from tests.store.maintenance.conftest import Change, Sources
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,49 +16,14 @@ from anabranch.models.embedder import Vectors
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.schema import prepare
+from anabranch.store.writer_protocol import FileRecord, WriteResult
 
 # What SQLite and its driver say of a value: text that is no Unicode, a number or a text that is too large.
 _NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)
 
 
-class FileRecord(NamedTuple):
-    """A file that was taken in.
-
-    Attributes:
-        path: Where it lies, or what else it is known by.
-        source: What a person calls it.
-        sha256: Of its bytes; empty if it has to be read again.
-        access: The tags that were given with it.
-        complete: Whether all documents that it holds were seen (`Truth.see`): the others of it are gone.
-        stamp: What the file system said of it when it was read (size, times), empty where that is no evidence.
-    """
-
-    path: str
-    source: str
-    sha256: str
-    access: tuple[str, ...]
-    complete: bool = True
-    stamp: str = ""
-
-    def unread(self) -> FileRecord:
-        """Return the record of a file that has to be read again; of its former documents, none is taken for gone."""
-        return self._replace(sha256="", stamp="", complete=False)
-
-
-class Written(NamedTuple):
-    """What a transaction came to.
-
-    Attributes:
-        removed: How many documents of each file were removed because it does not hold them any more.
-        refused: The documents that the database did not take, and why.
-    """
-
-    removed: dict[str, int]
-    refused: list[tuple[Grown, str]]
-
-
-class Truth:
-    """One writer's connection."""
+class CorpusDatabase:
+    """One writer's connection; most of what `CorpusWriter` asks for."""
 
     def __init__(self, folder: Path) -> None:
         """Open the database, creating it where it is missing.
@@ -67,6 +32,7 @@ class Truth:
             CorpusDamagedError: The file is no database, or of a later version.
             sqlite3.OperationalError: The disk is full or fails, or another process keeps the database to itself.
         """
+        self.folder = folder
         self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
@@ -123,6 +89,16 @@ class Truth:
         """Keep one fact about the corpus."""
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
+    def keep_meta(self, facts: Mapping[str, str]) -> None:
+        """Keep facts about the corpus, all of them or none."""
+        with self.transaction():
+            for name, value in facts.items():
+                self.set_meta(name, value)
+
+    def is_empty(self) -> bool:
+        """Tell whether it holds no document."""
+        return self.one("SELECT 1 FROM documents LIMIT 1") is None
+
     @property
     def changes(self) -> int:
         """How often the documents have changed; an index made at another count is out of date."""
@@ -172,19 +148,22 @@ class Truth:
 
     def file(self, path: str) -> FileRecord | None:
         """Return what is known of a file that was taken in."""
-        row = self.one("SELECT path, source, sha256, access, stamp FROM files WHERE path = ?", path)
-        return FileRecord(row[0], row[1], row[2], tuple(json.loads(row[3])), stamp=row[4]) if row else None
+        return next(self._files("WHERE path = ?", path), None)
 
-    def files(self) -> list[tuple[str, str]]:
-        """Return path and source of each file that was taken in, by source.
+    def files(self) -> Iterator[FileRecord]:
+        """Return each file that was taken in, by source.
 
         Raises:
             sqlite3.DatabaseError: A record is damaged.
         """
-        found = self.all("SELECT path, source FROM files ORDER BY source")
-        if not all(isinstance(name, str) for names in found for name in names):
-            raise sqlite3.DatabaseError("the record of a file cannot be read")
-        return found
+        return self._files("ORDER BY source")
+
+    def _files(self, which: str, *parameters: str) -> Iterator[FileRecord]:
+        sql = f"SELECT path, source, sha256, access, stamp FROM files {which}"  # noqa: S608  # ours
+        for path, source, digest, access, stamp in self.all(sql, *parameters):
+            if not (isinstance(path, str) and isinstance(source, str)):
+                raise sqlite3.DatabaseError("the record of a file cannot be read")
+            yield FileRecord(path, source, digest, tuple(json.loads(access)), stamp=stamp)
 
     def counts(self, path: str) -> tuple[int, int]:
         """Return how many documents and chunks a file holds."""
@@ -196,8 +175,8 @@ class Truth:
         sql = "SELECT 1 FROM documents WHERE doc_id = ? AND digest = ? AND path = ?"
         return self.one(sql, doc_id, digest, path) is not None
 
-    def path_of(self, source: str) -> str | None:
-        """Return the file that a document is from, None where there is no such document."""
+    def origin(self, source: str) -> str | None:
+        """Return the path of the file that a document is from, None where there is no such document."""
         row = self.one("SELECT path FROM documents WHERE source = ?", source)
         return row[0] if row else None
 
@@ -206,13 +185,13 @@ class Truth:
         sql = "INSERT OR IGNORE INTO temp.seen VALUES (?, ?)"
         return self.connection.execute(sql, (path, doc_id)).rowcount == 1
 
-    def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> Written:
+    def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
         """Replace documents, and record the files that are finished by them, all in one transaction.
 
         A document that the database does not take costs itself: its former edition stays, and its file counts as not
         read.
         """
-        written = Written({}, [])
+        written = WriteResult({}, [])
         with self.transaction() as changing:
             if batch:
                 changing()

@@ -12,7 +12,7 @@ import pytest
 from anabranch.errors import UserError
 from anabranch.ingest.file_watcher import changes
 from anabranch.ingest.pipeline import ingest
-from anabranch.store.corpus_handles import open_now
+from anabranch.store.corpus_handles import open_folder
 from anabranch.store.export import export_corpus, import_corpus
 from anabranch.store.maintenance import compact, documents, examine, overview, rebuild, remove, repair, verify
 
@@ -32,7 +32,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("corpus", ["c", Path("c")])
 def test_one_path_or_many_as_text_or_path(notes: Path, paths: Any, corpus: Any) -> None:
     assert ingest(paths, corpus).count("added") == 2
-    assert open_now(corpus).manifest.documents == 2
+    assert open_folder(corpus).manifest.documents == 2
 
 
 @pytest.mark.parametrize("paths", [None, 5, b"notes", [b"notes"], [None], {"notes": 1}.values()])
@@ -44,7 +44,7 @@ def test_what_is_no_path_is_refused(notes: Path, paths: Any) -> None:
 
 @pytest.mark.parametrize("corpus", [None, 5, b"c", ["c"]])
 def test_what_is_no_path_of_a_corpus_is_refused(notes: Path, corpus: Any) -> None:
-    for use in (lambda: ingest(notes, corpus), lambda: open_now(corpus), lambda: verify(corpus)):
+    for use in (lambda: ingest(notes, corpus), lambda: open_folder(corpus), lambda: verify(corpus)):
         with pytest.raises(UserError, match="has to be text or a Path, not"):
             use()
 

@@ -10,7 +10,7 @@ import pytest
 from anabranch.chunking.hierarchical_chunker import grow
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.document import Block, Document
-from anabranch.store.corpus_writer import Truth
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.records import Grown, content_digest, embedded_text
 
 EMBEDDER = load_embedder("minilm")
@@ -21,38 +21,38 @@ def grown(text: str, **facts: object) -> Grown:
     return Grown(document, grow(document, EMBEDDER, (64, 32, 16)), content_digest(document), "/a.md")
 
 
-def ids(truth: Truth) -> set[str]:
-    return {row[0] for row in truth.all("SELECT chunk_id FROM chunks WHERE level = 2")}
+def ids(database: CorpusDatabase) -> set[str]:
+    return {row[0] for row in database.all("SELECT chunk_id FROM chunks WHERE level = 2")}
 
 
 def test_ids_are_stable_and_an_unchanged_chunk_keeps_its_own(tmp_path: Path) -> None:
     one = "Herons fish at dawn near the old weir in the river. They stand very still for hours on end."
-    with closing(Truth(tmp_path)) as truth:
-        truth.write([grown(one)], [])
-        first = ids(truth)
-        truth.write([grown(one)], [])
-        assert ids(truth) == first
-        truth.write([grown(one + "\n\nA new paragraph at the very end of it, long enough for a leaf.")], [])
-        assert len(ids(truth) & first) >= len(first) - 1
+    with closing(CorpusDatabase(tmp_path)) as database:
+        database.write([grown(one)], [])
+        first = ids(database)
+        database.write([grown(one)], [])
+        assert ids(database) == first
+        database.write([grown(one + "\n\nA new paragraph at the very end of it, long enough for a leaf.")], [])
+        assert len(ids(database) & first) >= len(first) - 1
 
 
 def test_a_batch_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    with closing(Truth(tmp_path)) as truth:
-        truth.write([grown("One.")], [])
-        changes = truth.changes
+    with closing(CorpusDatabase(tmp_path)) as database:
+        database.write([grown("One.")], [])
+        changes = database.changes
         broken = grown("Two.")
         object.__setattr__(broken, "path", None)
         with pytest.raises(Exception, match="NOT NULL"):
-            truth.write([grown("Three."), broken], [])
-        assert truth.one("SELECT text FROM chunks WHERE level = 2")[0] == "One."
-        assert truth.changes == changes
+            database.write([grown("Three."), broken], [])
+        assert database.one("SELECT text FROM chunks WHERE level = 2")[0] == "One."
+        assert database.changes == changes
 
 
 def test_numbers_that_json_does_not_have_do_not_break_filters(tmp_path: Path) -> None:
-    with closing(Truth(tmp_path)) as truth:
-        truth.write([grown("One.", metadata={"x": float("nan"), "y": [float("inf"), 1], "p": tmp_path, 3: 4})], [])
-        assert truth.one("SELECT json_extract(metadata, '$.y[1]') FROM documents")[0] == 1
-        assert truth.one("SELECT json_type(metadata, '$.x') FROM documents")[0] == "null"
+    with closing(CorpusDatabase(tmp_path)) as database:
+        database.write([grown("One.", metadata={"x": float("nan"), "y": [float("inf"), 1], "p": tmp_path, 3: 4})], [])
+        assert database.one("SELECT json_extract(metadata, '$.y[1]') FROM documents")[0] == 1
+        assert database.one("SELECT json_type(metadata, '$.x') FROM documents")[0] == "null"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,32 @@
+"""Tests that every store has to pass, whoever wrote it; they need pytest and pytest-asyncio.
+
+A store `mine:` runs them from a test file of its own package. A class for each optional protocol that it implements::
+
+    from anabranch.store.conformance import FullScoresTests, ReaderTests, WriterTests
+
+    class Address:
+        @pytest.fixture(scope="class")
+        @classmethod
+        def address(cls, tmp_path_factory):
+            return f"mine:{tmp_path_factory.mktemp('corpus')}"   # where no corpus is yet
+
+    class TestReader(Address, ReaderTests): ...
+    class TestFullScores(Address, FullScoresTests): ...
+    class TestWriter(Address, WriterTests): ...
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(f"{__name__}.{each}_tests" for each in ("full_scores", "outlines", "reader", "term_statistics", "writer"))
+)
+
+from anabranch.store.conformance.full_scores_tests import FullScoresTests  # noqa: E402  # once asserts are rewritten
+from anabranch.store.conformance.outlines_tests import OutlinesTests  # noqa: E402
+from anabranch.store.conformance.reader_tests import ReaderTests  # noqa: E402
+from anabranch.store.conformance.term_statistics_tests import TermStatisticsTests  # noqa: E402
+from anabranch.store.conformance.writer_tests import WriterTests  # noqa: E402
+
+__all__ = ["FullScoresTests", "OutlinesTests", "ReaderTests", "TermStatisticsTests", "WriterTests"]

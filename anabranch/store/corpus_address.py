@@ -1,0 +1,72 @@
+"""Where a corpus is: a folder, or an address whose scheme names another kind of store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from anabranch.errors import SettingsError, UserError
+
+StrPath = str | os.PathLike[str]
+"""A path as a caller may write it."""
+
+# Two letters at least: `C:` is a drive.
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):(?!\\)", re.IGNORECASE)
+
+
+def scheme_of(corpus: StrPath) -> str:
+    """Return the scheme of a corpus's address, 'file' for a plain path.
+
+    A `Path` is a folder whatever its name; text such as "notes:2024" is an address, and "./notes:2024" a folder.
+
+    Raises:
+        UserError: It is neither text nor a path.
+    """
+    found = _SCHEME.match(corpus) if isinstance(_checked(corpus), str) and isinstance(corpus, str) else None
+    return found[1].lower() if found else "file"
+
+
+def folder_of(corpus: StrPath) -> Path:
+    """Return the folder of a corpus that is one: a path as it is, or `file:PATH`.
+
+    Raises:
+        UserError: It is neither text nor a path.
+        SettingsError: It is the address of a corpus in another kind of store.
+    """
+    if (scheme := scheme_of(corpus)) != "file":
+        msg = f"This works on the folder of a corpus; {str(corpus)!r} is in a store of the kind {scheme!r}."
+        raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{corpus}")
+    if isinstance(corpus, str) and _SCHEME.match(corpus):
+        return Path(url2pathname(urlsplit(corpus).path))
+    return Path(corpus)
+
+
+def path_of(path: StrPath) -> Path:
+    """Return it as a `Path`.
+
+    Raises:
+        UserError: It is neither text nor a path.
+    """
+    return Path(_checked(path))
+
+
+def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
+    """Return them one by one, text as it is: that may be an address of the web.
+
+    Raises:
+        UserError: One of them is neither text nor a path.
+    """
+    many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
+    return [path if isinstance(path, str) else Path(path) for path in map(_checked, many)]
+
+
+def _checked(path: StrPath) -> StrPath:
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        msg = f"A path has to be text or a Path, not {type(text).__name__}: {text!r}."
+        raise UserError(msg, hint="Give one such path, or a list of them where several are taken.")
+    return path

@@ -1,0 +1,90 @@
+"""Opens a corpus wherever it is: the scheme of its address says which kind of store has it.
+
+A package adds a kind of store with an entry point (`anabranch.registry`): the group is "anabranch.stores", the name is
+the scheme, and what it names is a class like `Store`.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+from weakref import WeakValueDictionary
+
+from anabranch.registry import Registry
+from anabranch.store.corpus_address import StrPath, scheme_of
+from anabranch.store.protocol import CorpusReader
+from anabranch.store.writer_protocol import CorpusWriter
+
+
+class Store(Protocol):
+    """A kind of store, made without arguments and known by the scheme of its addresses."""
+
+    async def open(self, address: StrPath) -> CorpusReader:
+        """Return a reader of the corpus as it is now, the same one until it changes.
+
+        Raises:
+            CorpusNotFoundError: There is no corpus at that address.
+            CorpusEmptyError: It holds no passage.
+        """
+        ...
+
+    def writer(self, address: StrPath, *, wait: float = 0.0) -> AbstractContextManager[CorpusWriter]:
+        """Return a writer of the corpus, which is created where it is missing.
+
+        Args:
+            address: With its scheme, which a path may lack.
+            wait: Seconds to wait for another writer.
+
+        Raises:
+            CorpusLockedError: Another one is writing.
+        """
+        ...
+
+
+STORES: Registry[type[Store]] = Registry(
+    "store", {"file": "anabranch.store.local_store:LocalStore", "memory": "anabranch.store.memory:MemoryStore"}
+)
+
+_opened: WeakValueDictionary[str, CorpusReader] = WeakValueDictionary()
+"""The reader that each address was opened with last. The store that has made it says how long it is kept."""
+
+
+async def open_corpus(corpus: StrPath) -> CorpusReader:
+    """Return a reader of a corpus as it is now; the same one as long as it has not changed.
+
+    Args:
+        corpus: A folder, or an address such as "memory:notes".
+
+    Raises:
+        SettingsError: There is no such kind of store.
+        CorpusNotFoundError: There is no corpus at that address.
+        CorpusEmptyError: It holds no passage.
+        EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
+        CorpusDamagedError: It is damaged, and cannot be mended while it is opened.
+    """
+    reader = await _store_of(corpus).open(corpus)
+    _opened[str(corpus)] = reader
+    return reader
+
+
+def last_opened(corpus: StrPath) -> CorpusReader | None:
+    """Return what `open_corpus` returned last for this address, without a look at whether it has changed since."""
+    return _opened.get(str(corpus))
+
+
+def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager[CorpusWriter]:
+    """Return a writer of a corpus, which is created where it is missing.
+
+    Args:
+        corpus: A folder, or an address such as "memory:notes".
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        SettingsError: There is no such kind of store.
+        CorpusLockedError: Another one is writing.
+    """
+    return _store_of(corpus).writer(corpus, wait=wait)
+
+
+def _store_of(corpus: StrPath) -> Store:
+    return STORES.get(scheme_of(corpus))()

@@ -1,0 +1,122 @@
+"""What an ingest asks of a store. Not async: an ingest has a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from anabranch.models.embedder import Vectors
+from anabranch.store.records import Grown
+
+
+class FileRecord(NamedTuple):
+    """A file that was taken in.
+
+    Attributes:
+        path: Where it lies, or what else it is known by.
+        source: What a person calls it.
+        sha256: Of its bytes; empty if it has to be read again.
+        access: The tags that were given with it.
+        complete: Whether all documents that it holds were seen (`CorpusWriter.see`): the others of it are gone.
+        stamp: What the file system said of it when it was read (size, times), empty where that is no evidence.
+    """
+
+    path: str
+    source: str
+    sha256: str
+    access: tuple[str, ...]
+    complete: bool = True
+    stamp: str = ""
+
+    def unread(self) -> FileRecord:
+        """Return the record of a file that has to be read again; of its former documents, none is taken for gone."""
+        return self._replace(sha256="", stamp="", complete=False)
+
+
+class WriteResult(NamedTuple):
+    """What a transaction came to.
+
+    Attributes:
+        removed: How many documents of each file were removed because it does not hold them any more.
+        refused: The documents that the store did not take, and why.
+    """
+
+    removed: dict[str, int]
+    refused: list[tuple[Grown, str]]
+
+
+class CorpusWriter(Protocol):
+    """All that an ingest needs of a store. One writer at a time; what one method has written, a kill does not undo.
+
+    Nothing that is written is found by a search before `publish`; what is removed is not shown from then on.
+    """
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of a corpus that is one: it is no document, and its file system tells the time."""
+        ...
+
+    def meta(self, name: str) -> str | None:
+        """Return a fact about the corpus, such as `embedder`, `sizes` or `language`; None where none was kept."""
+        ...
+
+    def keep_meta(self, facts: Mapping[str, str]) -> None:
+        """Keep facts about the corpus."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Tell whether it holds no document."""
+        ...
+
+    def file(self, path: str) -> FileRecord | None:
+        """Return what is known of a file that was taken in."""
+        ...
+
+    def files(self) -> Iterable[FileRecord]:
+        """Return each file that was taken in, by source."""
+        ...
+
+    def counts(self, path: str) -> tuple[int, int]:
+        """Return how many documents and chunks a file holds."""
+        ...
+
+    def holds(self, doc_id: str, digest: str, path: str) -> bool:
+        """Tell whether a document is here exactly as it is in its file."""
+        ...
+
+    def origin(self, source: str) -> str | None:
+        """Return the path of the file that a document of that name is from, None where there is no such document."""
+        ...
+
+    def see(self, path: str, doc_id: str) -> bool:
+        """Note that a file holds a document; False if that was noted in this run before."""
+        ...
+
+    def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
+        """Return the texts that have no vector of this embedder yet, by their key (`anabranch.store.records`)."""
+        ...
+
+    def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
+        """Keep vectors, shape (keys, dimension); they count for nothing until a leaf names them."""
+        ...
+
+    def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
+        """Replace documents, and record the files that are finished by them, all in one transaction.
+
+        A document that the store does not take costs itself: its former edition stays, and its file counts as not read.
+        """
+        ...
+
+    def remove_file(self, path: str) -> int:
+        """Remove a file and its documents; return how many those were."""
+        ...
+
+    def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
+        """Have searches find what was written; nothing happens where nothing has changed.
+
+        Args:
+            quick: Leave for later what can wait, such as giving room back: somebody wants the run to end.
+            progress: Told leaves done and leaves in all.
+        """
+        ...
