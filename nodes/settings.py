@@ -97,7 +97,7 @@ class Context(BaseModel):
     corpus: Annotated[str, BeforeValidator(_path)] = Field(
         default=".anabranch/corpus",
         min_length=1,
-        description="Folder of the corpus to search.",
+        description="Address of the corpus to search: a folder, memory:NAME, or a scheme that a package adds.",
         json_schema_extra=_on("begin", "retrieve"),
     )
     access: tuple[str, ...] = Field(
@@ -171,7 +171,8 @@ class Context(BaseModel):
         max_length=8,
         description="Retrievers to fan out to: 'bm25', 'dense', 'llm' (the chat model reads every passage of a small "
         "corpus), and the names of any given to build(retrievers=...) or added by an installed package.",
-        json_schema_extra=_on("retrieve") | {"examples": [["bm25", "dense", *RETRIEVERS.names]]},
+        examples=[["bm25", "dense", *RETRIEVERS.names]],
+        json_schema_extra=_on("retrieve"),
     )
     retrieve_batch: int = Field(
         default=20,
