@@ -1,3 +1,125 @@
-"""Anabranch answers questions over your own documents and shows its work."""
+"""Anabranch answers questions over your own documents and shows its work.
+
+    from anabranch import answer, ingest
+
+    ingest("notes", "notes.corpus")
+    print(answer("When is the boiler serviced?", corpus="notes.corpus")["answer"])
+
+Every name below is made for use in other people's code; what is not listed here may change without notice. Each is
+imported when it is first used, so that `import anabranch` takes no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from anabranch.errors import (
+        AnabranchError,
+        ClientFaultError,
+        CollectionError,
+        CorpusDamagedError,
+        CorpusEmptyError,
+        CorpusLockedError,
+        CorpusNotFoundError,
+        EmbedderMismatchError,
+        IndexDamagedError,
+        MissingExtraError,
+        MissingKeyError,
+        ModelError,
+        OperationError,
+        QuestionError,
+        ReadingError,
+        RequestRefusedError,
+        SettingsError,
+        ThreadStateError,
+        UserError,
+    )
+    from anabranch.ingestion.ingest_report import IngestReport
+    from anabranch.ingestion.pipeline import ingest
+    from anabranch.models.embedder import Embedder
+    from anabranch.models.rerankers import Reranker
+    from anabranch.readers.document import Chunk, Document
+    from anabranch.store.protocol import CorpusReader, Scope
+    from anabranch.store.stores import open_corpus, open_writer
+    from anabranch.store.writer_protocol import CorpusWriter
+    from graph.answer import aanswer, answer, build
+    from graph.retrieval import HybridRetriever, asearch, search
+    from nodes.settings import Context
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AnabranchError",
+    "Chunk",
+    "ClientFaultError",
+    "CollectionError",
+    "Context",
+    "CorpusDamagedError",
+    "CorpusEmptyError",
+    "CorpusLockedError",
+    "CorpusNotFoundError",
+    "CorpusReader",
+    "CorpusWriter",
+    "Document",
+    "Embedder",
+    "EmbedderMismatchError",
+    "HybridRetriever",
+    "IndexDamagedError",
+    "IngestReport",
+    "MissingExtraError",
+    "MissingKeyError",
+    "ModelError",
+    "OperationError",
+    "QuestionError",
+    "ReadingError",
+    "RequestRefusedError",
+    "Reranker",
+    "Scope",
+    "SettingsError",
+    "ThreadStateError",
+    "UserError",
+    "__version__",
+    "aanswer",
+    "answer",
+    "asearch",
+    "build",
+    "ingest",
+    "open_corpus",
+    "open_writer",
+    "search",
+]
+
+_PLACES = {
+    "IngestReport": "anabranch.ingestion.ingest_report",
+    "ingest": "anabranch.ingestion.pipeline",
+    "Embedder": "anabranch.models.embedder",
+    "Reranker": "anabranch.models.rerankers",
+    "Chunk": "anabranch.readers.document",
+    "Document": "anabranch.readers.document",
+    "CorpusReader": "anabranch.store.protocol",
+    "Scope": "anabranch.store.protocol",
+    "open_corpus": "anabranch.store.stores",
+    "open_writer": "anabranch.store.stores",
+    "CorpusWriter": "anabranch.store.writer_protocol",
+    "aanswer": "graph.answer",
+    "answer": "graph.answer",
+    "build": "graph.answer",
+    "HybridRetriever": "graph.retrieval",
+    "asearch": "graph.retrieval",
+    "search": "graph.retrieval",
+    "Context": "nodes.settings",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever has that name
+    if name not in __all__:
+        msg = f"module 'anabranch' has no attribute {name!r}"
+        raise AttributeError(msg)
+    found = globals()[name] = getattr(import_module(_PLACES.get(name, "anabranch.errors")), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,10 +11,10 @@ import typer
 
 from anabranch.chunking.hierarchical_chunker import Sizes
 from anabranch.errors import UserError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
 from graph.answer import graph as answering
-from graph.retrieval import search as searching
+from graph.retrieval import graph as searching
 from nodes.settings import Context
 from nodes.state import CHANNELS, Candidate
 from nodes.support.dependencies import chunks_of

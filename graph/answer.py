@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
@@ -81,3 +82,26 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
 
 
 graph = build().compile(name="answer").with_config(max_concurrency=MAX_CONCURRENCY)
+
+
+def answer(question: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Answer one question.
+
+    Args:
+        question: In words.
+        filters: What the documents have to be like.
+        **settings: As `Context` takes them: `corpus` says where to search, `model` who writes.
+
+    Returns:
+        What `OutputState` lists: the answer, its citations, whether it abstained, what was degraded, the usage.
+
+    Raises:
+        UserError: The question, a setting or the corpus cannot be used.
+        ModelError: No answer could be made without the model that failed.
+    """
+    return graph.invoke(InputState(question=question, filters=filters), context=Context(**settings))
+
+
+async def aanswer(question: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Answer one question, as `answer` does, without blocking the event loop."""
+    return await graph.ainvoke(InputState(question=question, filters=filters), context=Context(**settings))

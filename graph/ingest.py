@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from graph.sync_adapter import both_ways
-from nodes.ingest import ingest
+from nodes.add_documents import add_documents
 from nodes.settings import Context
 
 
@@ -32,9 +32,9 @@ class IngestState(IngestInput, total=False):
 def build() -> StateGraph[IngestState, Context, IngestInput, IngestState]:
     """Wire the ingest graph."""
     builder = StateGraph(IngestState, context_schema=Context, input_schema=IngestInput)
-    builder.add_node("ingest", both_ways(ingest), input_schema=IngestInput)
-    builder.add_edge(START, "ingest")
-    builder.add_edge("ingest", END)
+    builder.add_node("add_documents", both_ways(add_documents), input_schema=IngestInput)
+    builder.add_edge(START, "add_documents")
+    builder.add_edge("add_documents", END)
     return builder
 
 

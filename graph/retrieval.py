@@ -96,7 +96,7 @@ def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> Searc
     return builder
 
 
-search = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY)
+graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY)
 
 
 class HybridRetriever(BaseRetriever):
@@ -120,7 +120,7 @@ class HybridRetriever(BaseRetriever):
 
     def _graph(self) -> CompiledStateGraph[State, Context, InputState, SearchOutput]:
         if not self.retrievers:
-            return search
+            return graph
         return build_search(self.retrievers).compile().with_config(max_concurrency=MAX_CONCURRENCY)
 
     def _options(
@@ -152,3 +152,21 @@ def _documents(found: Mapping[str, Any]) -> list[Document]:
         for candidate in candidates
         if (chunk := texts.get(candidate["id"])) is not None
     ]
+
+
+def search(query: str, **settings: Any) -> list[Document]:  # noqa: ANN401  # as `Context` takes them
+    """Return the passages that a query finds, best first, as LangChain Documents.
+
+    Args:
+        query: In words.
+        **settings: As `Context` takes them: `corpus` says where to search, `top_k` how many are wanted.
+
+    Raises:
+        UserError: The query, a setting or the corpus cannot be used.
+    """
+    return HybridRetriever(settings=settings).invoke(query)
+
+
+async def asearch(query: str, **settings: Any) -> list[Document]:  # noqa: ANN401
+    """Return the passages that a query finds, as `search` does, without blocking the event loop."""
+    return await HybridRetriever(settings=settings).ainvoke(query)

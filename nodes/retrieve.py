@@ -116,7 +116,7 @@ def refuse_unknown(names: Sequence[str], guests: Mapping[str, BaseRetriever] | N
     Raises:
         SettingsError: There is none of that name.
     """
-    known = dict.fromkeys([*ARMS, READER, *(guests or {}), *RETRIEVERS.names])
+    known = [*ARMS, READER, *(guests or {}), *(name for name in RETRIEVERS.names if name not in (guests or {}))]
     for name in names:
         if name not in known:
             msg = f"There is no retriever {name!r}; known here: {', '.join(known)}."

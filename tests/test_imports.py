@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BROKEN = {
     "anabranch/new.py": ["nodes.settings", "nodes.fuse", "prompts", "langgraph.types", "anabranch.cli.app"],
-    "anabranch/store/deep/new.py": ["nodes.state", "anabranch.ingest.pipeline"],
+    "anabranch/store/deep/new.py": ["nodes.state", "anabranch.ingestion.pipeline"],
     "anabranch/text/new.py": ["anabranch.readers.pdf"],
     "nodes/new.py": ["graph.routes", "graph.sync_adapter", "graph.new", "anabranch.cli.app"],
     "prompts/new.py": ["nodes.state", "nodes.fuse"],

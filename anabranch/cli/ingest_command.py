@@ -12,7 +12,7 @@ from anabranch.cli.shared_options import CorpusOption, JsonOption, WaitOption
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
-    from anabranch.ingest.isolation.process_limits import Limits
+    from anabranch.ingestion.isolation.process_limits import Limits
 
 
 def ingest(
@@ -101,7 +101,7 @@ def ingest(
     """
     from anabranch.cli.ingest_view import ingest_shown
     from anabranch.cli.settings_options import context_of
-    from anabranch.ingest.pipeline import ingest as ingest_files
+    from anabranch.ingestion.pipeline import ingest as ingest_files
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
@@ -130,7 +130,7 @@ def ingest(
 
 
 def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
-    from anabranch.ingest.isolation.process_limits import Limits
+    from anabranch.ingestion.isolation.process_limits import Limits
 
     usual = Limits()
     return Limits(

@@ -18,7 +18,7 @@ from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import CorpusEmptyError
-from anabranch.ingest.pipeline import FileRow, IngestReport, Status
+from anabranch.ingestion.pipeline import FileRow, IngestReport, Status
 from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
 

@@ -14,7 +14,7 @@ from anabranch.cli.question_file import read_questions
 from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
-from graph.retrieval import search
+from graph.retrieval import graph as search
 from nodes.settings import Context
 from nodes.state import Candidate, InputState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of

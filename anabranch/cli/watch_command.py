@@ -12,8 +12,8 @@ from anabranch.cli.failures import INTERRUPTED, paragraph
 from anabranch.cli.ingest_view import MAX_FINE, STYLES, counts_of, remark_on
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.errors import CorpusLockedError, OperationError, SettingsError, UserError
-from anabranch.ingest.file_watcher import changes
-from anabranch.ingest.pipeline import FileRow, IngestReport
+from anabranch.ingestion.file_watcher import changes
+from anabranch.ingestion.pipeline import FileRow, IngestReport
 from anabranch.text.normalization import squeeze
 
 AGAIN = 1.0

@@ -13,8 +13,8 @@ from pathlib import Path
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes
 from anabranch.errors import CollectionError, CorpusEmptyError
 from anabranch.evaluation.collection import Collection, checked_against, with_evidence
-from anabranch.ingest.ingest_report import IngestReport, Progress
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.ingest_report import IngestReport, Progress
+from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.store.maintenance import Listed, documents, overview
 

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from anabranch.errors import SettingsError, UserError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from benchmarks.report import for_terminal, regenerated
 from evals.real_model.asking import ROUTES, Result, ask
 from evals.real_model.questions import Question, read_questions, sample

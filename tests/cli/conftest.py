@@ -61,7 +61,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def corpus(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus of three documents, embedded by the bundled MiniLM; read it only."""
-    from anabranch.ingest.pipeline import ingest
+    from anabranch.ingestion.pipeline import ingest
 
     folder = tmp_path_factory.mktemp("home") / "corpus"
     assert ingest([documents], folder).count("added") == len(DOCUMENTS)

@@ -15,8 +15,8 @@ import pymupdf
 import pytest
 
 from tests.cli.conftest import Run
-from tests.ingest.archives.packing import zipped
-from tests.ingest.web.site import page, serving
+from tests.ingestion.archives.packing import zipped
+from tests.ingestion.web.site import page, serving
 from tests.readers.scanned import scan, stand_in
 from tests.servers.calls import Request
 from tests.servers.openai_stub import OpenAIStub

@@ -9,7 +9,7 @@ from anabranch.errors import CollectionError, CorpusNotFoundError
 from anabranch.evaluation.collection import read_collection, with_evidence
 from anabranch.evaluation.evidence_patterns import NOWHERE, judged, whole_documents
 from anabranch.evaluation.queries import gold_of
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from tests.evaluation.made import write_lines
 
 NOVEL = "\n\n".join(

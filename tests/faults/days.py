@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.index.manifest import leftovers as unneeded
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.maintenance import verify

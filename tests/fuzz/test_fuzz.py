@@ -24,7 +24,7 @@ from langgraph.errors import InvalidUpdateError
 from pydantic import ValidationError
 
 from anabranch.errors import AnabranchError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from nodes.settings import Context
 from nodes.state import State
 from nodes.support.settings_precedence import in_force

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from tests.conftest import REPOSITORY
 
 

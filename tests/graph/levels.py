@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from tests.graph.replies import step_of
 from tests.servers.openai_stub import OpenAIStub
 

@@ -218,7 +218,7 @@ async def test_every_fusion(fusion: str, river: str) -> None:
 async def test_a_quote_is_cited_with_its_own_page(tmp_path: Path) -> None:
     import pymupdf
 
-    from anabranch.ingest.pipeline import ingest
+    from anabranch.ingestion.pipeline import ingest
 
     with pymupdf.open() as pdf:
         for name, year in (("Alder", 1801), ("Birch", 1802), ("Cedar", 1803)):
@@ -231,7 +231,7 @@ async def test_a_quote_is_cited_with_its_own_page(tmp_path: Path) -> None:
 
 
 async def test_a_documents_own_references_do_not_become_citations(tmp_path: Path) -> None:
-    from anabranch.ingest.pipeline import ingest
+    from anabranch.ingestion.pipeline import ingest
 
     (tmp_path / "paper.md").write_text(
         "# Otters\n\nOtters sleep on their backs in kelp [12], as Marlowe showed [3, 7].\n"

@@ -13,8 +13,8 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.errors import CorpusEmptyError, QuestionError
-from anabranch.ingest.pipeline import ingest
-from graph.retrieval import search
+from anabranch.ingestion.pipeline import ingest
+from graph.retrieval import graph as search
 from nodes.begin import MAX_QUESTION_CHARS
 from nodes.settings import Context
 from nodes.state import InputState

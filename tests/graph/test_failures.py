@@ -45,7 +45,7 @@ async def test_a_corpus_that_is_not_there(tmp_path: Path) -> None:
 
 
 async def test_a_corpus_with_nothing_in_it(tmp_path: Path) -> None:
-    from anabranch.ingest.pipeline import ingest
+    from anabranch.ingestion.pipeline import ingest
 
     (tmp_path / "empty").mkdir()
     ingest([tmp_path / "empty"], tmp_path / "corpus")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of

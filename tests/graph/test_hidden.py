@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Arm, CorpusReader, Scope
 from anabranch.store.stores import open_corpus
 from nodes.settings import Context

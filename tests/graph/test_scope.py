@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from graph.answer import build
 from nodes.settings import Context
 from tests.graph.replies import model

@@ -9,7 +9,7 @@ import pytest
 from langgraph.graph import StateGraph
 
 from graph.retrieval import build as build_retrieval
-from graph.retrieval import search as graph
+from graph.retrieval import graph
 from nodes.settings import Context
 from nodes.state import InputState
 from tests.cli.conftest import corpus, documents  # noqa: F401  # fixtures

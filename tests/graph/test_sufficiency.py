@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, rounds_of, step_of

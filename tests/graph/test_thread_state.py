@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from anabranch.errors import SettingsError, ThreadStateError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import build
 from tests.graph.replies import model

@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_json import result_of
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, passages_in

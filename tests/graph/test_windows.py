@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import SettingsError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus

@@ -54,13 +54,13 @@ class Letters:
 """
 
 INGEST = """
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 assert ingest(["documents"], "corpus"{options}).count("added") == 2
 """
 
 SEARCH = """
 import asyncio, json
-from graph.retrieval import search
+from graph.retrieval import graph as search
 from nodes.settings import Context
 state = asyncio.run(search.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
 step = next(step for step in state["trace"] if step["node"] == {node!r})

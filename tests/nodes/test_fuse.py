@@ -8,7 +8,7 @@ import pytest
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.store.local_reader import LocalReader
-from graph.retrieval import search as graph
+from graph.retrieval import graph
 from nodes.settings import Context
 from nodes.state import InputState
 from tests.graph.conftest import river  # noqa: F401  # fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus

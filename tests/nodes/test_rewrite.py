@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph.retrieval import search as graph
+from graph.retrieval import graph
 from nodes.rewrite import DERIVED_WEIGHT
 from nodes.settings import Context
 from nodes.state import InputState

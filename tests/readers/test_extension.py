@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from anabranch.errors import ReadingError
-from anabranch.ingest.web.content_type import extension_of
+from anabranch.ingestion.web.content_type import extension_of
 from anabranch.readers import READERS, read
-from tests.ingest.ingest_runs import take_in
+from tests.ingestion.ingest_runs import take_in
 
 MODULE = """
 import os

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.rerankers.llm.rerank_calls import judge_all
 from anabranch.models.usage import Meter, metered

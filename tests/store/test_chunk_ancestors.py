@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
 from anabranch.store.chunk_ancestors import ancestry_of
 from anabranch.store.local_reader import LocalReader

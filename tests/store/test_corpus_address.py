@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from anabranch.errors import UserError
-from anabranch.ingest.file_watcher import changes
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.file_watcher import changes
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.export import export_corpus, import_corpus
 from anabranch.store.maintenance import compact, documents, examine, overview, rebuild, remove, repair, verify

@@ -21,7 +21,7 @@ from anabranch.errors import (
     CorpusNotFoundError,
     EmbedderMismatchError,
 )
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store import corpus_handles as opening
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import checksum_watch as integrity

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import SettingsError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.corpus_language import SAMPLE, language_of

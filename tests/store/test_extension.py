@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import SettingsError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.store.memory import forget
 from anabranch.store.protocol import FullScores, Outlines, Scope, TermStatistics

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.ingest.directory_walk import FoundFile, identity_of
+from anabranch.ingestion.directory_walk import FoundFile, identity_of
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 

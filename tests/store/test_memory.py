@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CorpusNotFoundError, SettingsError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store import memory
 from anabranch.store.memory import forget
 from anabranch.store.protocol import FullScores, Scope
@@ -115,7 +115,7 @@ async def test_words_of_a_german_corpus_are_stemmed_in_german(tmp_path: Path) ->
 
 def test_the_library_does_not_need_pytest() -> None:
     code = (
-        "import sys, anabranch.store.stores as stores, anabranch.ingest.pipeline, graph.answer\n"
+        "import sys, anabranch.store.stores as stores, anabranch.ingestion.pipeline, graph.answer\n"
         "[stores.STORES.get(name) for name in stores.STORES.names]\n"
         "sys.exit('pytest' in sys.modules)"
     )

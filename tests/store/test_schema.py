@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import CorpusDamagedError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store import schema
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.maintenance import compact, examine, overview, rebuild, remove, repair, verify

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CorpusLockedError, SettingsError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import rebuild, remove
 from anabranch.store.write_lock import holder, writing
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
 from anabranch.retrieval.fusion import fuse

@@ -11,7 +11,7 @@ from weakref import ref
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store import corpus_handles
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import last_opened, open_corpus

@@ -12,7 +12,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 
 WORDS = [
     "heron",

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusLockedError, EmbedderMismatchError, SettingsError, UserError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.export import ImportReport, export_corpus, import_corpus
 from anabranch.store.export import corpus_import as importing
 from anabranch.store.export.json_lines import line_of, record_of

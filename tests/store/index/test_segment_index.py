@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anabranch.errors import EmbedderMismatchError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.index import segment_merger as draft
 from anabranch.store.index.manifest import current
 from anabranch.store.index.segment_index import Index, seen, spread

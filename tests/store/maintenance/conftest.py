@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 

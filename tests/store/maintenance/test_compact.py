@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_folder import size_of
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.maintenance import compact, remove, verify

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.index.manifest import current
 from anabranch.store.maintenance import rebuild, remove, verify
 from anabranch.store.protocol import Scope

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError, UserError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance import compact, remove, verify
 from anabranch.store.stores import open_corpus
 from tests.store.maintenance.conftest import Sources

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from anabranch.errors import CorpusDamagedError, CorpusLockedError, CorpusNotFoundError
-from anabranch.ingest.pipeline import ingest
+from anabranch.ingestion.pipeline import ingest
 from anabranch.store.index.manifest import current, read_manifest, segment_home
 from anabranch.store.maintenance import examine, repair, verify
 from anabranch.store.maintenance.repair import TORN

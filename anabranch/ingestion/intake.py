@@ -1,0 +1,217 @@
+"""Takes files into the database: has them read ahead by other processes, embeds and commits what comes, in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from anabranch.chunking.hierarchical_chunker import Sizes, grow
+from anabranch.errors import ReadingError
+from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
+from anabranch.ingestion.directory_walk import FoundFile
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status
+from anabranch.ingestion.interrupts import undisturbed
+from anabranch.ingestion.isolation.process_limits import Limits
+from anabranch.ingestion.isolation.process_pool import ReaderPool
+from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
+from anabranch.ingestion.isolation.worker_protocol import Setup
+from anabranch.ingestion.source_names import Names
+from anabranch.ingestion.sources import Gathered
+from anabranch.ingestion.tally import Tally
+from anabranch.ingestion.write_batch import Batch, Finished, Refused
+from anabranch.models.embedder import Embedder
+from anabranch.readers import PLAIN, ReadOptions
+from anabranch.readers.document import Failure
+from anabranch.store.records import Grown, content_digest, digest_of
+from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.text.normalization import storable
+
+MOST_NOTES = 100
+"""About one file."""
+
+_MOVING = "it changed while it was read; the next run reads it again"
+
+
+class Intake:
+    """One run over one corpus."""
+
+    def __init__(
+        self,
+        writer: CorpusWriter,
+        embedder: Embedder,
+        sizes: Sizes,
+        access: Sequence[str],
+        report: IngestReport,
+        progress: Progress,
+        options: ReadOptions = PLAIN,
+        *,
+        limits: Limits | None = None,
+    ) -> None:
+        """Take what the run needs; `report` is filled in as it goes."""
+        self._writer = writer
+        self._embedder = embedder
+        self._sizes = sizes
+        self._report = report
+        self._progress = progress
+        # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
+        self._pool = ReaderPool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
+        self._check = ChangeCheck(writer, access)
+        self._batch = Batch(writer, embedder, report, progress)
+        self._names = Names(writer)
+        self._tally = Tally()
+        self._files: dict[str, Arrival] = {}
+        self._done = 0
+
+    def take(self, found: Gathered) -> None:
+        """Take in files, in order; one that cannot be read is reported and stops nothing."""
+        is_first = True
+        with self._pool:
+            for file, parts in self._pool.read(self._due(found)):
+                self._progress("files", self._done, len(found), file.source)
+                if is_first and self._pool.processes:
+                    self._load()
+                is_first = False
+                self._take_file(file, parts)
+                file.found.discard()
+                self._done += 1
+        self._commit()
+        self._progress("files", len(found), len(found), "")
+
+    def keep(self) -> None:
+        """Commit what a run that was stopped has embedded."""
+        self._write()
+
+    def prune(self, found: Gathered) -> None:
+        """Remove the documents of files that are gone from the folders and archives that were gone through."""
+        for file in list(self._writer.files()):
+            if found.is_missing(file.path):
+                documents = self._writer.remove_file(file.path)
+                self._tally.remove(FileRow(file.source, "removed", "the file is gone", documents))
+
+    def tell(self, found: Gathered) -> None:
+        """Put the rows into the report, in the order of the files, and how many files it has nothing to say of."""
+        self._report.rows = self._tally.rows()
+        self._report.left = len(found) - self._tally.settled
+
+    def _due(self, found: Gathered) -> Iterator[Arrival]:
+        """Yield the files that have to be read and report the others; this runs ahead of the reading."""
+        for number, item in enumerate(found):
+            if isinstance(item, Failure):
+                self._tally.fail(number, storable(item.source), item.reason, item.message)
+            elif arrival := self._looked_at(number, item, found.folders):
+                yield arrival
+                continue
+            else:
+                item.discard()
+            self._done += 1
+            self._progress("files", self._done, len(found), storable(item.source))
+
+    def _looked_at(self, number: int, found: FoundFile, folders: Collection[Path]) -> Arrival | None:
+        try:
+            seen = self._check.look(number, found, folders)
+        except OSError as error:
+            self._tally.fail(number, storable(found.source), "unreadable", error.strerror or str(error))
+            return None
+        if isinstance(seen, Unchanged):
+            if seen.is_refreshed:
+                self._batch.refresh(seen.record)
+            self._tally.add(number, FileRow(seen.record.source, "unchanged", "", seen.documents, seen.chunks))
+            return None
+        return seen
+
+    def _load(self) -> None:
+        """Load a local model while another process reads the first file."""
+        load: Any = getattr(self._embedder, "load", None)
+        if load is not None:
+            load()
+
+    def _take_file(self, file: Arrival, parts: Iterator[FilePart]) -> None:
+        self._files[file.record.path] = file
+        try:
+            for part in self._timed(parts):
+                if isinstance(part, Failure):
+                    file.failures += 1
+                    self._tally.fail_part(file.number, file.source, part.source, part.reason, part.message)
+                    continue
+                # Before the next document, not after this one: a file of one document is committed with its record.
+                self._commit_if_full()
+                self._take_document(part, file)
+        except ReadingError as error:
+            self._tally.fail(file.number, file.source, error.reason, error.message)
+        else:
+            self._finish(file)
+
+    def _timed(self, parts: Iterator[FilePart]) -> Iterator[FilePart]:
+        """Yield the parts, and count the time spent waiting for them."""
+        timings = self._report.timings
+        while True:
+            began = time.perf_counter()
+            try:
+                part = next(parts, None)
+            finally:
+                timings["reading"] = timings.get("reading", 0.0) + time.perf_counter() - began
+            if part is None:
+                return
+            yield part
+
+    def _take_document(self, part: ChunkedDocument, file: Arrival) -> None:
+        path, facts = file.record.path, {**file.found.metadata, **part.document.metadata}
+        document = replace(part.document, access=part.document.access or file.record.access, metadata=facts)
+        document = self._names.named(document, path)
+        for note in document.notes[: MOST_NOTES - len(file.notes)]:
+            file.notes[note] = None
+        doc_id, digest = digest_of(document.source), content_digest(document)
+        if not self._writer.see(path, doc_id):
+            why = "the name occurs twice in the file; the first one counts"
+            file.failures += 1
+            self._tally.fail_part(file.number, file.source, document.source, "duplicate", why)
+            return
+        if self._writer.holds(doc_id, digest, path):
+            return
+        tree = part.tree or grow(document, self._embedder, self._sizes)
+        if not self._batch.has_room(tree):
+            self._commit()
+        file.changed += 1
+        self._names.wait(document.source, path)
+        self._batch.add(Grown(document, tree, digest, path))
+
+    def _finish(self, file: Arrival) -> None:
+        record = file.record
+        is_moving = file.has_changed()
+        if is_moving:
+            file.notes[_MOVING] = None
+        if is_moving or file.failures:
+            # Read again each time: what is wrong must not fall silent. And which document an unreadable part was,
+            # nobody can say; so none is taken for gone.
+            record = record.unread()
+        self._batch.finish(record)
+        self._commit_if_full()
+
+    def _commit_if_full(self) -> None:
+        if self._batch.is_full:
+            self._commit()
+
+    def _commit(self) -> None:
+        self._batch.embed()
+        self._write()
+
+    def _write(self) -> None:
+        with undisturbed():  # what is committed is told of
+            self._tell(*self._batch.write())
+
+    def _tell(self, finished: Sequence[Finished], refused: Sequence[Refused]) -> None:
+        for document in refused:
+            file = self._files[document.path]
+            file.failures += 1
+            file.changed -= 1
+            self._tally.fail_part(file.number, file.source, document.source, "broken", document.why)
+        for done in finished:
+            file = self._files.pop(done.path)
+            changes = file.changed + done.removed
+            status: Status = ("updated" if changes else "unchanged") if file.is_known else "added"
+            row = FileRow(file.source, status, "", done.documents, done.chunks, tuple(file.notes))
+            self._tally.add(file.number, row)
+        self._names.committed()

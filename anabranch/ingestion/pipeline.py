@@ -1,0 +1,163 @@
+"""From files to a corpus: add, update and remove exactly what changed.
+
+Each document is committed whole; the indexes are made afterwards from what is committed. Whatever stops the run (a bad
+file, Ctrl-C, a kill), what was committed stays and the corpus opens.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
+from anabranch.errors import EmbedderMismatchError, SettingsError
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status
+from anabranch.ingestion.intake import Intake
+from anabranch.ingestion.isolation.process_limits import Limits
+from anabranch.ingestion.sources import gathered
+from anabranch.models.embedder import Embedder
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
+from anabranch.readers import PLAIN, ReadOptions
+from anabranch.store.corpus_address import StrPath, folder_of, path_of, paths_of, scheme_of
+from anabranch.store.stores import open_writer
+from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.text.stemmer import checked_language
+
+__all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
+
+
+def ingest(
+    paths: StrPath | Iterable[StrPath],
+    corpus: StrPath,
+    *,
+    embedder: str = "",
+    base_url: str | None = None,
+    sizes: Sizes | None = None,
+    language: str = "",
+    access: Sequence[str] = (),
+    prune: bool = True,
+    archives: bool = False,
+    follow_links: bool = False,
+    private_urls: bool = False,
+    inside: StrPath | None = None,
+    options: ReadOptions = PLAIN,
+    limits: Limits | None = None,
+    wait: float = 0.0,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Take files, folders and web pages into a corpus, creating it where it is missing.
+
+    Args:
+        paths: Files, folders to walk, and addresses of web pages, one or several. An address is text that begins with
+            http:// or https://; a `Path` never is one.
+        corpus: Folder of the corpus, or its address in another store (`anabranch.store.stores`).
+        embedder: How to embed (see `load_embedder`); empty for what the corpus was made with, 'minilm' for a new one.
+        base_url: OpenAI-compatible server of an 'openai:' embedder.
+        sizes: Tokens of root, middle and leaf; None for what the corpus was made with, 2048/512/128 for a new one.
+        language: Of the Snowball stemmers, or 'none'; the keyword index is made anew where the corpus had another one.
+            Empty for the one it has; a new corpus's is told from its documents.
+        access: Access tags of the documents taken in. Empty leaves files that are in the corpus the tags they were
+            taken in with. A new file then takes those of a file with the same content that is gone, which was renamed,
+            and a new archive member all those of the other members; everybody may read any other new file, and the
+            report says so where files beside it have tags. A JSONL line with tags of its own keeps to those.
+        prune: Remove documents whose file is gone from the folders given, or from an archive that was opened.
+        archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.
+        follow_links: Follow symbolic links to places outside the folders given.
+        private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
+        inside: A folder that `paths` count from, and out of which none of them may lead; no page is fetched then. For
+            callers who must not read other files of this machine.
+        options: How files are read: passwords, OCR.
+        limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
+        wait: Seconds to wait for another process that writes.
+        progress: Told how far it is.
+
+    Raises:
+        UserError: A path does not exist, is a corpus or leads out, an address is not one of the web, or the embedder or
+            the sizes are not those of the corpus; the corpus is a folder of other files; or there is no stemmer for the
+            language.
+        CorpusLockedError: Another process is writing.
+        ModelError: A hosted embedder failed; what was committed before is kept and indexed.
+        OperationError: The disk is full, or fails.
+    """
+    began = time.perf_counter()
+    if sizes is not None:
+        sizes = checked_sizes(sizes)
+    if embedder:
+        load_embedder(embedder, base_url)
+    if language:
+        checked_language(language)
+    report = IngestReport()
+    progress = progress if progress is not None else _silent
+    opening = open_writer(corpus, wait=wait)  # an address of no store is refused before anything is looked for
+    asked = gathered(
+        paths_of(paths),
+        skip=(folder_of(corpus),) if scheme_of(corpus) == "file" else (),
+        archives=archives,
+        follow_links=follow_links,
+        private_urls=private_urls,
+        inside=None if inside is None else path_of(inside),
+    )
+    with asked as found, opening as writer:
+        settled = _settle(writer, embedder, base_url, sizes, language)
+        intake = Intake(writer, *settled, access, report, progress, options, limits=limits)
+        is_done = False
+        try:
+            intake.take(found)
+            if prune:
+                intake.prune(found)
+            is_done = True
+        except KeyboardInterrupt:
+            report.interrupted = True
+            intake.keep()
+        finally:
+            intake.tell(found)
+            _publish(writer, report, progress, quick=not is_done)
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, quick: bool) -> None:
+    """Index what is committed; a Ctrl-C that comes now is kept in mind, a second one is obeyed."""
+    try:
+        writer.publish(quick=quick, progress=partial(progress, "index"))
+    except KeyboardInterrupt:
+        report.interrupted = True
+        writer.publish(quick=True)
+
+
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the protocol names them
+    """Show nothing."""
+
+
+def _settle(
+    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None, language: str
+) -> tuple[Embedder, Sizes]:
+    """Return the embedder and the sizes of this corpus; the first run decides them.
+
+    Raises:
+        EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
+        SettingsError: Other sizes were asked for.
+    """
+    spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
+    base_url = base_url or writer.meta("base_url") or None
+    known = writer.meta("sizes")
+    chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
+    embedder = load_embedder(spec, base_url)
+    if not writer.is_empty():
+        if writer.meta("embedder") != embedder.name:
+            msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {embedder.name!r}."
+            hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
+            raise EmbedderMismatchError(msg, hint=hint)
+        if known and list(chosen) != json.loads(known):
+            msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
+            raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")
+    facts = {
+        "embedder": embedder.name,
+        "spec": settled_spec(spec),
+        "base_url": base_url or "",
+        "sizes": json.dumps(chosen),
+    }
+    writer.keep_meta({**facts, "language": language} if language else facts)
+    return embedder, chosen

@@ -1,0 +1,146 @@
+"""Everything that a run takes in: files of folders, members of archives, pages of the web.
+
+Copies (pages, members) are made one at a time, when they are asked for, in a temporary folder that goes with the run.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anabranch.errors import ReadingError
+from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
+from anabranch.readers.document import Failure
+from anabranch.store.file_identity import archives_of, is_gone, is_url
+from anabranch.text.normalization import storable
+
+if TYPE_CHECKING:
+    from anabranch.ingestion.web import Fetcher
+
+
+class Gathered:
+    """What was asked for, one file after the other; to be gone through once.
+
+    Yields `FoundFile` for a file, and `Failure` for what cannot be had: a page that does not answer, a member with a
+    password. Whoever takes a file in calls its `discard` once it has been read. The length is what is known so far; it
+    grows with each archive that is opened.
+    """
+
+    def __init__(
+        self, walked: Walked, urls: Sequence[str], folder: Path, *, archives: bool, fetcher: Fetcher | None
+    ) -> None:
+        """Take what was found, and who fetches pages if there are any; copies go into `folder`."""
+        self._walked = walked
+        self._urls = urls
+        self._folder = folder
+        self._archives = archives
+        self._fetcher = fetcher
+        self._known = len(walked.files) + len(urls)
+        self._here: set[str] = set()
+        self._read_whole: set[str] = set()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that are gone through, resolved."""
+        return self._walked.folders
+
+    def __len__(self) -> int:
+        return self._known
+
+    def __iter__(self) -> Iterator[FoundFile | Failure]:
+        from anabranch.ingestion.archives import is_archive
+
+        for found in self._walked.files:
+            self._here.add(identity_of(found))
+            if not is_archive(found.path.name) or not _is_file(found.path):
+                yield found
+            elif self._archives:
+                yield from self._members(found)
+            else:
+                yield Failure(found.source, "unsupported", "It is an archive, and is opened only with --archives.")
+        if self._fetcher is not None:
+            yield from (self._page(url, self._fetcher) for url in self._urls)
+
+    def is_missing(self, identity: str) -> bool:
+        """Tell, after the last file, whether something that the corpus knows is gone from what was gone through.
+
+        True for a file below one of the folders that does not exist any more, and for a member that is not in its
+        archive any more. False for everything elsewhere, and for every web page.
+        """
+        if identity in self._here:
+            return False
+        if any(archive in self._read_whole for archive in archives_of(identity)):
+            return True
+        path = Path(identity)
+        below = any(path.is_relative_to(storable(str(folder))) for folder in self._walked.folders)
+        return below and is_gone(identity)
+
+    def _members(self, found: FoundFile) -> Iterator[FoundFile | Failure]:
+        from anabranch.ingestion.archives import members
+
+        whole, archive = True, identity_of(found)
+        self._known -= 1
+        for item in members(found, self._folder):
+            self._known += 1
+            if item.source == found.source:
+                whole = False
+            # A member that cannot be read today is there all the same.
+            self._here.add(storable(f"{archive}{item.source.removeprefix(found.source)}"))
+            yield item
+        if whole:
+            self._read_whole.add(archive)
+
+    def _page(self, url: str, fetcher: Fetcher) -> FoundFile | Failure:
+        own = Path(tempfile.mkdtemp(dir=self._folder))
+        try:
+            path = fetcher.fetch(url, own)
+        except ReadingError as error:
+            return Failure(url, error.reason, str(error))
+        return FoundFile(path, url, identity=url, is_copy=True, metadata={"url": url})
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # whoever looks at it says why
+        return False
+
+
+@contextmanager
+def gathered(
+    paths: Sequence[Path | str],
+    *,
+    skip: Collection[Path] = (),
+    archives: bool = False,
+    follow_links: bool = False,
+    private_urls: bool = False,
+    inside: Path | None = None,
+) -> Iterator[Gathered]:
+    """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
+
+    Args:
+        paths: Files, folders to walk, and addresses of web pages (as text; a `Path` is never an address).
+        skip: Left out with all that is below it.
+        archives: Open archives (ZIP, tar) and take in what is in them.
+        follow_links: Follow symbolic links out of the folders.
+        private_urls: Whether pages may come from addresses of one's own network.
+        inside: Where `paths` count from, and what none of them may lead out of; no page is fetched then.
+
+    Raises:
+        UserError: A path does not exist or leads out, or an address is not one of the web.
+    """
+    asked = [path for path in paths if inside is None and isinstance(path, str) and is_url(path)]
+    files = [Path(path) for path in paths if path not in asked]
+    walked = survey(files, skip, follow_links=follow_links, inside=inside)
+    urls, fetcher = _web(asked, private=private_urls) if asked else ([], None)
+    with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or urls else nullcontext("") as folder:
+        yield Gathered(walked, urls, Path(folder), archives=archives, fetcher=fetcher)
+
+
+def _web(asked: Sequence[str], *, private: bool) -> tuple[list[str], Fetcher]:
+    from anabranch.ingestion.web import Fetcher, parsed
+
+    return list(dict.fromkeys(str(parsed(url)) for url in asked)), Fetcher(private=private)

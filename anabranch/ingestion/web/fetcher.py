@@ -1,0 +1,214 @@
+"""Bring one page of the web into a file: each redirect checked like the first address, everything bounded."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+import httpcore
+import httpx
+
+from anabranch.errors import ReadingError, UserError
+from anabranch.ingestion.web.content_type import extension_of, recoded
+from anabranch.ingestion.web.ssrf_guard import Resolver, parsed, permitted, system_addresses
+from anabranch.ingestion.web.transport import Deadline, Pinned, asked
+
+_UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PIECE = 1 << 16
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+"""`wbits` of zlib."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What one page may cost.
+
+    Attributes:
+        size: Bytes, of what the server sends and of what that unpacks to.
+        seconds: For everything, redirects included; looking the name up is bounded by the system.
+        idle: Seconds without a byte.
+        redirects: How often the server may point elsewhere.
+    """
+
+    size: int = 100_000_000
+    seconds: float = 120.0
+    idle: float = 20.0
+    redirects: int = 5
+
+
+class Fetcher:
+    """Fetches pages by one set of rules."""
+
+    def __init__(
+        self,
+        *,
+        private: bool = False,
+        limits: FetchLimits | None = None,
+        resolve: Resolver = system_addresses,
+        network: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        """Take the rules.
+
+        Args:
+            private: Whether addresses of one's own network are permitted. Even then a page outside leads to none.
+            limits: What one page may cost.
+            resolve: Looks names up.
+            network: Opens sockets, to addresses only.
+        """
+        self._private = private
+        self._limits = limits or FetchLimits()
+        self._resolve = resolve
+        self._network = network or httpcore.SyncBackend()
+
+    def fetch(self, address: str, folder: Path) -> Path:
+        """Write what is at an address into a folder, as a file whose extension says what it is; return the file.
+
+        Raises:
+            UserError: The address is not one of the web (see `parsed`).
+            ReadingError: `refused` (not a public address, or a redirect that leads to none), `unreachable` (no such
+                name, no connection, too slow, an error of the server), `too_large`, `broken` (it breaks off),
+                `unsupported` (a kind of file that no reader knows), `empty`.
+        """
+        deadline = Deadline(self._limits.seconds)
+        url, private = parsed(address), self._private
+        for _ in range(self._limits.redirects + 1):
+            addresses, reach = permitted(url.raw_host.decode("ascii"), self._resolve, private=private)
+            pinned = Pinned(addresses, deadline, self._network)
+            with _explained(url, deadline, self._limits.idle), asked(url, pinned, idle=self._limits.idle) as response:
+                target = _location(response)
+                if target is None:
+                    return self._kept(response, url, folder)
+            url, private = _next(url, target), private and reach == "private"
+        msg = f"{address!r} leads on more than {self._limits.redirects} times."
+        raise ReadingError(msg, reason="refused", hint="Open it in a browser and give the address where it ends.")
+
+    def _kept(self, response: httpcore.Response, url: httpx.URL, folder: Path) -> Path:
+        kind = _header(response, b"content-type")
+        path = folder / f"{_stem(url)}{extension_of(kind, url)}"
+        with path.open("xb") as file:
+            for piece in _body(response, str(url), self._limits.size):
+                file.write(piece)
+        if path.stat().st_size == 0:
+            raise ReadingError(f"{str(url)!r} has no content.", reason="empty")
+        return recoded(path, kind)
+
+
+def _next(url: httpx.URL, location: str) -> httpx.URL:
+    try:
+        found = parsed(str(url.join(location)))
+    except (httpx.InvalidURL, UserError, ValueError) as error:
+        said = error.message if isinstance(error, UserError) else str(error)
+        raise ReadingError(f"{str(url)!r} leads to where it may not: {said}", reason="refused") from error
+    if url.scheme == "https" and found.scheme != "https":
+        msg = f"{str(url)!r} leads from https to http, where everybody on the way can change it."
+        raise ReadingError(msg, reason="refused")
+    return found
+
+
+def _stem(url: httpx.URL) -> str:
+    """Return a name for the file: it becomes the title of a page without one."""
+    name = PurePosixPath(unquote(url.path)).stem or url.raw_host.decode("ascii")
+    return _UNSAFE_IN_NAMES.sub(" ", name).strip(" .")[:80] or "page"
+
+
+@contextmanager
+def _explained(url: httpx.URL, deadline: Deadline, idle: float) -> Iterator[None]:
+    """Turn what httpcore raises into an error that says what happened."""
+    try:
+        yield
+    except httpcore.TimeoutException as error:
+        why = f"took longer than {deadline.seconds:g} s" if deadline.is_over else f"was silent for {idle:g} s"
+        raise ReadingError(f"{str(url)!r} {why}.", reason="unreachable") from error
+    except httpcore.RemoteProtocolError as error:
+        raise ReadingError(f"{str(url)!r} breaks off, or is no HTTP: {error}.", reason="broken") from error
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise ReadingError(f"{str(url)!r} cannot be reached: {error}.", reason="unreachable") from error
+
+
+def _header(response: httpcore.Response, name: bytes) -> str:
+    """Return a header by its name in lower case, empty where it is missing."""
+    return next((value.decode("latin-1") for key, value in response.headers if key.lower() == name), "")
+
+
+def _location(response: httpcore.Response) -> str | None:
+    """Return where a response leads on to; None for one that holds a page.
+
+    Raises:
+        ReadingError: `unreachable` for an error of the server.
+    """
+    target = _header(response, b"location")
+    if response.status in _REDIRECTS and target:
+        return target
+    if response.status != 200:
+        raise ReadingError(f"The server answered {response.status}.", reason="unreachable")
+    return None
+
+
+def _body(response: httpcore.Response, url: str, most: int) -> Iterator[bytes]:
+    """Yield the bytes of the page, unpacked; at most `most` of them, and of what was sent, too.
+
+    Raises:
+        ReadingError: `too_large`, as soon as that is known; `broken` or `unsupported` (see `decoded`).
+    """
+    said = _header(response, b"content-length")
+    if said.isdecimal() and said.isascii() and int(said) > most:
+        raise _too_large(url, most)
+    sent = _counted(response.iter_stream(), url, most)
+    yield from _counted(decoded(sent, _header(response, b"content-encoding")), url, most)
+
+
+def _counted(pieces: Iterable[bytes], url: str, most: int) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > most:
+            raise _too_large(url, most)
+        yield piece
+
+
+def _too_large(url: str, most: int) -> ReadingError:
+    return ReadingError(f"{url!r} is larger than {most} bytes.", reason="too_large")
+
+
+def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Yield the bytes behind a Content-Encoding, never more than 64 KiB at once, however well they were packed.
+
+    Raises:
+        ReadingError: `unsupported` for an encoding that was not asked for, `broken` for damaged or truncated data.
+    """
+    name = encoding.strip().lower()
+    if name in ("", "identity"):
+        yield from pieces
+    elif name in ("gzip", "x-gzip"):
+        yield from _inflated(pieces, _GZIP)
+    elif name == "deflate":
+        yield from _inflated(pieces, None)
+    else:
+        msg = f"The server packed the page as {encoding[:50]!r}, which was not asked for."
+        raise ReadingError(msg, reason="unsupported")
+
+
+def _inflated(pieces: Iterable[bytes], wbits: int | None) -> Iterator[bytes]:
+    stream = zlib.decompressobj(wbits) if wbits is not None else None
+    try:
+        for piece in pieces:
+            data = piece
+            while data:
+                if stream is None:  # some servers mean the bare stream by `deflate`, some the one with a header
+                    stream = zlib.decompressobj(_ZLIB if data[0] & 0x0F == 8 else _RAW)
+                if stream.eof:  # gzip files may be one after the other
+                    stream = zlib.decompressobj(wbits or _ZLIB)
+                yield stream.decompress(data, _PIECE)
+                data = stream.unconsumed_tail or stream.unused_data
+        if stream is not None:
+            yield stream.flush()
+    except zlib.error as error:
+        raise ReadingError(f"The page is not packed as its server says: {error}.", reason="broken") from error
+    if stream is not None and not stream.eof:
+        raise ReadingError("The page breaks off before its end.", reason="broken")

@@ -1,0 +1,69 @@
+"""The names that other people's code may import: each is there, says what it is, and the first steps work with them."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anabranch
+from anabranch import errors
+
+
+@pytest.mark.parametrize("name", anabranch.__all__)
+def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
+    found = getattr(anabranch, name)
+    assert name == "__version__" or inspect.getdoc(found)
+
+
+def test_the_list_is_in_order_and_nothing_else_is_offered() -> None:
+    assert anabranch.__all__ == sorted(set(anabranch.__all__))
+    assert dir(anabranch) == anabranch.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = anabranch.nothing
+
+
+def test_whatever_is_raised_can_be_caught_by_name() -> None:
+    raised = {name for name, value in inspect.getmembers(errors, inspect.isclass) if issubclass(value, Exception)}
+    assert raised <= set(anabranch.__all__)
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    code = "import sys, anabranch; print([m for m in ('langgraph', 'numpy', 'pydantic', 'graph') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_module_below_does_not_hide_a_function_of_the_same_name() -> None:
+    code = "import anabranch.ingestion.pipeline, anabranch; from anabranch import ingest; print(callable(ingest))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
+async def test_the_first_steps(tmp_path: Path) -> None:
+    from anabranch import Context, HybridRetriever, aanswer, asearch, ingest, open_corpus
+
+    (tmp_path / "weir.md").write_text("# Weir\n\nThe Halden weir was built by Ida Marrow in 1931.\n")
+    corpus = tmp_path / "corpus"
+    assert ingest(tmp_path / "weir.md", corpus).count("added") == 1
+    assert (await (await open_corpus(corpus)).info()).documents == 1
+    found = await asearch("Who built the weir?", corpus=corpus)
+    assert "Ida Marrow" in found[0].page_content
+    assert found[0].metadata["source"].endswith("weir.md")
+    retriever = HybridRetriever(settings={"corpus": str(corpus), "top_k": 1})
+    assert [document.id for document in await retriever.ainvoke("Who built the weir?")] == [found[0].id]
+    state = await aanswer("Who built the Halden weir?", corpus=corpus)
+    assert "Ida Marrow" in state["answer"]
+    assert Context(corpus=corpus).corpus == str(corpus)
+
+
+def test_the_same_without_an_event_loop(tmp_path: Path) -> None:
+    from anabranch import answer, ingest, search
+
+    (tmp_path / "weir.md").write_text("# Weir\n\nThe Halden weir was built by Ida Marrow in 1931.\n")
+    ingest(tmp_path / "weir.md", tmp_path / "corpus")
+    assert "Ida Marrow" in search("Who built the weir?", corpus=tmp_path / "corpus")[0].page_content
+    assert answer("Who built the Halden weir?", corpus=tmp_path / "corpus")["citations"][0]["verified"]
