@@ -34,10 +34,10 @@ from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalI
 from nodes.support.dependencies import MAX_CONCURRENCY
 from nodes.support.tracing import traced
 
-Builder = StateGraph[State, Context, InputState, OutputState]
+AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
 
 
-def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
+def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> AnswerBuilder:
     """Wire the answer graph; compile it with a checkpointer to keep threads.
 
     Args:
@@ -47,7 +47,9 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Builder:
         SettingsError: One of them has a name that is built in, or none, or is no retriever; or a synthesis mode of an
             installed package cannot be imported.
     """
-    builder: Builder = StateGraph(State, context_schema=Context, input_schema=InputState, output_schema=OutputState)
+    builder: AnswerBuilder = StateGraph(
+        State, context_schema=Context, input_schema=InputState, output_schema=OutputState
+    )
     builder.add_node("begin", both_ways(begin, guests=checked(retrievers)), input_schema=InputState)
     builder.add_node("retrieval", build_retrieval(retrievers).compile(), input_schema=RetrievalInput)
     builder.add_node("review_sources", review_sources)

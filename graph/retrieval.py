@@ -39,11 +39,11 @@ from nodes.state import (
 )
 from nodes.support.dependencies import MAX_CONCURRENCY
 
-Builder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
+RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
 
 
-def build(retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool = True) -> Builder:
+def build(retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool = True) -> RetrievalBuilder:
     """Wire the retrieval graph.
 
     Args:
@@ -55,7 +55,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool
         SettingsError: One of the retrievers has a name that is built in, or none, or is no retriever.
     """
     guests = checked(retrievers)
-    builder: Builder = StateGraph(
+    builder: RetrievalBuilder = StateGraph(
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
     builder.add_node("condense", both_ways(condense))

@@ -8,7 +8,7 @@ from langgraph.types import Overwrite
 
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import fuse as fuse_lists
-from anabranch.retrieval.fusion.question_weight import Evidence
+from anabranch.retrieval.fusion.question_weight import QuestionEvidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
@@ -28,7 +28,7 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
         OperationError: Every retriever failed.
     """
     good, degraded = _sorted_out(state["retrieved"])
-    records, found = good, list[Evidence]()
+    records, found = good, list[QuestionEvidence]()
     if context.fusion == "complete" and any(record["arm"] in ARMS for record in good):
         try:
             records, found = await _informed(context, state, good)
@@ -72,7 +72,9 @@ def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degra
     return good, degraded
 
 
-def _fused(context: Context, queries: list[Query], records: list[Retrieved], found: list[Evidence]) -> RankedList:
+def _fused(
+    context: Context, queries: list[Query], records: list[Retrieved], found: list[QuestionEvidence]
+) -> RankedList:
     chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
     alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
     arms = [record["arm"] for record in records]
@@ -86,13 +88,13 @@ def _fused(context: Context, queries: list[Query], records: list[Retrieved], fou
 
 async def _informed(
     context: Context, state: RetrievalState, records: list[Retrieved]
-) -> tuple[list[Retrieved], list[Evidence]]:
+) -> tuple[list[Retrieved], list[QuestionEvidence]]:
     """Return the records with complete lists, and the evidence for each query."""
     corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
     return await informed(corpus, scope, state["queries"], records)
 
 
-def _reasons(found: Evidence) -> dict[str, Any]:
+def _reasons(found: QuestionEvidence) -> dict[str, Any]:
     """Say in numbers why the question got its weight."""
     return {
         "alpha": round(found.alpha, 2),

@@ -10,7 +10,7 @@ from typing import cast, get_args
 
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion.full_scores import completed
-from anabranch.retrieval.fusion.question_weight import Evidence, weigh
+from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
 from nodes.state import Query, Retrieved
 
@@ -58,7 +58,7 @@ async def _complete(
 
 async def informed(
     corpus: CorpusReader, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
-) -> tuple[list[Retrieved], list[Evidence]]:
+) -> tuple[list[Retrieved], list[QuestionEvidence]]:
     """Return the records with complete lists, and how to weigh the two retrievers of the corpus for each query.
 
     No weights where only one of them is among the records.

@@ -34,7 +34,7 @@ _FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class QuestionEvidence:
     """A weight, and what it rests on.
 
     Attributes:
@@ -50,7 +50,7 @@ class Evidence:
     prominence: float
 
 
-def weigh(bm25: Sequence[float | None], cosines: Sequence[float | None], background: Background) -> Evidence:
+def weigh(bm25: Sequence[float | None], cosines: Sequence[float | None], background: Background) -> QuestionEvidence:
     """Weigh the two arms for one question.
 
     With these weights and min-max normalisation, score(d) is proportional to trust x (cosine - mean) / (1 - mean) +
@@ -70,7 +70,7 @@ def weigh(bm25: Sequence[float | None], cosines: Sequence[float | None], backgro
     prominence = _prominence(max(finite(cosines), default=0.0), background)
     lexical, semantic = words / RARE_WORDS, min(1.0, prominence) ** DISTRUST * nearness
     total = lexical + semantic
-    return Evidence(semantic / total if total else _NOTHING_TO_CHOOSE, words, nearness, prominence)
+    return QuestionEvidence(semantic / total if total else _NOTHING_TO_CHOOSE, words, nearness, prominence)
 
 
 def _span(scores: Sequence[float | None]) -> float:
