@@ -179,6 +179,10 @@ class Watched:
         return EMBEDDER.offsets(text)
 
 
+AT_MOST = 1 << 17
+"""Characters given to the tokenizer at once, which takes up to a hundred bytes for each."""
+
+ALL_AT_ONCE = 140_000
 ENDLESS = {
     "words": "weir mill ",
     "short lines": "weir\nmill\n",
@@ -193,10 +197,12 @@ ENDLESS = {
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("front", ["", "| ", "The weir. "])
 def test_a_sentence_without_an_end_is_counted_piece_by_piece(kind: str, front: str) -> None:
-    watched, text = Watched(), (front + ENDLESS[kind] * (400_000 // len(ENDLESS[kind]))).strip()
+    endless = ENDLESS[kind]
+    watched, text = Watched(), (front + endless * max(ALL_AT_ONCE // len(endless), 3)).strip()
+    assert len(text) > AT_MOST
     tree = grow(document(Block(text)), watched, SIZES)
     check_laws(tree, SIZES)
-    assert watched.most <= 1 << 17  # a tokenizer takes up to a hundred bytes for a character
+    assert watched.most <= AT_MOST
 
 
 def test_where_a_sentence_is_counted_in_pieces_no_word_is_torn() -> None:

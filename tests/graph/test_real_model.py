@@ -17,7 +17,7 @@ from tests.graph.inside import graph
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 QUESTION = "Who built the Halden weir?"
-SHORT = {"answer_tokens": 80, "window_tokens": 120, "top_k": 3, "merge_threshold": 1.0, "model_timeout": 900.0}
+SHORT = {"answer_tokens": 40, "window_tokens": 64, "top_k": 2, "merge_threshold": 1.0, "model_timeout": 900.0}
 
 
 async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
         state = await graph.ainvoke({"question": QUESTION}, context=context)
     finally:
         await close_chats()  # a connection that this server keeps open would outlive its loop
-    # In eighty tokens it does not always come to an end, which is said.
+    # In forty tokens it does not always come to an end, which is said.
     cut = ("ends in the middle", "cut off at its length limit")
     others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]
     assert {item["step"] for item in others} <= {"pack"}

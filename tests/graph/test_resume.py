@@ -20,8 +20,6 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 CONFIG: Any = {"configurable": {"thread_id": "turn"}}
-# What a turn imports, so that no child has to: that is most of the work of one.
-PRELOADED = ["graph.answer", "langgraph.checkpoint.sqlite.aio", "langchain_openai", "onnxruntime", "tests.graph.turn"]
 SMALL = {
     "window_tokens": 80, "merge_threshold": 1.0, "top_k": 5,
     "rerank": "llm", "rerank_depth": 6, "rerank_batch": 3, "rerank_form": "batches", "fan_in": 2,
@@ -31,7 +29,7 @@ SMALL = {
 def _killed(database: Path, settings: dict[str, Any], kill_at: int) -> bool:
     """Run a turn in a child that dies at a step; return False when the turn ended before that step."""
     children = multiprocessing.get_context("forkserver")
-    children.set_forkserver_preload(PRELOADED)
+    children.set_forkserver_preload(["tests.graph.turn_warmup"])
     child = children.Process(target=turn.run, args=(str(database), settings, QUESTION, kill_at))
     child.start()
     child.join()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from itertools import count
 from typing import Any
@@ -113,14 +114,21 @@ EDITS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def almost_done(river: str) -> Any:
+    """A turn up to its last step, and its checkpoint: each edit branches off there."""
+    compiled = asyncio.run(stopped(Context(corpus=river), before="finish"))
+    return compiled, compiled.get_state(CONFIG).config
+
+
 @pytest.mark.parametrize(("edit", "as_node"), EDITS, ids=lambda value: value if isinstance(value, str) else min(value))
 async def test_what_a_step_cannot_use_is_said_and_asked_of_nobody(
-    edit: dict[str, Any], as_node: str, river: str
+    edit: dict[str, Any], as_node: str, river: str, almost_done: Any
 ) -> None:
     context = Context(corpus=river)
-    compiled = await stopped(context, before="finish")
+    compiled, checkpoint = almost_done
     with pytest.raises((ThreadStateError, SettingsError), match=f"this thread cannot be used.*{next(iter(edit))}|kept"):
-        await compiled.aupdate_state(CONFIG, edit, as_node=as_node)
+        await compiled.aupdate_state(checkpoint, edit, as_node=as_node)
         await compiled.ainvoke(None, CONFIG, context=context)
         await compiled.ainvoke(None, CONFIG, context=context)
 

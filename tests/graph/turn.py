@@ -7,6 +7,11 @@ import os
 import signal
 from typing import Any
 
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.answer import build
+from nodes.settings import Context
+
 
 def run(database: str, settings: dict[str, Any], question: str, kill_at: int) -> None:
     """Ask, and SIGKILL this very process when the `kill_at`-th step has started (0: at none)."""
@@ -14,11 +19,6 @@ def run(database: str, settings: dict[str, Any], question: str, kill_at: int) ->
 
 
 async def _run(database: str, settings: dict[str, Any], question: str, kill_at: int) -> None:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-    from graph.answer import build
-    from nodes.settings import Context
-
     started = 0
     async with AsyncSqliteSaver.from_conn_string(database) as saver:
         compiled = build().compile(checkpointer=saver)

@@ -1,0 +1,22 @@
+"""What a turn loads, loaded on import: the fork server of the kill-and-resume test does it once for all its children.
+
+Nothing here may start a thread, which a fork would lose.
+"""
+
+from __future__ import annotations
+
+from langchain.chat_models import init_chat_model
+from openai.types.chat import ChatCompletion, ParsedChatCompletion
+
+from anabranch.models.embedders import load_embedder
+from anabranch.models.onnx_embedder import OnnxEmbedder
+from tests.graph import turn
+
+__all__ = ["turn"]
+
+init_chat_model("openai:stub", api_key="none")
+for shape in (ChatCompletion, ParsedChatCompletion):
+    shape.model_rebuild()
+embedder = load_embedder("minilm")
+assert isinstance(embedder, OnnxEmbedder)
+embedder.load()
