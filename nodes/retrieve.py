@@ -11,7 +11,8 @@ from langchain_core.retrievers import BaseRetriever
 from anabranch.errors import SettingsError, UserError
 from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
 from anabranch.parsing.relevance import Judgements, read_judgements
-from anabranch.retrieval.langchain_retriever import RETRIEVERS, guest_lists, installed_retriever
+from anabranch.retrieval import RETRIEVERS
+from anabranch.retrieval.langchain_retriever import guest_lists, installed_retriever
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, RankedList

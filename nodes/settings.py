@@ -27,7 +27,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 import prompts
 from anabranch.models.rerankers import RERANKERS
 from anabranch.registry import Registry
-from anabranch.retrieval.langchain_retriever import RETRIEVERS
+from anabranch.retrieval import RETRIEVERS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
 
 PRIVATE = frozenset({"access"})

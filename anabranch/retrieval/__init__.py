@@ -1,0 +1,15 @@
+"""From ranked lists to passages: fusion, auto-merging, whether the evidence suffices; retrievers of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from anabranch.registry import Registry
+
+if TYPE_CHECKING:
+    # It takes seconds to import, which whoever reads the settings has no use for.
+    from langchain_core.retrievers import BaseRetriever
+
+RETRIEVERS: Registry[Callable[[], BaseRetriever]] = Registry("retriever", {})
+"""Retrievers of other packages: a class, or a function, that makes one and takes nothing."""

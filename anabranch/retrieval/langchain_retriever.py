@@ -14,12 +14,9 @@ from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError
 from anabranch.readers.document import Chunk
-from anabranch.registry import Registry
+from anabranch.retrieval import RETRIEVERS
 from anabranch.store.protocol import RankedList
 from anabranch.text.normalization import clean
-
-RETRIEVERS: Registry[Callable[[], BaseRetriever]] = Registry("retriever", {})
-"""Retrievers of other packages: a class, or a function, that makes one and takes nothing."""
 
 MAX_CHARS = 4_000
 """A guest's text travels in the state, so it is bounded."""

@@ -6,14 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, get_origin
+from typing import TYPE_CHECKING, Any, get_origin
 
-from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment, operator
 from nodes.settings import PRIVATE, Context
+
+if TYPE_CHECKING:
+    # It takes a second to import, which `anabranch ingest` has no use for.
+    from langgraph.runtime import Runtime
 
 MAX_PROBLEMS = 5
 """Problems that one error names."""
