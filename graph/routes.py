@@ -36,13 +36,13 @@ def fan_out(state: RetrievalState) -> list[Send]:
 def _task(context: Context, state: RetrievalState, arm: str) -> RetrieveTask:
     task = RetrieveTask(
         arm=arm,
-        texts=searched(state["queries"], arm, context.retrievers),
+        query_texts=searched(state["queries"], arm, context.retrievers),
         settings=state["settings"],
-        reader=state["reader"],
-        narrowed=state.get("narrowed"),
+        access_digest=state["access_digest"],
+        active_filters=state.get("active_filters"),
     )
     if arm == READER:
-        task["left"] = as_left(left_of(context, state.get("trace") or []))
+        task["budget"] = as_left(left_of(context, state.get("trace") or []))
     return task
 
 
@@ -95,12 +95,12 @@ def write(state: State) -> list[Send] | str:
             MapTask(
                 index=index,
                 excerpts=excerpts,
-                standalone=state["standalone"],
+                standalone_question=state["standalone_question"],
                 settings=state["settings"],
-                reader=state["reader"],
-                narrowed=state.get("narrowed"),
-                guests=state.get("guests") or {},
-                left=left,
+                access_digest=state["access_digest"],
+                active_filters=state.get("active_filters"),
+                external_passages=state.get("external_passages") or {},
+                budget=left,
             ),
         )
         for index, excerpts in enumerate(state["windows"])
@@ -135,11 +135,11 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
                 index=index,
                 drafts=[part["draft"] for part in parts],
                 last=len(groups) == 1 and not alone,
-                standalone=state["standalone"],
+                standalone_question=state["standalone_question"],
                 message_id=state["message_id"],
                 settings=state["settings"],
-                reader=state["reader"],
-                left=left,
+                access_digest=state["access_digest"],
+                budget=left,
             ),
         )
         for index, parts in groups.items()

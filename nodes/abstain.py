@@ -58,7 +58,7 @@ async def _nearest(context: Context, state: State) -> list[str]:
     found = await chunks_of(context, state, ids, corpus=corpus)
     chunks = [found[chunk_id] for chunk_id in ids if chunk_id in found]
     by_chunk = await asyncio.to_thread(lambda: [_pieces(chunk) for chunk in chunks])
-    asked, *analysed = await corpus.analyse([state["standalone"], *chain.from_iterable(by_chunk)])
+    asked, *analysed = await corpus.analyse([state["standalone_question"], *chain.from_iterable(by_chunk)])
     terms = iter(analysed)
     return [
         _line(chunk, pieces, [len({*asked} & {*next(terms)}) for _ in pieces])

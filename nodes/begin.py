@@ -41,10 +41,10 @@ async def begin(state: InputState, context: Context, *, guests: Mapping[str, Bas
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
         "settings": context.remembered(),
-        "reader": reader_of(context),
-        "asked": asked,
-        "narrowed": narrowed,
-        "standalone": asked,
+        "access_digest": reader_of(context),
+        "original_question": asked,
+        "active_filters": narrowed,
+        "standalone_question": asked,
         "queries": [Query(text=asked, weight=1.0, kind="asked")],
         "counts": {"generation": corpus.generation},
     }

@@ -24,7 +24,7 @@ async def cite(state: State, context: Context) -> Update:
     draft = state["draft"]
     if not draft["found"]:
         # What the model says is missing will be read as well.
-        missing, _ = without_instructions(draft["missing"], instructions(context), [state["asked"]])
+        missing, _ = without_instructions(draft["missing"], instructions(context), [state["original_question"]])
         return {"answer": "", "draft": {**draft, "missing": missing}, "counts": {"found": False}}
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts.values()])
@@ -37,7 +37,7 @@ async def cite(state: State, context: Context) -> Update:
     corpus = await corpus_of(context)
     spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
-    places = await corpus.places(spots, scope_of(context, state.get("narrowed")))
+    places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
     citations = [
         _citation(record, excerpts[record.number], found[record.chunk_id], place, files=context.file_links)
         for record, place in zip(checked.citations, places, strict=True)
@@ -71,10 +71,10 @@ def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
 
 def _checked(context: Context, state: State, draft: Draft, passages: dict[int, PassageText]) -> tuple[Verified, int]:
     """Verify a draft without what it repeats of the instructions; return how many sentences that were."""
-    given = (state["asked"], state["standalone"], *(passage.text for passage in passages.values()))
+    given = (state["original_question"], state["standalone_question"], *(passage.text for passage in passages.values()))
     answer, removed = without_instructions(draft["answer"], instructions(context), given)
     quotes = {int(number): words for number, words in draft["quotes"].items() if number.isdigit()}
-    return verify(answer, quotes, passages, f"{state['asked']}\n{state['standalone']}"), removed
+    return verify(answer, quotes, passages, f"{state['original_question']}\n{state['standalone_question']}"), removed
 
 
 def _figures(checked: Verified) -> Verification:

@@ -35,7 +35,7 @@ async def condense(state: RetrievalState, context: Context) -> Update:
     The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the
     question is about, it may be about nothing that was said before.
     """
-    asked = state["asked"]
+    asked = state["original_question"]
     turns = _turns(state.get("messages") or [])
     queries = [Query(text=asked, weight=1.0, kind="asked")]
     if not turns:
@@ -57,7 +57,7 @@ async def condense(state: RetrievalState, context: Context) -> Update:
         queries.insert(0, Query(text=standalone, weight=1.0, kind=kind))
         queries[1]["weight"] = 0.5  # half of it is in the other one: what it asks for alone is found by both
     return {
-        "standalone": standalone,
+        "standalone_question": standalone,
         "queries": queries,
         "degraded": degraded,
         "counts": {**counts, "condensed": condensed},

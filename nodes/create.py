@@ -32,12 +32,12 @@ async def create(state: State, context: Context) -> Update:
     if not passages:
         draft = Draft(answer="", quotes={}, window=1, keeps=0, found=False, missing="")
         return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
-    user = f"{passages}\n\nQuestion: {state['standalone']}"
+    user = f"{passages}\n\nQuestion: {state['standalone_question']}"
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
         reply = await _reply(context, chat, user, None if refined else message_id)
-        draft = draft_of(reply, window=1, told=(context.create_prompt, state["standalone"]))
+        draft = draft_of(reply, window=1, told=(context.create_prompt, state["standalone_question"]))
     except ModelError as error:
         return {
             "draft": await composed_draft(context, state),

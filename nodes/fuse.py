@@ -27,7 +27,7 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     Raises:
         OperationError: Every retriever failed.
     """
-    good, degraded = _sorted_out(state["retrieved"])
+    good, degraded = _sorted_out(state["ranked_lists"])
     records, found = good, list[QuestionEvidence]()
     if context.fusion == "complete" and any(record["arm"] in ARMS for record in good):
         try:
@@ -45,9 +45,11 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     return {
         "candidates": candidates,
         "signals": _signals(good, state["queries"]),
-        "retrieved": Overwrite([]),
+        "ranked_lists": Overwrite([]),
         # The text of guests that fell out is let go, or a thread would keep every passage they ever brought.
-        "guests": Overwrite({key: value for key, value in (state.get("guests") or {}).items() if key in kept}),
+        "external_passages": Overwrite(
+            {key: value for key, value in (state.get("external_passages") or {}).items() if key in kept}
+        ),
         "degraded": degraded,
         "counts": {
             "lists": len(good) * len(state["queries"]),
@@ -90,7 +92,7 @@ async def _informed(
     context: Context, state: RetrievalState, records: list[Retrieved]
 ) -> tuple[list[Retrieved], list[QuestionEvidence]]:
     """Return the records with complete lists, and the evidence for each query."""
-    corpus, scope = await corpus_of(context), scope_of(context, state.get("narrowed"))
+    corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
     return await informed(corpus, scope, state["queries"], records)
 
 

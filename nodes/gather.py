@@ -44,7 +44,7 @@ async def gather(state: State, context: Context) -> Update:
 async def _groups(context: Context, chat: Chat, state: State, parts: Sequence[Partial]) -> list[list[int]]:
     """Group neighbours, as many as one call can join: `fan_in` at most, and no more than the model has room for."""
     corpus = await corpus_of(context)
-    room = room_of(context, corpus, chat, state["standalone"], ())
+    room = room_of(context, corpus, chat, state["standalone_question"], ())
     answers = [part["draft"]["answer"] for part in parts]
     around = envelope(corpus)
     sizes = [at_most(text, n) + around for text, n in zip(answers, corpus.embedder.count(answers), strict=True)]

@@ -72,7 +72,7 @@ def _as_before(state: RetrievalState) -> Update:
 
 async def _by_scores(context: Context, state: RetrievalState) -> Judgement:
     corpus = await corpus_of(context)
-    idf = await idf_of(corpus, [state["standalone"]], scope_of(context, state.get("narrowed")))
+    idf = await idf_of(corpus, [state["standalone_question"]], scope_of(context, state.get("active_filters")))
     passages = await _words(context, state, corpus)
 
     async def judged(question: str, signal: str) -> Judgement:
@@ -87,9 +87,9 @@ async def _by_scores(context: Context, state: RetrievalState) -> Judgement:
         )
         return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
 
-    judgement = await judged(state["standalone"], "dense")
+    judgement = await judged(state["standalone_question"], "dense")
     # The question before is in front of this one, so its words are among those that were looked up.
-    return either(await judged(state["asked"], ALONE), judgement) if _is_together(state) else judgement
+    return either(await judged(state["original_question"], ALONE), judgement) if _is_together(state) else judgement
 
 
 def _is_together(state: RetrievalState) -> bool:
@@ -98,10 +98,10 @@ def _is_together(state: RetrievalState) -> bool:
 
 async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) -> list[frozenset[str]]:
     """Return which terms of the question each leaf has that was found."""
-    ids, guests = _leaf_ids(state), state.get("guests") or {}
+    ids, guests = _leaf_ids(state), state.get("external_passages") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in guests]
-    words = WORD.findall(state["standalone"])
-    found = await occurring_in(corpus, words, own, scope_of(context, state.get("narrowed")))
+    words = WORD.findall(state["standalone_question"])
+    found = await occurring_in(corpus, words, own, scope_of(context, state.get("active_filters")))
     brought = [guests[chunk_id] for chunk_id in ids if chunk_id in guests]
     analysed = await corpus.analyse([f"{guest['title']} {guest['heading']} {guest['text']}" for guest in brought])
     return [*found.values(), *map(frozenset, analysed)]
@@ -126,7 +126,7 @@ async def _by_model(context: Context, state: RetrievalState) -> Judgement:
         raise SettingsError(msg, hint="Set `model`, or grade: scores.")
     texts = _within(await _leaves(context, state), context.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
-    user = f"{passages}\n\nQuestion: {state['standalone']}"
+    user = f"{passages}\n\nQuestion: {state['standalone_question']}"
     reply = await chat.ask(context.grade_prompt, user, max_tokens=120, schema=VERDICT_SCHEMA)
     verdict = parse_verdict(reply)
     if verdict.sufficient is None:

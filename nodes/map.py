@@ -18,8 +18,8 @@ async def map_window(state: MapTask, context: Context) -> Update:
     if chat is None:
         return {"partials": []}
     passages = await window_text(context, state, state["excerpts"])
-    repeat_within(state.get("left"))
-    index, question = state["index"], state["standalone"]
+    repeat_within(state.get("budget"))
+    index, question = state["index"], state["standalone_question"]
     if not passages:
         return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1, "found": False}}
     try:

@@ -30,7 +30,7 @@ async def pack(state: State, context: Context) -> Update:
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
     chat = await model_of(context)
-    room = room_of(context, corpus, chat, state["standalone"], map(label, found.values()))
+    room = room_of(context, corpus, chat, state["standalone_question"], map(label, found.values()))
     packable = await _packable(context, state, corpus, found, room)
     packed = await asyncio.to_thread(
         pack_passages,
@@ -66,7 +66,7 @@ async def _packable(
     chosen = [(found[one["id"]], one["score"]) for one in state["passages"] if one["id"] in found]
     most = context.window_tokens if room.limit is None else min(context.window_tokens, room.limit.tokens)
     large = [chunk.chunk_id for chunk, _ in chosen if at_most(chunk.text, chunk.tokens) > most]
-    scope = scope_of(context, state.get("narrowed"))
+    scope = scope_of(context, state.get("active_filters"))
     children = await corpus.children(large, scope) if large else {}
     inner = await corpus.chunks([one for several in children.values() for one in several], scope) if children else {}
     starts = {

@@ -21,7 +21,7 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
     chat = await model_of(context)
     degraded: list[Degraded] = []
     draft = side_by_side(state["drafts"])
-    repeat_within(state.get("left"))
+    repeat_within(state.get("budget"))
     if chat is not None:
         try:
             draft = await _joined(context, chat, state)
@@ -39,7 +39,7 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
 
 async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     """Let the model join the answers; NOT FOUND over parts that found something is refused."""
-    drafts, question = state["drafts"], state["standalone"]
+    drafts, question = state["drafts"], state["standalone_question"]
     answers = [(number, "partial answer", draft["answer"]) for number, draft in enumerate(drafts, start=1)]
     user = f"{wrap(answers, new_nonce())}\n\nQuestion: {question}"
     most = context.answer_tokens

@@ -41,11 +41,11 @@ async def refine(state: State, context: Context) -> Update:
         counts = {"window": number + 1, "action": "none"}
         return {"draft": {**draft, "window": number + 1}, "degraded": [gone(number + 1)], "counts": counts}
     so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
-    user = f"{passages}\n\nQuestion: {state['standalone']}\n\nAnswer so far: {so_far}"
+    user = f"{passages}\n\nQuestion: {state['standalone_question']}\n\nAnswer so far: {so_far}"
     repeat_within(beside(context, state["trace"], "refine", len(state["windows"]) - number))
     try:
         reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens, schema=REVISION_SCHEMA)
-        action, revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone"]))
+        action, revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone_question"]))
         if action == "add":
             await _check_room(context, revised["answer"])
     except ModelError as error:
@@ -54,7 +54,7 @@ async def refine(state: State, context: Context) -> Update:
             "degraded": [failed(f"refine:{number + 1}", error)],
             "counts": {"window": number + 1, "action": "failed"},
         }
-    shown, _ = without_instructions(revised["answer"], instructions(context), [passages, state["standalone"]])
+    shown, _ = without_instructions(revised["answer"], instructions(context), [passages, state["standalone_question"]])
     get_stream_writer()({"step": "refine", "status": action, "window": number + 1, "answer": shown})
     unread = len(state["windows"]) - revised["window"] if revised["keeps"] >= EARLY_STOP else 0
     counts = {"window": number + 1, "action": action, **({"unread": unread} if unread else {})}

@@ -52,7 +52,7 @@ async def _judged(
 ) -> list[Candidate]:
     seen = fused[: context.rerank_depth]
     texts = [_text(state["texts"].get(candidate["id"])) for candidate in seen]
-    relevance = await reranker.relevance(state["standalone"], texts)
+    relevance = await reranker.relevance(state["standalone_question"], texts)
     relevance += [None] * (len(fused) - len(seen))
     if all(score is None for score in relevance):
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."

@@ -35,12 +35,12 @@ async def retrieve(
 
     What the user configured wrongly is raised: an unknown retriever, a malformed filter, a missing key.
     """
-    arm, texts = state["arm"], state["texts"]
+    arm, texts = state["arm"], state["query_texts"]
     brought: dict[str, dict[str, object]] = {}
     failed: list[Exception] = []
     try:
         if arm in ARMS:
-            corpus, scope = await corpus_of(context), scope_of(context, state["narrowed"])
+            corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
             lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
         elif arm == READER:
             lists = await _read(context, state)
@@ -53,8 +53,8 @@ async def retrieve(
     except Exception as error:  # noqa: BLE001  # one branch must not end the fan-out, whatever its retriever raises
         record = Retrieved(arm=arm, lists=[], error=_said(error))
     return {
-        "retrieved": [record],
-        "guests": brought,
+        "ranked_lists": [record],
+        "external_passages": brought,
         "degraded": [Degraded(step=f"retrieve:{arm}", reason=_said(error)) for error in failed],
         "counts": {"arm": arm, "lists": [_length(x) for x in record["lists"]]},
     }
@@ -69,9 +69,9 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
     if chat is None:
         msg = f"The retriever {READER!r} needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or leave it out of `retrievers`.")
-    question, gate = state["texts"][0], asyncio.Semaphore(max_concurrency())
+    question, gate = state["query_texts"][0], asyncio.Semaphore(max_concurrency())
     corpus = await corpus_of(context)
-    left = as_spending(state.get("left"))
+    left = as_spending(state.get("budget"))
 
     async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
         nonlocal left
@@ -83,8 +83,8 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
         return await judge_all(chat, context.retrieve_prompt, question, batches, read_judgements, gate)
 
     reach = Reach(batch=context.retrieve_batch, calls=context.retrieve_calls, depth=context.depth)
-    ranked = await read_all(corpus, scope_of(context, state["narrowed"]), ask, reach)
-    return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["texts"]]
+    ranked = await read_all(corpus, scope_of(context, state["active_filters"]), ask, reach)
+    return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["query_texts"]]
 
 
 def checked(guests: Mapping[str, BaseRetriever] | None) -> Mapping[str, BaseRetriever]:

@@ -27,7 +27,7 @@ def review_queries(state: RetrievalState) -> dict[str, Any]:
     _hold_to_reader(state)
     shown = {
         "review": "queries",
-        "question": state["asked"],
+        "question": state["original_question"],
         "queries": [query["text"] for query in state["queries"]],
     }
     texts = _reply(shown, "queries", None)
@@ -46,7 +46,7 @@ def review_sources(state: State) -> dict[str, Any]:
         {key: value for key, value in passage.items() if key in ("id", "source", "page", "preview", "score")}
         for passage in state["passages"]
     ]
-    shown = {"review": "sources", "question": state["asked"], "passages": offered}
+    shown = {"review": "sources", "question": state["original_question"], "passages": offered}
     ids = _reply(shown, "sources", by_id)
     return {} if ids is None else {"passages": [by_id[chunk_id] for chunk_id in ids]}
 

@@ -56,17 +56,17 @@ async def _missing(context: Context, state: RetrievalState) -> list[str]:
     own words go on.
     """
     corpus = await corpus_of(context)
-    words = list(dict.fromkeys(WORD.findall(state["standalone"])))
+    words = list(dict.fromkeys(WORD.findall(state["standalone_question"])))
     said, *analysed = await corpus.analyse([state["evidence"]["missing"], *words])
     return [word for word, terms in zip(words, analysed, strict=True) if not set(said).isdisjoint(terms)]
 
 
 async def _ask(chat: Chat, context: Context, state: RetrievalState, strategy: str, room: int) -> list[str]:
     system = context.rewrite_prompt or REWRITE[strategy]
-    lines = [f"Number of lines: {room}", f"Question: {state['standalone']}"]
+    lines = [f"Number of lines: {room}", f"Question: {state['standalone_question']}"]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(query['text'] for query in state['queries'])}")
         missing = await _missing(context, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
-    return parse_queries(reply, limit=room, original=state["standalone"])
+    return parse_queries(reply, limit=room, original=state["standalone_question"])

@@ -248,12 +248,12 @@ class SearchState(TypedDict):
     """
 
     settings: dict[str, Any]
-    reader: str
-    asked: str
-    narrowed: dict[str, Any] | None
-    standalone: str
+    access_digest: str
+    original_question: str
+    active_filters: dict[str, Any] | None
+    standalone_question: str
     queries: list[Query]
-    guests: Annotated[dict[str, dict[str, Any]], Fresh({}), merged]
+    external_passages: Annotated[dict[str, dict[str, Any]], Fresh({}), merged]
     candidates: Annotated[list[Candidate], Fresh([])]
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(Evidence(verdict="", reasons=[], missing="", digest="", unchanged=False))]
@@ -268,19 +268,19 @@ class RetrievalInput(TypedDict):
 
     messages: list[AnyMessage]
     settings: dict[str, Any]
-    reader: str
-    asked: str
-    narrowed: dict[str, Any] | None
-    standalone: str
+    access_digest: str
+    original_question: str
+    active_filters: dict[str, Any] | None
+    standalone_question: str
     queries: list[Query]
 
 
 class RetrievalOutput(TypedDict):
     """What it gives back: what was found, how it was looked for, and its own part of the trace."""
 
-    standalone: str
+    standalone_question: str
     queries: list[Query]
-    guests: dict[str, dict[str, Any]]
+    external_passages: dict[str, dict[str, Any]]
     candidates: list[Candidate]
     passages: list[Passage]
     evidence: Evidence
@@ -295,7 +295,7 @@ class RetrievalState(SearchState):
 
     messages: list[AnyMessage]
     round: int
-    retrieved: Annotated[list[Retrieved], added]
+    ranked_lists: Annotated[list[Retrieved], added]
 
 
 class State(InputState, SearchState):
@@ -336,10 +336,10 @@ CHANNELS = [name for name in get_type_hints(State) if name != "texts"]
 class SearchOutput(TypedDict):
     """What a caller gets of a search: the ids of the ranked leaves, and how they were found."""
 
-    asked: str
-    narrowed: dict[str, Any] | None
+    original_question: str
+    active_filters: dict[str, Any] | None
     queries: list[Query]
-    guests: dict[str, dict[str, Any]]
+    external_passages: dict[str, dict[str, Any]]
     candidates: list[Candidate]
     signals: dict[str, float]
     degraded: list[Degraded]
@@ -367,41 +367,41 @@ class Left(TypedDict):
 
 
 class RetrieveTask(TypedDict):
-    """What one retrieval branch is sent; `left` where its retriever asks the chat model."""
+    """What one retrieval branch is sent; `budget` where its retriever asks the chat model."""
 
     arm: str
-    texts: list[Text]
+    query_texts: list[Text]
     settings: dict[str, Any]
-    reader: str
-    narrowed: dict[str, Any] | None
-    left: NotRequired[Left]
+    access_digest: str
+    active_filters: dict[str, Any] | None
+    budget: NotRequired[Left]
 
 
 class MapTask(TypedDict):
-    """What one map branch is sent; `left` is for asking its window once more."""
+    """What one map branch is sent; `budget` is for asking its window once more."""
 
     index: int
     excerpts: list[Excerpt]
-    standalone: str
+    standalone_question: str
     settings: dict[str, Any]
-    reader: str
-    narrowed: dict[str, Any] | None
-    guests: dict[str, dict[str, Any]]
-    left: NotRequired[Left]
+    access_digest: str
+    active_filters: dict[str, Any] | None
+    external_passages: dict[str, dict[str, Any]]
+    budget: NotRequired[Left]
 
 
 class ReduceTask(TypedDict):
     """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one.
 
-    `left` is for asking once more.
+    `budget` is for asking once more.
     """
 
     level: int
     index: int
     drafts: list[Draft]
     last: bool
-    standalone: str
+    standalone_question: str
     message_id: str
     settings: dict[str, Any]
-    reader: str
-    left: NotRequired[Left]
+    access_digest: str
+    budget: NotRequired[Left]

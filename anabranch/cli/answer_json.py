@@ -20,7 +20,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         context: The settings the turn ran with; passages are fetched again under its access tags.
     """
     return {
-        "question": state.get("asked", ""),
+        "question": state.get("original_question", ""),
         "answer": state.get("answer", ""),
         "abstained": state.get("abstained", False),
         "route": state.get("route") or {"name": "", "reasons": []},

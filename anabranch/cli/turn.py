@@ -64,11 +64,12 @@ async def run_turn(
     modes: list[StreamMode] = ["messages", "custom", "values"]
     options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
     stream: AsyncIterator[Any] = graph.astream(
-        given, config, context=context, stream_mode=modes, output_keys=CHANNELS, **options
+        given, config, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options
     )
-    async for mode, payload in stream:
+    async for graph_of, mode, payload in stream:
         if mode == "values":
-            state = dict(payload)
+            # The search is a graph of its own inside; the turn's state is that of the outer one.
+            state = state if graph_of else dict(payload)
         elif mode == "custom":
             watcher.event(payload)
         elif isinstance(payload[0], AIMessageChunk):

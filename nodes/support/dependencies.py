@@ -58,13 +58,13 @@ async def chunks_of(
 
     Passages that are gone, or that the caller may not read, are absent.
     """
-    guests: Mapping[str, Mapping[str, Any]] = state.get("guests") or {}
+    guests: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
     read: Mapping[str, Chunk] = state.get("texts") or {}
     known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
     known |= {chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests and chunk_id not in known}
     if missing := [chunk_id for chunk_id in ids if chunk_id not in known]:
         corpus = corpus or await corpus_of(context)
-        known |= await corpus.chunks(missing, scope_of(context, state.get("narrowed")))
+        known |= await corpus.chunks(missing, scope_of(context, state.get("active_filters")))
     return known
 
 

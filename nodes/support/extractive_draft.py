@@ -32,7 +32,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     """Pick the sentences that cover the question, each with its passage's number and its words as the quote."""
     corpus = await corpus_of(context)
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
-    question = state["asked"]
+    question = state["original_question"]
     asks = asks_in_english(question)
     shown = await _shown(context, state, corpus)
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
@@ -47,7 +47,9 @@ async def composed_draft(context: Context, state: State) -> Draft:
         for (sentence, _), of_text, of_title in zip(found, said, about, strict=True)
     ]
     vectors = await asyncio.to_thread(corpus.embedder.embed, texts)
-    choose = partial(pick, asks=asks, idf=await idf_of(corpus, [question], scope_of(context, state.get("narrowed"))))
+    choose = partial(
+        pick, asks=asks, idf=await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
+    )
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
     quotes: dict[str, list[str]] = {}
     for sentence in chosen:

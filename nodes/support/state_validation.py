@@ -25,10 +25,10 @@ from nodes.support.settings_precedence import reader_of
 MAX_PROBLEMS = 3
 
 _LENGTHS = {
-    "asked": 10_000, "standalone": 50_000, "message_id": 200, "reader": 64, "answer": 400_000,
-    "queries": 64, "texts": 64, "retrieved": 1_000, "guests": 200_000, "candidates": 200_000, "passages": 10_000,
-    "windows": 100_000, "excerpts": 10_000, "partials": 100_000, "drafts": 100, "citations": 10_000,
-    "unsupported": 10_000, "degraded": 10_000, "trace": 10_000,
+    "original_question": 10_000, "standalone_question": 50_000, "message_id": 200, "access_digest": 64,
+    "answer": 400_000, "queries": 64, "query_texts": 64, "ranked_lists": 1_000, "candidates": 200_000,
+    "external_passages": 200_000, "texts": 400_000, "passages": 10_000, "windows": 100_000, "excerpts": 10_000,
+    "partials": 100_000, "drafts": 100, "citations": 10_000, "unsupported": 10_000, "degraded": 10_000, "trace": 10_000,
 }  # fmt: skip
 """Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
 
@@ -38,8 +38,8 @@ def _shape(of: type) -> TypeAdapter[Any]:
     """Return what checks a state; channels that are absent are no concern of it, nor are those that others check."""
     checked_elsewhere = {"messages", "settings", "question", "filters"}
     hints = {name: hint for name, hint in get_type_hints(of).items() if name not in checked_elsewhere}
-    if "guests" in hints:
-        hints["guests"] = dict[str, TypedDict("Brought", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
+    if "external_passages" in hints:
+        hints["external_passages"] = dict[str, TypedDict("Brought", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
     fields = {
         name: Annotated[hint, Field(max_length=_LENGTHS[name])] if name in _LENGTHS else hint
         for name, hint in hints.items()
@@ -83,7 +83,7 @@ def hold_to_reader(state: Mapping[str, Any], context: Context) -> None:
     Raises:
         SettingsError: The caller has others.
     """
-    if "reader" in state and state["reader"] != reader_of(context):
+    if "access_digest" in state and state["access_digest"] != reader_of(context):
         msg = "This run was begun with other access tags than yours."
         raise SettingsError(msg, hint="Resume it with the tags that it began with, or ask the question anew.")
 

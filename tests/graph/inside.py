@@ -9,6 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from graph import answer
 from nodes.state import CHANNELS
+from nodes.support.dependencies import MAX_CONCURRENCY
 
 
 def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Any:
@@ -24,4 +25,4 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Any:
     return builder
 
 
-graph = build().compile(name="answer")
+graph = build().compile(name="answer").with_config(max_concurrency=MAX_CONCURRENCY)

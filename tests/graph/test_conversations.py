@@ -52,7 +52,7 @@ async def test_nothing_of_one_turn_is_in_the_next(with_model: bool, river: str) 
         # The same conversation, told to a graph that has never run the first turn.
         told = {"messages": [*first["messages"], HumanMessage(SUBJECT)]}
         alone = await build(retrievers={"bridges": Bridges()}).compile().ainvoke(told, context=context)
-    assert first["guests"]
+    assert first["external_passages"]
     assert any(passage["source"] == "bridge.txt" for passage in first["passages"])
     timed = ("trace", "usage", "messages", "message_id")
     assert {name: value for name, value in second.items() if name not in timed} == {
@@ -79,7 +79,7 @@ async def test_a_follow_up_is_searched_as_condensed_and_as_asked(river: str) -> 
     ]
     searched = [step["counts"]["lists"] for step in state["trace"] if step["node"] == "retrieve"]
     assert [len(lists) for lists in searched] == [2, 2]
-    assert state["standalone"] == "When was the Halden weir rebuilt?"
+    assert state["standalone_question"] == "When was the Halden weir rebuilt?"
 
 
 @pytest.mark.parametrize("asked", [SUBJECT, "Which alarm level does the gauge at Brannock have?"])
@@ -91,7 +91,7 @@ async def test_a_change_of_subject_that_a_model_repeats_changes_no_search(asked:
         state = await compiled.ainvoke({"question": asked}, _config("change"), context=context)
         assert Counter(step_of(call.request) for call in stub.calls)["condense"] == 1
         fresh = await graph.ainvoke({"question": asked}, context=context)
-    assert state["standalone"] == asked
+    assert state["standalone_question"] == asked
     assert state["candidates"] == fresh["candidates"]
     assert not _condense(state)["condensed"]
 
@@ -121,7 +121,7 @@ async def test_what_a_model_loses_or_invents_does_not_decide_the_search(
     with OpenAIStub(model(condense=Reply(reply))) as stub:
         context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none")
         state = await graph.ainvoke({"messages": messages}, context=context)
-    assert state["standalone"] == standalone.format(asked=asked)
+    assert state["standalone_question"] == standalone.format(asked=asked)
     assert state["queries"][1]["text"] == asked
 
 
@@ -150,10 +150,10 @@ async def test_the_conversation_is_read_up_to_its_budget_newest_first(
         assert [f"gate {number}?" in prompt for number in range(12)] == [
             number >= 12 - counts["read"] for number in range(12)
         ]
-        assert state["standalone"] == "When was gate 11 painted?"
+        assert state["standalone_question"] == "When was gate 11 painted?"
     else:
         assert shown == []
-        assert state["standalone"] == "Who built gate 11? When was it painted?"
+        assert state["standalone_question"] == "Who built gate 11? When was it painted?"
 
 
 async def test_what_an_abstention_showed_is_not_gone_on_from(river: str) -> None:

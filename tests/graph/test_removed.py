@@ -40,7 +40,6 @@ async def _answered(
     corpus: Path, stub: OpenAIStub, gone: Sequence[int], monkeypatch: pytest.MonkeyPatch, **more: Any
 ) -> dict[str, Any]:
     """Stop after packing, remove the documents of some windows, or of all, and go on."""
-    monkeypatch.setattr("nodes.support.dependencies.LOOK", 0.0)
     compiled = build().compile(checkpointer=InMemorySaver(), interrupt_after=["pack"])
     config: Any = {"configurable": {"thread_id": "t"}}
     settings = {"strategy": "none", "window_tokens": 130, "merge_threshold": 1.0, "model_retries": 0, **more}

@@ -96,10 +96,10 @@ BROKEN: list[dict[str, Any]] = [
     {"windows": [[{"number": "1", "id": [], "start": 0, "end": 1}]]},
     {"candidates": [{"id": "x"}]},
     {"evidence": []},
-    {"asked": "x" * 1_000_000},
+    {"original_question": "x" * 1_000_000},
     {"passages": [{"id": "x", "score": 1.0, "leaves": "abc", "source": 1, "page": None, "preview": ""}]},
     {"settings": []},
-    {"guests": {"x": {"chunk_id": "x"}}},
+    {"external_passages": {"x": {"chunk_id": "x"}}},
 ]
 
 
@@ -136,7 +136,7 @@ async def test_what_a_step_cannot_use_is_said_and_asked_of_nobody(
 async def test_a_thread_without_a_turn_says_so(river: str) -> None:
     compiled = build().compile(checkpointer=InMemorySaver())
     with pytest.raises(ThreadStateError, match="it has no"):
-        await compiled.aupdate_state(CONFIG, {"asked": "x"}, as_node="retrieval")
+        await compiled.aupdate_state(CONFIG, {"original_question": "x"}, as_node="retrieval")
         await compiled.ainvoke(None, CONFIG, context=Context(corpus=river))
 
 
@@ -199,7 +199,9 @@ async def test_tags_are_not_told_by_the_thread(locked_away: str) -> None:
     context = Context(corpus=locked_away, access=("board",))
     compiled = await stopped(context, before="cite", question="Who will the Halden weir be sold to?")
     values = (await compiled.aget_state(CONFIG)).values
-    assert "board" not in json.dumps({name: value for name, value in values.items() if name in ("settings", "reader")})
+    assert "board" not in json.dumps(
+        {name: value for name, value in values.items() if name in ("settings", "access_digest")}
+    )
 
 
 @pytest.mark.loopback

@@ -22,11 +22,12 @@ async def _run(database: str, settings: dict[str, Any], question: str, kill_at: 
     started = 0
     async with AsyncSqliteSaver.from_conn_string(database) as saver:
         compiled = build().compile(checkpointer=saver)
-        async for event in compiled.astream(
+        async for _, event in compiled.astream(
             {"question": question},
             {"configurable": {"thread_id": "turn"}},
             context=Context(**settings),
             stream_mode="custom",
+            subgraphs=True,
             durability="sync",
         ):
             started += event["status"] == "started"

@@ -47,7 +47,7 @@ async def merged(
         {"id": leaf.chunk_id, "score": 1.0 - place / 100, "ranks": {}, "fused": place + 1}
         for place, leaf in enumerate(leaves)
     ]
-    state: Any = {"candidates": candidates, "narrowed": narrowed, "settings": None}
+    state: Any = {"candidates": candidates, "active_filters": narrowed, "settings": None}
     return await merge(state, Runtime(context=Context(corpus=str(folder), **settings)))
 
 
