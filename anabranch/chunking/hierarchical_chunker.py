@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 
 from anabranch.chunking.split_units import SEPARATOR, Piece, cut, pieces
 from anabranch.errors import SettingsError
-from anabranch.models.token_count import Tokens
+from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block, Document, Level
 
 Sizes = tuple[int, int, int]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from anabranch.models.token_count import Tokens
+from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block
 from anabranch.text.sentences import spans
 

@@ -19,7 +19,7 @@ from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.evidence_patterns import whole_documents
 from anabranch.evaluation.metrics import TextSpan, TokenPositions
 from anabranch.evaluation.queries import SHAPE, Reference, numbered, read_references
-from anabranch.models.token_count import Tokens
+from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.text.normalization import clean
 
 

@@ -10,19 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.messages.utils import count_tokens_approximately
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
-from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
+from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
 from anabranch.models.clients import Clients, Pool
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.reserve import RESERVES, learn, level_of
+from anabranch.models.reply_budget import RESERVES, ChatReply, level_of, reply_pieces
 from anabranch.models.structured_output import (
     Means,
     Model,
@@ -32,11 +31,8 @@ from anabranch.models.structured_output import (
     means_of,
     refused,
     remember,
-    said,
     shaped,
 )
-from anabranch.models.usage import count_call, note_failure, take_repeat
-from anabranch.parsing.reasoning_blocks import drop_thinking
 from anabranch.safety.key_redaction import keys_of, redacted
 from anabranch.safety.operator import key_for
 
@@ -46,24 +42,8 @@ _UNSEEN: RunnableConfig = {"tags": ["nostream"]}
 
 _PROVIDERS_WITH_BASE_URL = frozenset({"openai", "ollama", "anthropic", "groq", "deepseek", "mistralai"})
 
-MAX_REPLY_CHARS = 200_000
-"""A reply is cut here: a model that never stops must not fill the memory."""
-
-CHARS_PER_TOKEN = 12
-"""No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`."""
-
-LITTLE = 0.5
-"""Characters to the token of its limit below which a reply that reached it cannot be all that the model wrote."""
-
-MORE = "Raise answer_tokens: a model that thinks before it writes may need them all."
-
-THOUGHT_END = "</think>"
-
 SHAPES = 32
 """Shapes of replies that a model is kept for."""
-
-_CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
-_REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,46 +156,17 @@ class Chat:
         return self._told[key]
 
     async def _whole(self, model: Model, messages: list[BaseMessage], max_tokens: int, *, last: bool = True) -> str:
-        """Return the reply in one piece, asked for again where thoughts took its room.
+        """Return the reply in one piece; what is refused while there is another means (not `last`) is not counted."""
 
-        What is refused while there is another means is not counted.
-        """
-        level = level_of(self._who)
-        reply = _Reply(messages, max_tokens, RESERVES[level])
-        try:
-            await self._once(model, reply, last=last and not level)
-        except RequestRefusedError:
-            if not level:
-                raise
-            # Beside this prompt there may be no room for thoughts.
-            reply = _Reply(messages, max_tokens)
-            await self._once(model, reply, last=last)
-        else:
-            if reply.starved and (further := self._further(reply, level)) is not None:
-                with suppress(RequestRefusedError):
-                    await self._once(model, further, last=False)
-                    learn(self._who, level + 1)
-                    reply = further
-        return reply.checked(self.settings)
+        async def call(reply: ChatReply) -> AsyncGenerator[str]:
+            yield reply.take(await self._message(model, reply))
 
-    def _further(self, reply: _Reply, level: int) -> _Reply | None:
-        """Return the same request with more room; None where there is none to be had, or nothing left to pay for it."""
-        if level + 1 >= len(RESERVES):
-            return None
-        further = _Reply(reply.messages, reply.max_tokens, RESERVES[level + 1])
-        return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
+        text = ""
+        async for reply, _ in reply_pieces(call, self._who, messages, max_tokens, last=last):
+            text = reply.text
+        return text
 
-    async def _once(self, model: Model, reply: _Reply, *, last: bool) -> None:
-        """Make one call; the reply takes what comes of it."""
-        try:
-            reply.take(await self._message(model, reply))
-        except ModelError as error:
-            reply.free = not last and refused(error.__cause__)
-            raise
-        finally:
-            reply.count()
-
-    async def _message(self, model: Model, reply: _Reply) -> BaseMessage:
+    async def _message(self, model: Model, reply: ChatReply) -> BaseMessage:
         try:
             async with asyncio.timeout(self.settings.timeout):
                 return await model.ainvoke(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling))
@@ -230,57 +181,23 @@ class Chat:
         It is asked for again only where nothing of it could be seen.
         """
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
-        level = level_of(self._who)
-        reply = _Reply(messages, max_tokens, RESERVES[level])
-        try:
-            async with aclosing(self._pieces(reply)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except RequestRefusedError:
-            if not level or reply.text:
-                raise
-            reply = _Reply(messages, max_tokens)
-            async with aclosing(self._pieces(reply)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        else:
-            if reply.starved and reply.visible and level + 1 < len(RESERVES):
-                learn(self._who, level + 1)
-            elif reply.starved and (further := self._further(reply, level)) is not None:
-                if reply.text:
-                    yield THOUGHT_END  # what comes now is no part of the thought that was cut off
-                with suppress(RequestRefusedError):
-                    async with aclosing(self._pieces(further)) as pieces:
-                        async for piece in pieces:
-                            yield piece
-                    learn(self._who, level + 1)
-                    reply = further
-        reply.checked(self.settings)
+        async with aclosing(reply_pieces(self._pieces, self._who, messages, max_tokens, shown=True)) as pieces:
+            async for _, piece in pieces:
+                yield piece
 
-    async def _pieces(self, reply: _Reply) -> AsyncGenerator[str]:
-        """Make one call; the reply takes what comes of it, piece by piece."""
-        try:
-            async with aclosing(self._chunks(reply)) as chunks:
-                async for chunk in chunks:
-                    yield reply.take(chunk)
-                    if reply.full:
-                        break
-                    # What has arrived in one piece is read without waiting: others must have their turn all the same.
-                    await asyncio.sleep(0)
-        finally:
-            reply.count()
+    async def _pieces(self, reply: ChatReply) -> AsyncGenerator[str]:
+        chunks = aiter(self._client.astream(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling)))
+        deadline = asyncio.get_running_loop().time() + self.settings.timeout
+        while not reply.full and (chunk := await self._next(chunks, deadline)) is not None:
+            yield reply.take(chunk)
+            # What has arrived in one piece is read without waiting: others must have their turn all the same.
+            await asyncio.sleep(0)
 
-    async def _chunks(self, reply: _Reply) -> AsyncGenerator[BaseMessage]:
+    async def _next(self, chunks: AsyncIterator[BaseMessage], deadline: float) -> BaseMessage | None:
         try:
-            chunks = aiter(self._client.astream(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling)))
-            deadline = asyncio.get_running_loop().time() + self.settings.timeout
-            while True:
-                # Around the wait alone: whoever reads the chunks must not be cancelled in its place.
-                async with asyncio.timeout_at(deadline):
-                    chunk = await anext(chunks, None)
-                if chunk is None:
-                    return
-                yield chunk
+            # Around the wait alone: whoever reads the pieces must not be cancelled in its place.
+            async with asyncio.timeout_at(deadline):
+                return await anext(chunks, None)
         except Exception as error:  # providers raise types of their own; each is sorted below
             raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
@@ -290,78 +207,6 @@ class Chat:
             # Ollama, where the options of a call take the place of all that were set.
             return {"options": {"temperature": self.settings.temperature, "num_predict": tokens}}
         return {"max_tokens": tokens}
-
-
-class _Reply:
-    """Text so far and what it cost.
-
-    Attributes:
-        messages: The request.
-        max_tokens: Tokens that the reply itself may have.
-        ceiling: Tokens that the model may write, with those of its thoughts.
-    """
-
-    def __init__(self, messages: list[BaseMessage], max_tokens: int, reserve: int = 0) -> None:
-        self.messages = messages
-        self.max_tokens = max_tokens
-        self.ceiling = max_tokens + reserve
-        self.free = False
-        self.text = ""
-        self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * self.ceiling)
-        self._prompt = 0
-        self._output = 0
-        self._thoughts = 0
-        self._cut = False
-
-    @property
-    def full(self) -> bool:
-        return len(self.text) >= self._most
-
-    @property
-    def visible(self) -> str:
-        return drop_thinking(self.text).strip()
-
-    @property
-    def prompt_tokens(self) -> int:
-        return self._prompt or count_tokens_approximately(self.messages)
-
-    @property
-    def starved(self) -> bool:
-        """Whether the model reached its limit before it had said much: its thoughts took the room."""
-        if not self._cut and (self.text or self._output < self.ceiling):
-            return False
-        return self._thoughts > 0 or len(self.visible) < LITTLE * self.max_tokens
-
-    def take(self, chunk: BaseMessage) -> str:
-        usage = getattr(chunk, "usage_metadata", None) or {}
-        self._prompt = max(self._prompt, usage.get("input_tokens", 0))
-        self._output = max(self._output, usage.get("output_tokens", 0))
-        self._thoughts = max(self._thoughts, (usage.get("output_token_details") or {}).get("reasoning", 0))
-        text = said(chunk)[: self._most - len(self.text)]
-        self.text += text
-        ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
-        self._cut = self._cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
-        return text
-
-    def checked(self, settings: ChatSettings) -> str:
-        """Return the text; refuse an empty one: gateways send one when a filter took the text away.
-
-        Raises:
-            ModelError: There is none, or only thoughts that reached the limit.
-        """
-        if self.starved and not self.visible:
-            msg = f"{settings.model!r} answered with nothing: its thoughts took all {self.ceiling:,} tokens."
-            raise ModelError(msg, hint=MORE)
-        if not self.text:
-            msg = f"{settings.model!r} answered with nothing."
-            raise ModelError(msg, hint="Try again later.")
-        if self._cut:
-            note_failure(f"a reply of the model was cut off at its length limit{'. ' + MORE if self.starved else ''}")
-        return self.text
-
-    def count(self) -> None:
-        if not self.free:
-            count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
 
 
 def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str]) -> AnabranchError:

@@ -14,7 +14,7 @@ from pathlib import Path
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder, EmbedderSettings, EmbedderType
 from anabranch.models.lru import LRU
-from anabranch.models.sentence_folder import model_file
+from anabranch.models.model_folder import model_file
 from anabranch.registry import Registry
 
 DEFAULT_EMBEDDER = "minilm"
@@ -68,7 +68,7 @@ def settled_spec(spec: str) -> str:
     if name in EMBEDDERS and (model or not colon):
         return spec
     if spec and Path(spec).is_dir():
-        model_file(Path(spec))
+        model_file(Path(spec), "embedder")
         return str(Path(spec).resolve())
     msg = f"Unknown embedder {spec!r}."
     near = get_close_matches(name, EMBEDDERS.names, n=1)
@@ -80,7 +80,7 @@ def settled_spec(spec: str) -> str:
 def _newest(folder: Path) -> int:
     """Return when the folder's model or one of its settings was last written."""
     settings = [*folder.glob("*.json"), folder / "1_Pooling" / "config.json"]
-    return max(file.stat().st_mtime_ns for file in [model_file(folder), *settings] if file.is_file())
+    return max(file.stat().st_mtime_ns for file in [model_file(folder, "embedder"), *settings] if file.is_file())
 
 
 def _new_embedder(spec: str, base_url: str | None) -> Embedder:

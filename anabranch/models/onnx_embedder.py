@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.models.embedder import EmbedderSettings, Vectors
+from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
 from anabranch.models.onnx_session import open_session
 from anabranch.models.pooling import POOLINGS
 from anabranch.models.sentence_folder import Recipe, SentenceFolder, read_folder
-from anabranch.models.vector_norm import unit_rows
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
 
 TOKENS = 256

@@ -12,9 +12,8 @@ import numpy as np
 from pydantic import SecretStr
 
 from anabranch.errors import AnabranchError, MissingKeyError, SettingsError
-from anabranch.models.embedder import EmbedderSettings, Vectors
+from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.vector_norm import unit_rows
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.safety.key_redaction import keys_of
 from anabranch.safety.operator import key_for

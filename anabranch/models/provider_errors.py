@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from anabranch.errors import (
     AnabranchError,
@@ -86,3 +86,24 @@ def _said(error: Exception) -> str:
     while isinstance(words, dict):
         words = words.get("error") or words.get("message")
     return " ".join(str(words or error).split())
+
+
+def failures_of(replies: Sequence[object]) -> list[ModelError]:
+    """Return what failed among calls that were made at the same time; the others can be used without it.
+
+    Args:
+        replies: Of each call what it returned or raised.
+
+    Raises:
+        ModelError: Every call failed.
+        BaseException: What is no failure of a provider, such as a wrong key, whatever the other calls gave.
+    """
+    failures: list[ModelError] = []
+    for reply in replies:
+        if isinstance(reply, ModelError):
+            failures.append(reply)
+        elif isinstance(reply, BaseException):
+            raise reply
+    if failures and len(failures) == len(replies):
+        raise failures[0]
+    return failures

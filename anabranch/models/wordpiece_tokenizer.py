@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tokenizers import Encoding, Tokenizer
 
@@ -12,6 +12,18 @@ from anabranch.errors import SettingsError
 
 MINILM_TOKENIZER = Path(__file__).parent / "minilm" / "tokenizer.json"
 """WordPiece vocabulary of all-MiniLM-L6-v2, 30,522 pieces, uncased (Apache-2.0)."""
+
+
+class Tokens(Protocol):
+    """What chunking asks of an embedder; whoever only cuts loads no model."""
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the length of each text in this embedder's tokens, without special tokens."""
+        ...
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span of each token of `text`, in order."""
+        ...
 
 
 def _load(file: Path) -> Tokenizer:

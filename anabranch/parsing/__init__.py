@@ -2,7 +2,7 @@
 
 from anabranch.parsing.answer_reply import AnswerReply, split_answer
 from anabranch.parsing.answer_stream import AnswerStream
-from anabranch.parsing.evidence_verdict import VERDICT_SCHEMA, Verdict, parse_verdict
+from anabranch.parsing.evidence_verdict import VERDICT_SCHEMA, EvidenceVerdict, parse_verdict
 from anabranch.parsing.revision_reply import REVISION_SCHEMA, Action, Revision, parse_revision
 
 __all__ = [
@@ -11,8 +11,8 @@ __all__ = [
     "Action",
     "AnswerReply",
     "AnswerStream",
+    "EvidenceVerdict",
     "Revision",
-    "Verdict",
     "parse_revision",
     "parse_verdict",
     "split_answer",

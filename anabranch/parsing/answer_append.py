@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from anabranch.parsing.refusal import MARKER
 from anabranch.text.sentences import spans
 
-_MARKER = re.compile(r"\[\d+\]")
 _LEADING = re.compile(r"\s*(?:\[\d+\]\s*)+")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?…])")
 _ENDS = re.compile(r"[.!?…:。！？।؟][\"'”’)\]]*(?:\s*\[\d+\])*$")  # stops of other scripts
@@ -21,8 +21,8 @@ def is_anew(answer: str, previous: str) -> bool:
     Passages have one number each through all windows, so what is added cites others. Where nothing was cited, sentences
     tell.
     """
-    cited = set(_MARKER.findall(previous))
-    return cited <= set(_MARKER.findall(answer)) if cited else bool(_said(previous) & _said(answer))
+    cited = set(MARKER.findall(previous))
+    return cited <= set(MARKER.findall(answer)) if cited else bool(_said(previous) & _said(answer))
 
 
 def with_more(previous: str, addition: str) -> str | None:
@@ -61,7 +61,7 @@ def _sentences(text: str) -> list[str]:
 
 def _key(sentence: str) -> str:
     """Return what a sentence says, whatever it cites; signs within it count, "-5" is not "5"."""
-    plain = " ".join(_MARKER.sub(" ", sentence).casefold().split())
+    plain = " ".join(MARKER.sub(" ", sentence).casefold().split())
     return _BEFORE_STOP.sub("", plain).rstrip(_AROUND).removeprefix("- ").removeprefix("* ").strip()
 
 

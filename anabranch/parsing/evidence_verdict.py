@@ -40,7 +40,7 @@ _NOTHING = re.compile(r"\W*(?:none|nothing|n/?a|null|no|empty|-)?\W*", re.IGNORE
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class EvidenceVerdict:
     """What a model says about the evidence.
 
     Attributes:
@@ -52,7 +52,7 @@ class Verdict:
     missing: str = ""
 
 
-def parse_verdict(reply: str) -> Verdict:
+def parse_verdict(reply: str) -> EvidenceVerdict:
     """Read {"sufficient": true, "missing": "..."} or prose that says yes or no.
 
     Args:
@@ -66,8 +66,8 @@ def parse_verdict(reply: str) -> Verdict:
     values = [found[key] for key in _KEYS if key in found]
     stated = _truth(values[0]) if values else _in_prose(text)
     if stated is not False:
-        return Verdict(stated)
-    return Verdict(False, _missing(found["missing"] if "missing" in found else _named(text)))
+        return EvidenceVerdict(stated)
+    return EvidenceVerdict(False, _missing(found["missing"] if "missing" in found else _named(text)))
 
 
 def _truth(value: object) -> bool | None:

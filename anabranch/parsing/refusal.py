@@ -6,7 +6,9 @@ import re
 
 _LONGEST = 400
 _LOOK_AT = 200
-_MARKER = re.compile(r"\[\d+\]")
+MARKER = re.compile(r"\[\d+\]")
+"""A citation in an answer."""
+
 _SOURCES = r"(?:context|passages?|documents?|sources?|texts?|excerpts?|information|material)"
 _REFUSAL = re.compile(
     r"\bi(?: do not|(?: don|don)['’]t) (?:know|have (?:enough|sufficient|any|access))"
@@ -34,7 +36,7 @@ def is_refusal(text: str) -> bool:
     Args:
         text: An answer or a sentence of one. What goes on after "however" counts as an answer.
     """
-    if len(text) > _LONGEST or _MARKER.search(text):
+    if len(text) > _LONGEST or MARKER.search(text):
         return False
     found = _REFUSAL.search(text[:_LOOK_AT])
     if found is None:

@@ -10,7 +10,7 @@ from anabranch.parsing.answer_append import is_anew, with_more
 from anabranch.parsing.answer_reply import from_object, split_answer
 from anabranch.parsing.json_repair import MAX_REPLY, find_object
 from anabranch.parsing.reasoning_blocks import drop_thinking
-from anabranch.parsing.refusal import is_refusal
+from anabranch.parsing.refusal import MARKER, is_refusal
 from anabranch.safety.link_removal import strip_links
 
 Action = Literal["keep", "add", "revise"]
@@ -78,7 +78,6 @@ _REVISES = re.compile(r"\b(?:revis|replac|rewrit|correct|chang)", re.IGNORECASE)
 _BROKEN_ACTION = re.compile(r"[\"']action[\"']\s*:\s*[\"'](keep|add|revise)", re.IGNORECASE)
 _BROKEN_ANSWER = re.compile(r"[\"']answer[\"']\s*:\s*[\"']")
 _BROKEN_END = re.compile(r"[\"']\s*(?:,\s*[\"'](?:quotes|citations)[\"']\s*:|\}[\s`]*\Z)")
-_MARKER = re.compile(r"\[\d+\]")
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -190,7 +189,7 @@ def _is_better(answer: str, previous: str) -> bool:
 
 def _cites_less(candidate: _Candidate, previous: str) -> bool:
     """Tell whether an answer with markers would give way to one that names no passage."""
-    return bool(_MARKER.search(previous)) and not _MARKER.search(candidate.answer) and not candidate.quotes
+    return bool(MARKER.search(previous)) and not MARKER.search(candidate.answer) and not candidate.quotes
 
 
 def _key(text: str) -> str:

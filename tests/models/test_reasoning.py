@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from anabranch.errors import ModelError
-from anabranch.models import reserve
+from anabranch.models import reply_budget
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.reserve import KEPT, RESERVES, level_of
+from anabranch.models.reply_budget import KEPT, RESERVES, level_of
 from anabranch.models.usage import allow_repeats, metered
 from anabranch.parsing import VERDICT_SCHEMA
 from anabranch.parsing.reasoning_blocks import drop_thinking
@@ -22,9 +22,9 @@ from tests.servers.openai_stub import OpenAIStub
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    reserve.forget()
+    reply_budget.forget()
     yield
-    reserve.forget()
+    reply_budget.forget()
 
 
 def ceiling_of(request: Request) -> int:
@@ -179,7 +179,7 @@ async def test_a_server_with_no_room_for_more_keeps_what_it_can_do(live: bool) -
         with pytest.raises(ModelError, match="answer_tokens"):
             await ask(200)
         assert await ask(1_200) == "October."
-        reserve.learn(("openai:thinker", stub.base_url), 1)  # a shorter prompt had room for it
+        reply_budget.learn(("openai:thinker", stub.base_url), 1)  # a shorter prompt had room for it
         assert await ask(1_200) == "October."
         assert _ceilings(stub) == [200, 200 + RESERVES[1], 1_200, 1_200 + RESERVES[1], 1_200]
 
@@ -198,7 +198,7 @@ async def test_no_budget_is_exceeded_to_ask_again(live: bool) -> None:
         with metered() as meter:
             allow_repeats(1, 10**6)
             assert await (_streamed(chat) if live else chat.ask("s", "u", max_tokens=200)) == "October."
-            reserve.forget()
+            reply_budget.forget()
             with pytest.raises(ModelError):
                 await (_streamed(chat) if live else chat.ask("s", "u", max_tokens=200))
         assert meter.calls == 3
@@ -217,6 +217,6 @@ async def test_what_one_model_needs_is_not_given_to_another() -> None:
 
 def test_what_is_remembered_has_a_bound() -> None:
     for number in range(KEPT + 10):
-        reserve.learn((f"openai:{number}", None), 1)
+        reply_budget.learn((f"openai:{number}", None), 1)
     assert level_of(("openai:0", None)) == 0
     assert level_of((f"openai:{KEPT + 9}", None)) == 1

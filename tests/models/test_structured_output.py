@@ -12,7 +12,8 @@ from langchain_core.messages import AIMessage
 
 from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models import structured_output as shapes
-from anabranch.models.chat import CHARS_PER_TOKEN, Chat, ChatSettings, load_chat
+from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.reply_budget import CHARS_PER_TOKEN
 from anabranch.models.structured_output import means_of, said, shaped
 from anabranch.models.usage import metered
 from anabranch.parsing import REVISION_SCHEMA, VERDICT_SCHEMA, parse_revision

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing import Verdict, parse_verdict
+from anabranch.parsing import EvidenceVerdict, parse_verdict
 from anabranch.parsing.evidence_verdict import MAX_MISSING
 
 
@@ -25,7 +25,7 @@ from anabranch.parsing.evidence_verdict import MAX_MISSING
     ],
 )
 def test_enough(reply: str):
-    assert parse_verdict(reply) == Verdict(True)
+    assert parse_verdict(reply) == EvidenceVerdict(True)
 
 
 @pytest.mark.parametrize(
@@ -43,22 +43,22 @@ def test_enough(reply: str):
     ],
 )
 def test_not_enough(reply: str):
-    assert parse_verdict(reply) == Verdict(False, "the revenue of 2019")
+    assert parse_verdict(reply) == EvidenceVerdict(False, "the revenue of 2019")
 
 
 def test_prose_says_both():
     verdict = parse_verdict("The passages do not contain the revenue of 2019.")
-    assert verdict == Verdict(False, "The passages do not contain the revenue of 2019.")
+    assert verdict == EvidenceVerdict(False, "The passages do not contain the revenue of 2019.")
 
 
 @pytest.mark.parametrize("reply", ["", "Hm.", '{"score": 3}', '{"sufficient": "perhaps"}', "[1]"])
 def test_nothing_said(reply: str):
-    assert parse_verdict(reply) == Verdict(None)
+    assert parse_verdict(reply) == EvidenceVerdict(None)
 
 
 @pytest.mark.parametrize("missing", ["", "none", "Nothing.", "N/A", "null", "-"])
 def test_nothing_missing(missing: str):
-    assert parse_verdict(f'{{"sufficient": false, "missing": "{missing}"}}') == Verdict(False, "")
+    assert parse_verdict(f'{{"sufficient": false, "missing": "{missing}"}}') == EvidenceVerdict(False, "")
 
 
 @given(st.text())

@@ -10,7 +10,7 @@ from pathlib import Path
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, Tree, grow
 from anabranch.errors import ReadingError
 from anabranch.ingestion.safe_open import by_handle
-from anabranch.models.token_count import Tokens
+from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers import READERS, read
 from anabranch.readers.document import PLAIN, Document, Failure, ReadOptions
 from anabranch.readers.heartbeat import beat

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any, Self
 
-from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError, ModelError
+from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError
 from anabranch.models.clients import Clients
-from anabranch.models.provider_errors import sorted_error
+from anabranch.models.provider_errors import failures_of, sorted_error
 from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.usage import count_call, count_repairs, note_failure
 
@@ -83,7 +83,8 @@ class CohereReranker(Reranker):
             if not isinstance(reply, BaseException):
                 for place, score in reply.items():
                     result[part[place]] = score
-        _raise([reply for reply in replies if isinstance(reply, BaseException)], len(parts))
+        for failure in failures_of(replies):
+            note_failure(f"1 of {len(parts)} requests to Cohere failed: {failure}")
         return result
 
     async def _request(self, question: str, documents: list[str]) -> dict[int, float]:
@@ -154,17 +155,6 @@ def _is_index(index: object, count: int) -> bool:
 
 def _is_score(score: object) -> bool:
     return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
-
-
-def _raise(failures: Sequence[BaseException], requests: int) -> None:
-    """Raise what the user has to mend, and a failure that left nothing; note one that left something."""
-    for failure in failures:
-        if not isinstance(failure, ModelError):
-            raise failure
-    if failures and len(failures) == requests:
-        raise failures[0]
-    for failure in failures:
-        note_failure(f"1 of {requests} requests to Cohere failed: {failure}")
 
 
 def _sorted_error(error: Exception, model: str, timeout: float, key: str) -> AnabranchError:

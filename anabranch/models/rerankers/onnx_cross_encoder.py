@@ -6,7 +6,6 @@ it takes, which padding it knows, and which of two labels means "relevant".
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,17 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import SettingsError
+from anabranch.models.model_folder import HINTS, model_file, positions, read_json, token_limit, tokenizer_file
 from anabranch.models.onnx_session import open_session
 
-MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 USUAL_TOKENS = 512
 MAX_TOKENS = 1_024
-"""A pair is cut here whatever the model takes: attention grows with the square of the length."""
+"""A pair is cut here whatever the model takes."""
 
-_HINT = "Set rerank_model to a folder with model.onnx (or onnx/model.onnx) and tokenizer.json; nothing is downloaded."
 _KNOWN = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-# Positions of these begin behind the padding token's number (fairseq's way), so that many fewer are left.
-_SHIFTED = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"})
 _POSITIVE = frozenset({"relevant", "positive", "yes", "true", "1", "entailment", "match"})
 _NEGATIVE = frozenset({"irrelevant", "not_relevant", "non_relevant", "negative", "no", "false", "0", "not_entailment"})
 
@@ -63,41 +59,18 @@ def load_pair_model(folder: str | None) -> PairModel:
     """
     if not folder:
         msg = "rerank: cross_encoder needs a model."
-        raise SettingsError(msg, hint=_HINT)
-    model, tokenizer = _files(Path(folder).expanduser())
+        raise SettingsError(msg, hint=HINTS["cross-encoder"])
+    place = Path(folder).expanduser()
+    model = model_file(place, "cross-encoder")
+    tokenizer = tokenizer_file(place, model, "cross-encoder")
+    model = model.resolve()
     version = model.stat().st_mtime_ns
     with _lock:
         known = _loaded.get(model)
         if known is None or known[0] != version:
             _loaded.clear()  # one at a time: they are large
-            _loaded[model] = known = (version, _open(Path(folder).expanduser(), model, tokenizer))
+            _loaded[model] = known = (version, _open(place, model, tokenizer))
         return known[1]
-
-
-def _files(folder: Path) -> tuple[Path, Path]:
-    if not folder.is_dir():
-        msg = f"The cross-encoder's folder {str(folder)!r} is not there, or is no folder."
-        raise SettingsError(msg, hint=_HINT)
-    model = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
-    if model is None:
-        msg = f"The cross-encoder's file 'model.onnx' is missing in {str(folder)!r}."
-        weights = any((folder / name).is_file() for name in ("model.safetensors", "pytorch_model.bin"))
-        hint = (
-            "Its weights are for torch: export them, `optimum-cli export onnx --model FOLDER OUT`."
-            if weights
-            else _HINT
-        )
-        raise SettingsError(msg, hint=hint)
-    # Exports into `onnx/` keep the tokenizer above it, some beside it.
-    tokenizer = next((place / "tokenizer.json" for place in (folder, model.parent) if _has(place)), None)
-    if tokenizer is None:
-        msg = f"The cross-encoder's file 'tokenizer.json' is missing in {str(folder)!r}."
-        raise SettingsError(msg, hint=_HINT)
-    return model.resolve(), tokenizer
-
-
-def _has(place: Path) -> bool:
-    return (place / "tokenizer.json").is_file()
 
 
 def _open(folder: Path, model: Path, words: Path) -> PairModel:
@@ -110,26 +83,15 @@ def _open(folder: Path, model: Path, words: Path) -> PairModel:
     except Exception as error:  # onnxruntime has a type for each kind of fault, the tokenizer none
         msg = f"The cross-encoder in {str(folder)!r} cannot be loaded: {' '.join(str(error).split())[:300]}"
         raise SettingsError(msg, hint="Check that model.onnx and tokenizer.json are whole.") from error
-    config = _config(folder, "config.json")
+    config = read_json(folder, "config.json")
     padding = _padding(tokenizer, config)
     limit = _limit(folder, tokenizer, config, padding)
     for each in (tokenizer, shortener):
         each.no_padding()
     tokenizer.enable_truncation(limit, strategy="only_second")
     shortener.enable_truncation(limit // 2)
-    inputs, positive = _inputs(session, folder), _positive(config, folder)
+    inputs, positive = _inputs(session, folder), _positive(session, config, folder)
     return PairModel(session, tokenizer, shortener, inputs, limit, padding, positive)
-
-
-def _config(folder: Path, name: str) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / name).read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        msg = f"The cross-encoder's file {name!r} cannot be read: {error}"
-        raise SettingsError(msg, hint="Repair it, or remove it for the usual values.") from error
-    return found if isinstance(found, dict) else {}
 
 
 def _padding(tokenizer: Any, config: Mapping[str, Any]) -> int:  # noqa: ANN401  # tokenizers' own class
@@ -139,18 +101,13 @@ def _padding(tokenizer: Any, config: Mapping[str, Any]) -> int:  # noqa: ANN401 
 
 def _limit(folder: Path, tokenizer: Any, config: Mapping[str, Any], padding: int) -> int:  # noqa: ANN401
     """Return the least of what the tokenizer and the model say they take; 512 where they say nothing."""
-    positions = config.get("max_position_embeddings")
-    if isinstance(positions, int) and config.get("model_type") in _SHIFTED:
-        positions -= padding + 1
-    said = [
+    stated = (
         (tokenizer.truncation or {}).get("max_length"),
-        _config(folder, "tokenizer_config.json").get("model_max_length"),
-        _config(folder, "sentence_bert_config.json").get("max_seq_length"),
-        positions,
-    ]
-    # transformers writes 1e30 for "no limit known".
-    sensible = [int(number) for number in said if isinstance(number, int | float) and 8 <= number <= 1_000_000]
-    return min([*sensible, MAX_TOKENS]) if sensible else USUAL_TOKENS
+        read_json(folder, "tokenizer_config.json").get("model_max_length"),
+        read_json(folder, "sentence_bert_config.json").get("max_seq_length"),
+        positions(config, padding),
+    )
+    return token_limit(stated, least=8, usual=USUAL_TOKENS, most=MAX_TOKENS)
 
 
 def _inputs(session: Any, folder: Path) -> dict[str, str]:  # noqa: ANN401  # onnxruntime has no types
@@ -162,19 +119,17 @@ def _inputs(session: Any, folder: Path) -> dict[str, str]:  # noqa: ANN401  # on
             f"{len(shape)} dimensions."
         )
         raise SettingsError(msg, hint="Export a sequence classifier with one or two labels; an embedder cannot rerank.")
-    labels = shape[1] if len(shape) == 2 else 1
-    if isinstance(labels, int) and labels > 2:
-        msg = f"The model in {str(folder)!r} tells {labels} labels apart: it is no reranker."
-        raise SettingsError(msg, hint="Use a model with one label, or with the two labels irrelevant and relevant.")
     return slots
 
 
-def _positive(config: Mapping[str, Any], folder: Path) -> int:
+def _positive(session: Any, config: Mapping[str, Any], folder: Path) -> int:  # noqa: ANN401
     """Return which of two labels means "relevant": the second, unless the names say that it is the first."""
     names = config.get("id2label")
-    count = len(names) if isinstance(names, dict) else config.get("num_labels", 1)
-    if isinstance(count, int) and count > 2:
-        msg = f"The model in {str(folder)!r} tells {count} labels apart: it is no reranker."
+    shape = session.get_outputs()[0].shape
+    counts = (shape[-1] if len(shape) == 2 else 1, len(names) if isinstance(names, dict) else config.get("num_labels"))
+    labels = max((count for count in counts if isinstance(count, int)), default=1)
+    if labels > 2:
+        msg = f"The model in {str(folder)!r} tells {labels} labels apart: it is no reranker."
         raise SettingsError(msg, hint="Use a model with one label, or with the two labels irrelevant and relevant.")
     if not isinstance(names, dict) or len(names) != 2:
         return 1

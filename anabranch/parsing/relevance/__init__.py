@@ -5,8 +5,8 @@ No passage is ever lost to a bad reply.
 
 from __future__ import annotations
 
-from anabranch.parsing.relevance.ranking_reply import parse_ranking, read_listwise
-from anabranch.parsing.relevance.relevance_scores import BEST, Judgements, parse_relevance, read_judgements, says_none
+from anabranch.parsing.relevance.ranking_reply import read_listwise
+from anabranch.parsing.relevance.relevance_scores import BEST, Judgements, read_judgements, says_none
 from anabranch.parsing.relevance.scale_alignment import aligned, on_ten
 
 __all__ = [
@@ -14,8 +14,6 @@ __all__ = [
     "Judgements",
     "aligned",
     "on_ten",
-    "parse_ranking",
-    "parse_relevance",
     "read_judgements",
     "read_listwise",
     "says_none",

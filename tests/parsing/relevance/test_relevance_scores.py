@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing.relevance import parse_ranking, parse_relevance, read_judgements
+from anabranch.parsing.relevance import read_judgements, read_listwise
 
 
 @pytest.mark.parametrize(
@@ -71,34 +71,34 @@ from anabranch.parsing.relevance import parse_ranking, parse_relevance, read_jud
 )
 def test_every_form_of_judgement_is_read(line: str):
     # LlamaIndex drops most of these
-    assert parse_relevance(line, 3) == {1: 7.0}
+    assert read_judgements(line, 3).scores == {1: 7.0}
 
 
 def test_decimals_are_not_cut():
     # LlamaIndex reads 7.5 as 7 and 0.9 as 0
-    assert parse_relevance("Doc: 1, Relevance: 7.5\nDoc: 2, Relevance: 0.9", 2) == {0: 7.5, 1: 0.9}
+    assert read_judgements("Doc: 1, Relevance: 7.5\nDoc: 2, Relevance: 0.9", 2).scores == {0: 7.5, 1: 0.9}
 
 
 @pytest.mark.parametrize("bad", ["high", "n/a", "", "12", "-3", "7/0", "nan", "seven", "1e5", "99999999999999999999"])
 def test_a_bad_judgement_is_skipped_and_shifts_no_other(bad: str):
     # LlamaIndex gives its number to the next document
     reply = f"Doc: 1, Relevance: {bad}\nDoc: 2, Relevance: 9\nDoc: 3, Relevance: 4"
-    assert parse_relevance(reply, 3) == {1: 9.0, 2: 4.0}
+    assert read_judgements(reply, 3).scores == {1: 9.0, 2: 4.0}
 
 
 @pytest.mark.parametrize("bad", ["0", "-7", "4", "99999999999999999999", "x"])
 def test_an_unknown_document_is_nobody(bad: str):
     # LlamaIndex: "Doc: 0" is the last document, "Doc: -7" raises
-    assert parse_relevance(f"Doc: {bad}, Relevance: 9\nDoc: 2, Relevance: 4", 3) == {1: 4.0}
-    assert parse_relevance(f'[{{"doc": "{bad}", "relevance": 9}}, {{"doc": 2, "relevance": 4}}]', 3) == {1: 4.0}
+    assert read_judgements(f"Doc: {bad}, Relevance: 9\nDoc: 2, Relevance: 4", 3).scores == {1: 4.0}
+    assert read_judgements(f'[{{"doc": "{bad}", "relevance": 9}}, {{"doc": 2, "relevance": 4}}]', 3).scores == {1: 4.0}
 
 
 def test_repeated_documents_count_once_with_the_best_judgement():
-    assert parse_relevance("Doc: 1, Relevance: 3\nDoc: 1, Relevance: 8\nDoc: 1, Relevance: 5", 1) == {0: 8.0}
+    assert read_judgements("Doc: 1, Relevance: 3\nDoc: 1, Relevance: 8\nDoc: 1, Relevance: 5", 1).scores == {0: 8.0}
 
 
 def test_a_reply_that_stops_midway_keeps_what_it_said():
-    assert parse_relevance("Doc: 1, Relevance: 8\nDoc: 2, Relevance: 6\nDoc: 3, Relev", 3) == {0: 8.0, 1: 6.0}
+    assert read_judgements("Doc: 1, Relevance: 8\nDoc: 2, Relevance: 6\nDoc: 3, Relev", 3).scores == {0: 8.0, 1: 6.0}
 
 
 @pytest.mark.parametrize(
@@ -113,24 +113,27 @@ def test_a_reply_that_stops_midway_keeps_what_it_said():
     ],
 )
 def test_prose_is_no_judgement(prose: str):
-    assert parse_relevance(prose, 10) == {}
+    assert read_judgements(prose, 10).scores == {}
 
 
 def test_json_on_several_lines_is_read_line_by_line():
-    assert parse_relevance('{"doc": 1, "relevance": 3}\n{"doc": 2, "relevance": 8}\n{"doc": 3, "rel', 3) == {0: 3, 1: 8}
+    assert read_judgements('{"doc": 1, "relevance": 3}\n{"doc": 2, "relevance": 8}\n{"doc": 3, "rel', 3).scores == {
+        0: 3,
+        1: 8,
+    }
 
 
 def test_a_json_list_that_stops_midway_keeps_what_it_said():
-    assert parse_relevance('[{"doc": 1, "relevance": 8}, {"doc": 3, "relevance": 3}, {"doc": 2, "rel', 3) == {
+    assert read_judgements('[{"doc": 1, "relevance": 8}, {"doc": 3, "relevance": 3}, {"doc": 2, "rel', 3).scores == {
         0: 8,
         2: 3,
     }
-    assert parse_relevance('{"ranking": [[1, 8], [3, 3], [2', 3) == {0: 8, 2: 3}
+    assert read_judgements('{"ranking": [[1, 8], [3, 3], [2', 3).scores == {0: 8, 2: 3}
 
 
 @pytest.mark.parametrize("ranking", ["[2] > [1]", "2 > 1", "[1] > [2] > [3]", '{"ranking": [1, 2]}'])
 def test_a_ranking_is_no_judgement(ranking: str):
-    assert parse_relevance(ranking, 3) == {}
+    assert read_judgements(ranking, 3).scores == {}
 
 
 # Each of the following reproduces a defect of a peer; what the peer makes of the same reply is said in the comment.
@@ -143,21 +146,24 @@ def test_llamaindex_r1_document_zero_is_not_the_last_one():
 
 def test_llamaindex_r2_an_unreadable_relevance_shifts_no_score():
     # ([2, 1, 3], [9.0, 7.0]): three documents, two scores
-    assert parse_relevance("Doc: 2, Relevance: 9\nDoc: 1, Relevance: high\nDoc: 3, Relevance: 7", 3) == {1: 9, 2: 7}
+    assert read_judgements("Doc: 2, Relevance: 9\nDoc: 1, Relevance: high\nDoc: 3, Relevance: 7", 3).scores == {
+        1: 9,
+        2: 7,
+    }
 
 
 def test_llamaindex_r3_decimals_are_not_cut():
     # 7.5 is 7, and 0.9 is 0
-    assert parse_relevance("Doc: 1, Relevance: 7.5\nDoc: 2, Relevance: 0.9", 2) == {0: 7.5, 1: 0.9}
+    assert read_judgements("Doc: 1, Relevance: 7.5\nDoc: 2, Relevance: 0.9", 2).scores == {0: 7.5, 1: 0.9}
 
 
 def test_llamaindex_r4_a_line_with_one_comma_more_is_kept():
-    assert parse_relevance("Doc: 1, a page, on weirs, Relevance: 7", 1) == {0: 7.0}
+    assert read_judgements("Doc: 1, a page, on weirs, Relevance: 7", 1).scores == {0: 7.0}
 
 
 @pytest.mark.parametrize("line", ["Document 2, Relevance: 9", "[2] 9", "- Doc 2 (9)"])
 def test_llamaindex_r5_other_forms_are_not_dropped(line: str):
-    assert parse_relevance(line, 2) == {1: 9.0}
+    assert read_judgements(line, 2).scores == {1: 9.0}
 
 
 def test_llamaindex_r6_a_repeated_document_is_one_document():
@@ -224,7 +230,7 @@ def test_a_reply_that_stops_midway_says_so(reply: str, cut_off: bool):
 @given(st.dictionaries(st.integers(1, 20), st.integers(0, 100).map(lambda tenths: tenths / 10)))
 def test_what_was_asked_for_is_read_back(judgements: dict[int, float]):
     reply = "\n".join(f"Doc: {doc}, Relevance: {score}" for doc, score in judgements.items())
-    assert parse_relevance(reply, 20) == {doc - 1: score for doc, score in judgements.items()}
+    assert read_judgements(reply, 20).scores == {doc - 1: score for doc, score in judgements.items()}
 
 
 PIECES = st.lists(
@@ -236,10 +242,9 @@ PIECES = st.lists(
 
 @given(st.one_of(st.text(), PIECES.map("".join)), st.integers(-1, 5))
 def test_any_text_gives_judgements_in_range(reply: str, count: int):
-    scores = parse_relevance(reply, count)
+    scores = read_judgements(reply, count).scores
     assert set(scores) <= set(range(max(count, 0)))
     assert all(0 <= score <= 10 for score in scores.values())
-    assert sorted(parse_ranking(reply, count)) == list(range(count))
 
 
 @pytest.mark.parametrize(
@@ -248,6 +253,5 @@ def test_any_text_gives_judgements_in_range(reply: str, count: int):
 )
 def test_work_is_bounded(piece: str):
     started = time.process_time()
-    parse_relevance(piece * (100_000 // len(piece)), 5)
-    parse_ranking(piece * (100_000 // len(piece)), 5)
+    read_listwise(piece * (100_000 // len(piece)), 5)
     assert time.process_time() - started < 1.5

@@ -4,13 +4,44 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
 from anabranch.models.rerankers import Reranker, RerankerSettings, RerankForm
 from anabranch.models.rerankers.llm.batched_rerank import judge_batches
-from anabranch.models.rerankers.llm.listwise_rerank import WINDOW, judge_window
+from anabranch.models.rerankers.llm.rerank_calls import judge
+from anabranch.parsing.relevance import read_listwise
+
+WINDOW = 20
+"""Passages of one listwise call: the best size that RankGPT found (Sun et al. 2023, arXiv 2304.09542).
+
+RankGPT slides its window over longer lists, one call after the other. Here the window stands over the best candidates,
+and the others keep their order behind them.
+"""
+
+RANKING_SCHEMA: dict[str, Any] = {
+    "title": "ranking",
+    "description": "The passages that help, the most helpful first.",
+    "type": "object",
+    "properties": {
+        "ranking": {
+            "type": "array",
+            # Not held to two items: some providers refuse a schema that says how many.
+            "items": {
+                "type": "array",
+                "items": {"type": "integer"},
+                "description": "Number of a passage, then its relevance: 1 (touches the subject) to 10 (the answer).",
+            },
+        }
+    },
+    "required": ["ranking"],
+    "additionalProperties": False,
+}
+"""What a model is asked for that can be held to a JSON schema; `read_listwise` reads it, and much else.
+
+Pairs, because the time of this call is the time to write the reply: objects with named fields are twice as long.
+"""
 
 
 class LLMReranker(Reranker):
@@ -70,7 +101,7 @@ class LLMReranker(Reranker):
         shown = [texts[index] for index in wanted]
         settings = self._settings
         if self._in_one_window(len(shown)):
-            scores = await judge_window(self._chat, settings.listwise_prompt, question, shown)
+            scores = await _judge_window(self._chat, settings.listwise_prompt, question, shown)
         else:
             scores = await judge_batches(
                 self._chat, settings.batch_prompt, question, shown, size=settings.batch, gate=self._gate
@@ -78,3 +109,16 @@ class LLMReranker(Reranker):
         for place, score in scores.items():
             result[wanted[place]] = score
         return result
+
+
+async def _judge_window(chat: Chat, system: str, question: str, texts: Sequence[str]) -> dict[int, float]:
+    """Return the relevance of each passage that the reply names, by index.
+
+    What it does not name is not judged: a list of the best says nothing about the rest, unless it is empty.
+
+    Raises:
+        ModelError: The provider failed, or its reply cannot be read.
+    """
+    shown = texts[:WINDOW]
+    judged = await judge(chat, system, question, shown, read_listwise, RANKING_SCHEMA)
+    return judged.scores or dict.fromkeys(range(len(shown)), 0.0)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
+from anabranch.models.provider_errors import failures_of
 from anabranch.models.structured_output import Schema
 from anabranch.models.usage import count_repairs, note_failure
 from anabranch.parsing.relevance import Judgements, says_none
@@ -70,12 +71,7 @@ async def judge_all(
             return await judge(chat, system, question, texts, read)
 
     replies = await asyncio.gather(*(one(texts) for texts in batches), return_exceptions=True)
-    failures = [reply for reply in replies if isinstance(reply, BaseException)]
-    for failure in failures:
-        if not isinstance(failure, ModelError):
-            raise failure
-    if failures and len(failures) == len(batches):
-        raise failures[0]
+    failures = failures_of(replies)
     if failures:
         note_failure(f"{len(failures)} of {len(batches)} calls failed; the first: {failures[0]}")
     return [None if isinstance(reply, BaseException) else reply for reply in replies]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from anabranch.models.checksums import sha256
+from anabranch.models.model_folder import sha256
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path) -> None:

@@ -1,0 +1,112 @@
+"""A folder with a model as transformers, sentence-transformers, transformers.js and optimum leave it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from anabranch.errors import SettingsError
+
+Role = Literal["embedder", "cross-encoder"]
+
+MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+"""Where a model may lie, the first that is there counts: full precision before 8 bits."""
+
+HINTS: dict[Role, str] = {
+    "embedder": "It needs model.onnx (or onnx/model.onnx) and tokenizer.json; or use embedder='minilm'.",
+    "cross-encoder": "Set rerank_model to a folder with model.onnx (or onnx/model.onnx) and tokenizer.json; nothing is "
+    "downloaded.",
+}
+
+_TORCH = ("model.safetensors", "pytorch_model.bin")
+# fairseq's way: the positions of these begin behind the number of the padding token, so that many fewer are left.
+_SHIFTED = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"})
+
+
+def model_file(folder: Path, role: Role) -> Path:
+    """Return the .onnx file of a folder.
+
+    Raises:
+        SettingsError: There is none; the message names what is missing.
+    """
+    if not folder.is_dir():
+        msg = f"The folder of the {role}, {str(folder)!r}, is not there, or is no folder."
+        raise SettingsError(msg, hint=HINTS[role])
+    found = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
+    if found is None:
+        msg = f"The {role} folder {str(folder)!r} has no model.onnx."
+        is_torch = any((folder / name).is_file() for name in _TORCH)
+        hint = "Its weights are for torch. Export them: optimum-cli export onnx --model FOLDER OUT" if is_torch else ""
+        raise SettingsError(msg, hint=hint or HINTS[role])
+    return found
+
+
+def tokenizer_file(folder: Path, model: Path, role: Role) -> Path:
+    """Return the tokenizer.json of a folder; exports into `onnx/` keep it above the model, some beside it.
+
+    Raises:
+        SettingsError: There is none.
+    """
+    for place in (folder, model.parent):
+        if (place / "tokenizer.json").is_file():
+            return place / "tokenizer.json"
+    msg = f"The {role} folder {str(folder)!r} has no tokenizer.json."
+    hint = "Write it with transformers: AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)"
+    raise SettingsError(msg, hint=hint)
+
+
+def read_json(folder: Path, name: str, kind: type[Any] = dict) -> Any:  # noqa: ANN401  # JSON of the kind asked for
+    """Return the content of a file, empty where there is no such file.
+
+    Raises:
+        SettingsError: It cannot be read, or holds another kind of JSON than `kind` (dict or list).
+    """
+    file = folder / name
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return kind()
+    except (OSError, ValueError, RecursionError) as error:
+        msg = f"{str(file)!r} cannot be read: {error}"
+        raise SettingsError(msg, hint="Repair it, or remove it for the usual values.") from error
+    if not isinstance(found, kind):
+        msg = f"{str(file)!r} is not a JSON {'list' if kind is list else 'object'}."
+        raise SettingsError(msg, hint="Repair it, or remove it for the usual values.")
+    return found
+
+
+def positions(config: Mapping[str, Any], padding: int) -> object:
+    """Return how many tokens the positions of a model reach for, by its config.json; None where it does not say."""
+    count = config.get("max_position_embeddings")
+    return count - padding - 1 if isinstance(count, int) and config.get("model_type") in _SHIFTED else count
+
+
+def token_limit(stated: Sequence[object], *, least: int, usual: int, most: int) -> int:
+    """Return the least number of tokens that a folder states, at most `most`; `usual` where it states none.
+
+    Args:
+        stated: What the files say; what is no number, or one below `least`, is passed over.
+        least: Fewest tokens that can be meant.
+        usual: For a folder that says nothing.
+        most: Upper bound, whatever the model takes: attention grows with the square of the length.
+    """
+    # transformers writes 1e30 for "no limit known".
+    sensible = [int(number) for number in stated if isinstance(number, int | float) and least <= number <= 1_000_000]
+    return min([*sensible, most]) if sensible else usual
+
+
+def sha256(file: Path) -> str:
+    """Return the file's SHA-256 in hexadecimal; a file that is as it was is not read again."""
+    stat = file.stat()
+    return _sha256_of(str(file), stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _sha256_of(path: str, _size: int, _mtime_ns: int) -> str:
+    """Hash a file once for each state that it is seen in."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,206 @@
+"""Room for thoughts: tokens that a model which reasons before it writes is given beside those of its reply.
+
+Thoughts count against the limit of a reply, and a model that reaches it in them says nothing at all. What a model
+needs is learned from such replies and kept for the process; a limit costs nothing where it is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.utils import count_tokens_approximately
+
+from anabranch.errors import ModelError, RequestRefusedError
+from anabranch.models.lru import LRU
+from anabranch.models.structured_output import Who, refused, said
+from anabranch.models.usage import count_call, note_failure, take_repeat
+from anabranch.parsing.reasoning_blocks import drop_thinking
+
+RESERVES = (0, 4_000, 16_000)
+"""Tokens, level by level; each reply that was lost to thoughts is asked for once more on the next level."""
+
+MAX_REPLY_CHARS = 200_000
+"""A reply is cut here: a model that never stops must not fill the memory."""
+
+CHARS_PER_TOKEN = 12
+"""No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`."""
+
+LITTLE = 0.5
+"""Characters to the token of its limit below which a reply that reached it cannot be all that the model wrote."""
+
+MORE = "Raise answer_tokens: a model that thinks before it writes may need them all."
+
+THOUGHT_END = "</think>"
+
+_CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
+_REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
+
+KEPT = 256
+
+_levels: LRU[Who, int] = LRU(KEPT)
+
+
+def level_of(who: Who) -> int:
+    """Return the level on which calls to a model begin, 0 where nothing was learned of it."""
+    return _levels.get(who) or 0
+
+
+def learn(who: Who, level: int) -> None:
+    """Begin on this level from now on, unless a higher one was learned meanwhile."""
+    _levels.set(who, max(level, level_of(who)))
+
+
+def forget() -> None:
+    """Drop what was learned, for tests and for servers that were changed."""
+    _levels.clear()
+
+
+class ChatReply:
+    """One call to a model: its request, the text of its reply so far, and what it cost.
+
+    Attributes:
+        messages: The request.
+        max_tokens: Tokens that the reply itself may have.
+        ceiling: Tokens that the model may write, with those of its thoughts.
+        last: Whether nothing else is left to try where the request is refused; else a refusal costs nothing.
+        text: What was said.
+    """
+
+    def __init__(self, messages: list[BaseMessage], max_tokens: int, reserve: int = 0, *, last: bool = True) -> None:
+        """Begin with nothing said; `reserve` is the room for thoughts."""
+        self.messages = messages
+        self.max_tokens = max_tokens
+        self.ceiling = max_tokens + reserve
+        self.last = last
+        self.text = ""
+        self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * self.ceiling)
+        self._prompt = 0
+        self._output = 0
+        self._thoughts = 0
+        self._cut = False
+
+    @property
+    def full(self) -> bool:
+        """Whether it has more characters than any honest reply of its length."""
+        return len(self.text) >= self._most
+
+    @property
+    def visible(self) -> str:
+        """What is left of it without its thoughts."""
+        return drop_thinking(self.text).strip()
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the request, estimated where the provider reports none."""
+        return self._prompt or count_tokens_approximately(self.messages)
+
+    @property
+    def starved(self) -> bool:
+        """Whether the model reached its limit before it had said much: its thoughts took the room."""
+        if not self._cut and (self.text or self._output < self.ceiling):
+            return False
+        return self._thoughts > 0 or len(self.visible) < LITTLE * self.max_tokens
+
+    def take(self, chunk: BaseMessage) -> str:
+        """Add a message or a chunk of one; return its text, cut where the reply is full."""
+        usage = getattr(chunk, "usage_metadata", None) or {}
+        self._prompt = max(self._prompt, usage.get("input_tokens", 0))
+        self._output = max(self._output, usage.get("output_tokens", 0))
+        self._thoughts = max(self._thoughts, (usage.get("output_token_details") or {}).get("reasoning", 0))
+        text = said(chunk)[: self._most - len(self.text)]
+        self.text += text
+        ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
+        self._cut = self._cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
+        return text
+
+    def check(self, model: str) -> None:
+        """Refuse an empty reply: gateways send one when a filter took the text away.
+
+        Raises:
+            ModelError: There is none, or only thoughts that reached the limit.
+        """
+        if self.starved and not self.visible:
+            msg = f"{model!r} answered with nothing: its thoughts took all {self.ceiling:,} tokens."
+            raise ModelError(msg, hint=MORE)
+        if not self.text:
+            msg = f"{model!r} answered with nothing."
+            raise ModelError(msg, hint="Try again later.")
+        if self._cut:
+            note_failure(f"a reply of the model was cut off at its length limit{'. ' + MORE if self.starved else ''}")
+
+    def count(self, error: BaseException | None = None) -> None:
+        """Put the call on the meter in force, unless it was refused and something else is tried."""
+        if self.last or not refused(error):
+            count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
+
+
+Call = Callable[[ChatReply], AsyncGenerator[str]]
+"""Makes the call of a reply, fills the reply and yields what was said, in one piece or in many."""
+
+
+async def reply_pieces(
+    call: Call, who: Who, messages: list[BaseMessage], max_tokens: int, *, last: bool = True, shown: bool = False
+) -> AsyncGenerator[tuple[ChatReply, str]]:
+    """Yield what a model says with the reply that it belongs to; asked for again where thoughts took its room.
+
+    Args:
+        call: Makes one call.
+        who: The model, under which is kept what room it needs.
+        messages: The request.
+        max_tokens: Tokens that the reply itself may have.
+        last: Whether nothing else is left to try where the request is refused.
+        shown: Whether somebody reads the pieces as they come: what was seen cannot be taken back.
+
+    Raises:
+        ModelError: The provider failed, or nothing was said.
+    """
+    level = level_of(who)
+    reply = ChatReply(messages, max_tokens, RESERVES[level], last=last and not level)
+    try:
+        async with aclosing(_called(call, reply)) as pieces:
+            async for piece in pieces:
+                yield reply, piece
+    except RequestRefusedError:
+        if not level or reply.text:
+            raise
+        # Beside this prompt there may be no room for thoughts.
+        reply = ChatReply(messages, max_tokens, last=last)
+        async with aclosing(_called(call, reply)) as pieces:
+            async for piece in pieces:
+                yield reply, piece
+    else:
+        if shown and reply.starved and reply.visible and level + 1 < len(RESERVES):
+            learn(who, level + 1)
+        elif reply.starved and (further := _further(reply, level)) is not None:
+            if shown and reply.text:
+                yield reply, THOUGHT_END  # what comes now is no part of the thought that was cut off
+            with suppress(RequestRefusedError):
+                async with aclosing(_called(call, further)) as pieces:
+                    async for piece in pieces:
+                        yield further, piece
+                learn(who, level + 1)
+                reply = further
+    reply.check(who[0])
+
+
+def _further(reply: ChatReply, level: int) -> ChatReply | None:
+    """Return the same request with more room; None where there is none to be had, or nothing left to pay for it."""
+    if level + 1 >= len(RESERVES):
+        return None
+    further = ChatReply(reply.messages, reply.max_tokens, RESERVES[level + 1], last=False)
+    return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
+
+
+async def _called(call: Call, reply: ChatReply) -> AsyncGenerator[str]:
+    cause: BaseException | None = None
+    try:
+        async with aclosing(call(reply)) as pieces:
+            async for piece in pieces:
+                yield piece
+    except ModelError as error:
+        cause = error.__cause__
+        raise
+    finally:
+        reply.count(cause)
