@@ -12,15 +12,16 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
-from anabranch.errors import EmbedderMismatchError, SettingsError
+from anabranch.errors import SettingsError
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.sources import gathered
 from anabranch.models.embedder import Embedder
-from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
+from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.store.corpus_address import StrPath, folder_of, path_of, paths_of, scheme_of
+from anabranch.store.corpus_embedder import embedder_of
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import CorpusWriter
 from anabranch.text.stemmer import checked_language
@@ -140,24 +141,12 @@ def _settle(
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
         SettingsError: Other sizes were asked for.
     """
-    spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
-    base_url = base_url or writer.meta("base_url") or None
     known = writer.meta("sizes")
     chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
-    embedder = load_embedder(spec, base_url)
-    if not writer.is_empty():
-        if writer.meta("embedder") != embedder.name:
-            msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {embedder.name!r}."
-            hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
-            raise EmbedderMismatchError(msg, hint=hint)
-        if known and list(chosen) != json.loads(known):
-            msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
-            raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")
-    facts = {
-        "embedder": embedder.name,
-        "spec": settled_spec(spec),
-        "base_url": base_url or "",
-        "sizes": json.dumps(chosen),
-    }
+    embedder = embedder_of(writer, spec, base_url)
+    if not writer.is_empty() and known and list(chosen) != json.loads(known):
+        msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
+        raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")
+    facts = {**embedder.facts, "sizes": json.dumps(chosen)}
     writer.keep_meta({**facts, "language": language} if language else facts)
-    return embedder, chosen
+    return embedder.model, chosen

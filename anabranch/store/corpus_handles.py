@@ -80,10 +80,6 @@ def open_folder(path: StrPath) -> LocalReader:
     """
     folder = must_exist(os.path.abspath(folder_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
     home = _home(folder)
-    with home.opening:
-        known = _known(folder)
-    if known is not None:
-        return known
     for _ in range(ATTEMPTS):
         changes, name = _changes(folder, home), None
         try:
@@ -106,22 +102,6 @@ def _home(folder: Path) -> _Home:
         if home is None:
             home = _homes[folder] = _Home()
         return home
-
-
-def _known(folder: Path) -> LocalReader | None:
-    """Return the handle that is open if nothing has changed since; every step of a question asks.
-
-    It looks by the connections that the handle has, which a new one would cost ten times as much as.
-    """
-    try:
-        key = (str(folder), current(folder) or "")
-        with _lock:
-            handle = _open.get(key)
-        if handle is None or not handle.is_up_to_date():
-            return None
-        return _handle(folder, handle.manifest.name)
-    except (IndexDamagedError, OperationError, SettingsError):
-        return None  # what is wrong is found out and said by opening it
 
 
 def _is_current(folder: Path, name: str | None) -> bool:
@@ -159,7 +139,7 @@ def _forget(folder: Path, name: str | None) -> None:
 
 def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:
     """Return the generation to open, made now if a run that died has left the index behind the documents."""
-    if name is None or _changes_of(folder, name) != changes:
+    if name is None or read_manifest(folder, name).changes != changes:
         _catch_up(folder, home, name, changes)
         name = current(folder)
     if name is None:
@@ -210,16 +190,6 @@ def _note_failure(folder: Path, changes: int | None) -> None:
             _failed[folder] = (changes, time.monotonic())
         while len(_failed) > HANDLES:
             _failed.popitem(last=False)
-
-
-def _changes_of(folder: Path, name: str) -> int:
-    """Return the count of changes that a generation was made at; one that is open here needs no file."""
-    with _lock:
-        handles = list(_open.values())
-    for handle in handles:
-        if (handle.folder, handle.manifest.name) == (folder, name):
-            return handle.manifest.changes
-    return read_manifest(folder, name).changes
 
 
 def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from types import CoroutineType
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -24,7 +29,25 @@ from anabranch.store.filter_sql import compile_filters
 from anabranch.store.protocol import Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 PARAMETERS = 500
+
+# Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
+_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
+
+
+def in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
+    """Have a method that blocks run in a worker thread, for whoever awaits it."""
+
+    @wraps(work)
+    async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
+        # As `asyncio.to_thread` does: meters and the like travel in context variables.
+        call = partial(contextvars.copy_context().run, work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(_POOL, call)
+
+    return awaited  # type: ignore[return-value]  # mypy takes what an async function returns for any Coroutine
 
 
 class Passages:
@@ -67,6 +90,7 @@ class Passages:
             numbers = (row[0] for row in connection.execute(sql, parameters))
             return now, np.fromiter(numbers, dtype=np.int64)
 
+    @in_thread
     def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Return chunks with their text, in the order asked for; those that are gone or out of scope are absent.
 
@@ -92,6 +116,7 @@ class Passages:
         with self._reading() as connection:
             return dict(_batched(connection, sql, ids, scope))
 
+    @in_thread
     def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """Return each chunk's ids one level down in document order."""
         sql = (
@@ -104,6 +129,7 @@ class Passages:
                 result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
+    @in_thread
     def outlines(self, scope: Scope, most: int) -> list[Outline]:
         """Return the documents of a scope at a glance, by source; no more than `most`."""
         where, parameters = visible(scope)
@@ -116,6 +142,7 @@ class Passages:
             found = connection.execute(sql, [*parameters, most]).fetchall()
         return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in found]
 
+    @in_thread
     def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order."""
         where, parameters = visible(scope)
@@ -125,11 +152,12 @@ class Passages:
         )
         result: dict[str, list[str]] = {}
         with self._reading() as connection:
-            for doc_id in doc_ids:
+            for doc_id in dict.fromkeys(doc_ids):
                 if found := connection.execute(sql, [doc_id, *parameters, most]).fetchall():
                     result[doc_id] = [chunk_id for (chunk_id,) in found]
         return result
 
+    @in_thread
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text."""
         where, parameters = visible(scope)
@@ -247,8 +275,9 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
 def _batched(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
     where, parameters = visible(scope)
     found: list[tuple[Any, ...]] = []
-    for start in range(0, len(ids), PARAMETERS):
-        part = ids[start : start + PARAMETERS]
+    distinct = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct), PARAMETERS):
+        part = distinct[start : start + PARAMETERS]
         marks = ",".join("?" * len(part))
         found += connection.execute(sql.format(ids=marks, where=where), [*part, *parameters]).fetchall()
     return found

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from anabranch.store.index import segment_merger as draft
+from anabranch.store.index import merge_policy as draft
 
 CONTEXT = multiprocessing.get_context("forkserver")
 PATIENCE = 120.0

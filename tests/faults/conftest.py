@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.store.index import segment_merger as draft
+from anabranch.store.index import merge_policy as draft
 from tests.faults.children import SMALL, warm
 from tests.faults.models import make_model
 from tests.faults.report import Fault, table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def language_in(corpus: Path) -> str:
 
 
 def bm25(corpus: Path, query: str) -> int:
-    (found,) = open_folder(corpus)._search("bm25", [query], 10, Scope())
+    (found,) = asyncio.run(open_folder(corpus).search("bm25", [query], 10, Scope()))
     return len(found["ids"])
 
 

@@ -15,7 +15,7 @@ from anabranch.store.memory import forget
 from anabranch.store.protocol import FullScores, Outlines, Scope, TermStatistics
 from anabranch.store.stores import STORES, open_corpus, open_writer
 from graph.answer import build as answer_graph
-from graph.search import build as search_graph
+from graph.retrieval import build_search as search_graph
 from nodes.settings import Context
 
 STORE = '''

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import pytest
 
-pytest.register_assert_rewrite(
-    *(f"{__name__}.{each}_tests" for each in ("full_scores", "outlines", "reader", "term_statistics", "writer"))
-)
+pytest.register_assert_rewrite(*(f"{__name__}.{each}_tests" for each in ("optional_protocol", "reader", "writer")))
 
-from anabranch.store.conformance.full_scores_tests import FullScoresTests  # noqa: E402  # once asserts are rewritten
-from anabranch.store.conformance.outlines_tests import OutlinesTests  # noqa: E402
+from anabranch.store.conformance.optional_protocol_tests import (  # noqa: E402  # once asserts are rewritten
+    FullScoresTests,
+    OutlinesTests,
+    TermStatisticsTests,
+)
 from anabranch.store.conformance.reader_tests import ReaderTests  # noqa: E402
-from anabranch.store.conformance.term_statistics_tests import TermStatisticsTests  # noqa: E402
 from anabranch.store.conformance.writer_tests import WriterTests  # noqa: E402
 
 __all__ = ["FullScoresTests", "OutlinesTests", "ReaderTests", "TermStatisticsTests", "WriterTests"]

@@ -6,6 +6,7 @@ that cannot be read, or is not what was written, is named; the files that it cam
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing, suppress
@@ -13,13 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
+from anabranch.errors import CorpusDamagedError, SettingsError
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import StageProgress, must_exist
+from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent
 from anabranch.store.export.document_lines import document_record, torn_record
-from anabranch.store.export.file_lines import file_records
-from anabranch.store.export.header import header_of_corpus
-from anabranch.store.export.json_lines import Record, line_of
+from anabranch.store.export.json_lines import Header, Record, file_records, line_of
+from anabranch.store.index.manifest import Manifest, current, read_manifest
 from anabranch.store.passage_reader import read_only
 from anabranch.store.schema import VERSION, version_of
 from anabranch.store.stored_document import (
@@ -65,7 +67,7 @@ class ExportReport:
 
 
 def export_corpus(
-    corpus: StrPath, out: BinaryIO, *, vectors: bool = False, progress: StageProgress | None = None
+    corpus: StrPath, out: BinaryIO, *, vectors: bool = False, progress: CorpusProgress = silent
 ) -> ExportReport:
     """Write a corpus as lines of JSON (`anabranch.store.export.json_lines`), one document in memory at a time.
 
@@ -88,7 +90,7 @@ class _Export:
     """One run."""
 
     def __init__(
-        self, folder: Path, out: BinaryIO, report: ExportReport, *, vectors: bool, progress: StageProgress | None
+        self, folder: Path, out: BinaryIO, report: ExportReport, *, vectors: bool, progress: CorpusProgress
     ) -> None:
         self._folder = folder
         self._out = out
@@ -100,7 +102,7 @@ class _Export:
 
     def run(self) -> None:
         connection = self._opened()
-        self._header = header_of_corpus(self._folder, connection, vectors=self._vectors)
+        self._header = _header_of(self._folder, connection, vectors=self._vectors)
         self._write(self._header.record())
         if connection is not None:
             with closing(connection):
@@ -164,8 +166,7 @@ class _Export:
             return False
         self._write(document_record(document, chunks, self._vectors_of(connection, chunks)))
         self._report.documents += 1
-        if self._progress is not None:
-            self._progress("documents", self._report.documents, self._header.documents or 0)
+        self._progress("documents", self._report.documents, self._header.documents or 0)
         return True
 
     def _vectors_of(self, connection: sqlite3.Connection, chunks: Sequence[StoredChunk]) -> bytes | None:
@@ -212,3 +213,60 @@ class _Export:
 
     def _write(self, record: Record) -> None:
         self._out.write(line_of(record))
+
+
+def _header_of(folder: Path, connection: sqlite3.Connection | None, *, vectors: bool) -> Header:
+    """Return the first line for a corpus; what the database cannot say, its index may.
+
+    Args:
+        folder: The corpus.
+        connection: Its database, None where that cannot be opened.
+        vectors: Whether the vectors are wanted.
+    """
+    manifest = _manifest_of(folder)
+    embedder = _meta(connection, "embedder") or (manifest.embedder if manifest else "")
+    dimension = manifest.dimension if manifest else _dimension(connection, embedder)
+    documents = _one(connection, "SELECT count(*) FROM documents")
+    if not isinstance(documents, int):
+        documents = manifest.documents if manifest else None
+    return Header(
+        embedder=embedder,
+        dimension=dimension,
+        sizes=_sizes(_meta(connection, "sizes")),
+        language=_meta(connection, "language") or (manifest.language if manifest else "english"),
+        documents=documents,
+        vectors=vectors and dimension > 0,
+    )
+
+
+def _manifest_of(folder: Path) -> Manifest | None:
+    try:
+        name = current(folder)
+        return read_manifest(folder, name) if name is not None else None
+    except CorpusDamagedError:
+        return None
+
+
+def _meta(connection: sqlite3.Connection | None, name: str) -> str:
+    value = _one(connection, "SELECT value FROM meta WHERE name = ?", name)
+    return value if isinstance(value, str) else ""
+
+
+def _dimension(connection: sqlite3.Connection | None, embedder: str) -> int:
+    length = _one(connection, "SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", embedder)
+    return length // 4 if isinstance(length, int) else 0
+
+
+def _one(connection: sqlite3.Connection | None, sql: str, *parameters: str) -> object:
+    try:
+        row = connection.execute(sql, parameters).fetchone() if connection is not None else None
+    except sqlite3.DatabaseError:
+        return None
+    return row[0] if row else None
+
+
+def _sizes(text: str) -> Sizes | None:
+    try:
+        return checked_sizes(json.loads(text))
+    except (ValueError, TypeError, SettingsError):
+        return None

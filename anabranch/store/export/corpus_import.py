@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO, Literal, NamedTuple
@@ -17,15 +16,12 @@ import numpy as np
 from anabranch.errors import UserError
 from anabranch.models.embedder import Embedder, Vectors
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import StageProgress, make_folder
+from anabranch.store.corpus_folder import CorpusProgress, silent
 from anabranch.store.export.compatibility import settled
 from anabranch.store.export.document_lines import grown_of, vectors_of
-from anabranch.store.export.file_lines import file_of
-from anabranch.store.export.json_lines import LONGEST, Header, Record, header_of, record_of
-from anabranch.store.index.publisher import publish, tidy
+from anabranch.store.export.json_lines import LONGEST, Header, Record, file_of, header_of, record_of
+from anabranch.store.local_store import LocalStore, LocalWriter
 from anabranch.store.records import Grown, digest_of, text_key
-from anabranch.store.write_lock import writing
 from anabranch.store.writer_protocol import FileRecord
 from anabranch.text.normalization import squeeze
 
@@ -64,7 +60,7 @@ def import_corpus(
     embedder: str = "",
     base_url: str | None = None,
     wait: float = 0.0,
-    progress: StageProgress | None = None,
+    progress: CorpusProgress = silent,
 ) -> ImportReport:
     """Take an exported corpus into a corpus, creating it where it is missing; a few documents are in memory at a time.
 
@@ -84,19 +80,18 @@ def import_corpus(
     """
     began = time.perf_counter()
     header = _header(file)
-    folder = make_folder(corpus)
     report = ImportReport()
-    with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
-        model = settled(database, header, embedder, base_url)
-        run = _Import(database, model, header, report, progress)
+    with LocalStore().writer(corpus, wait=wait) as writer:
+        model = settled(writer, header, embedder, base_url)
+        run = _Import(writer, model, header, report, progress)
+        is_done = False
         try:
             run.take(file)
-            database.forget_unused()
+            is_done = True
         except KeyboardInterrupt:
             report.interrupted = True
         finally:
-            publish(database, progress=partial(progress, "index") if progress else None)
-            tidy(database)
+            writer.publish(quick=not is_done, progress=partial(progress, "index"))
     report.seconds = time.perf_counter() - began
     return report
 
@@ -134,13 +129,13 @@ class _Import:
 
     def __init__(
         self,
-        database: CorpusDatabase,
+        writer: LocalWriter,
         model: Embedder,
         header: Header,
         report: ImportReport,
-        progress: StageProgress | None,
+        progress: CorpusProgress,
     ) -> None:
-        self._database = database
+        self._writer = writer
         self._model = model
         self._header = header
         self._report = report
@@ -182,12 +177,11 @@ class _Import:
         grown = grown_of(record)
         vectors = vectors_of(record, grown, self._header.dimension)
         doc_id = digest_of(grown.document.source)
-        if not self._database.see("import", doc_id):
+        if not self._writer.see("import", doc_id):
             raise ValueError("the source stands on an earlier line, which counts")
-        if self._progress is not None:
-            self._progress("documents", self._met, self._header.documents or 0)
+        self._progress("documents", self._met, self._header.documents or 0)
         self._count(self._status(doc_id, grown))
-        if self._database.holds(doc_id, grown.digest, grown.path):
+        if self._writer.holds(doc_id, grown.digest, grown.path):
             return
         self._documents.append(_Waiting(self._line, grown, vectors))
         self._leaves += len(grown.leaves)
@@ -195,9 +189,9 @@ class _Import:
             self._commit()
 
     def _status(self, doc_id: str, grown: Grown) -> Literal["added", "updated", "unchanged"]:
-        if self._database.holds(doc_id, grown.digest, grown.path):
+        if self._writer.holds(doc_id, grown.digest, grown.path):
             return "unchanged"
-        return "added" if self._database.origin(grown.document.source) is None else "updated"
+        return "added" if self._writer.origin(grown.document.source) is None else "updated"
 
     def _count(self, status: Literal["added", "updated", "unchanged"]) -> None:
         setattr(self._report, status, getattr(self._report, status) + 1)
@@ -205,7 +199,7 @@ class _Import:
     def _take_file(self, record: Record) -> None:
         known, documents = file_of(record)
         self._commit_documents()
-        (here,) = self._database.one("SELECT count(*) FROM documents WHERE path = ?", known.path)
+        here, _ = self._writer.counts(known.path)
         # A file that has lost a document on the way, or has others here, is read again by the next run that meets it.
         self._files.append(known if here == documents else known._replace(sha256=""))
         if len(self._files) >= PENDING_FILES:
@@ -228,7 +222,7 @@ class _Import:
         self._commit_documents()
         files, self._files = self._files, []
         if files:
-            self._database.write([], files)
+            self._writer.write([], files)
             self._report.files += len(files)
 
     def _commit_documents(self) -> None:
@@ -237,7 +231,7 @@ class _Import:
             self._keep_vectors(waiting)
             self._embed([each.grown for each in waiting])
             lines = {each.grown.document.source: each.line for each in waiting}
-            for grown, why in self._database.write([each.grown for each in waiting], []).refused:
+            for grown, why in self._writer.write([each.grown for each in waiting], []).refused:
                 self._report.bad.append(Bad(lines[grown.document.source], squeeze(grown.document.source), why))
 
     def _keep_vectors(self, waiting: list[_Waiting]) -> None:
@@ -245,10 +239,10 @@ class _Import:
         keys = [text_key(text) for each in with_vectors for text in each.grown.leaves]
         if keys:
             vectors = np.concatenate([each.vectors for each in with_vectors if each.vectors is not None])
-            self._database.add_vectors(keys, vectors, self._model.name)
+            self._writer.add_vectors(keys, vectors, self._model.name)
 
     def _embed(self, batch: list[Grown]) -> None:
-        missing = self._database.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
+        missing = self._writer.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
         if missing:
-            self._database.add_vectors(list(missing), self._model.embed(list(missing.values())), self._model.name)
+            self._writer.add_vectors(list(missing), self._model.embed(list(missing.values())), self._model.name)
             self._report.embedded += len(missing)

@@ -16,11 +16,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
 from anabranch.errors import SettingsError
+from anabranch.store.writer_protocol import FileRecord
 
 FORMAT = "anabranch"
 VERSION = 1
@@ -29,6 +32,8 @@ LONGEST = 1 << 30
 """Bytes of a line; what is longer was not exported from a corpus."""
 
 Record = dict[str, Any]
+
+_OF_A_FILE = ("path", "source", "sha256")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +121,39 @@ def checksum(record: Record) -> str:
     """Return 32 hex characters that name what a record holds, in whatever order."""
     text = json.dumps(record, ensure_ascii=False, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
+
+
+def file_records(connection: sqlite3.Connection) -> Iterator[Record]:
+    """Yield the line of each file that was taken in, with the number of its documents: a later ingest leaves it alone.
+
+    What the file system said of it (size, times) stays behind: elsewhere it is no evidence of anything.
+    """
+    sql = (
+        "SELECT path, source, sha256, access, (SELECT count(*) FROM documents d WHERE d.path = f.path) "
+        "FROM files f ORDER BY path"
+    )
+    for path, source, digest, access, documents in connection.execute(sql):
+        yield {
+            "kind": "file",
+            "path": path,
+            "source": source,
+            "sha256": digest,
+            "access": json.loads(access),
+            "documents": documents,
+        }
+
+
+def file_of(record: Record) -> tuple[FileRecord, int]:
+    """Return the record of a file, and how many documents it has to have.
+
+    Raises:
+        ValueError: The line lacks something.
+    """
+    access, documents = record.get("access"), record.get("documents")
+    if not all(isinstance(record.get(name), str) for name in _OF_A_FILE) or type(documents) is not int:
+        raise ValueError("the record of a file lacks something")
+    if not isinstance(access, list) or not all(isinstance(tag, str) for tag in access):
+        raise ValueError(f"'access' has to be a list of tags, not {access!r}")
+    path, source, digest = (record[name] for name in _OF_A_FILE)
+    # Not complete: the documents of it that the corpus has beside these are nobody's to remove here.
+    return FileRecord(path, source, digest, tuple(access), complete=False), documents

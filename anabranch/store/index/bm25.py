@@ -15,10 +15,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.index.postings import Postings
+from anabranch.store.index.postings import Postings, encoded
 from anabranch.store.index.statistics import NOTHING, Statistics, summed
 from anabranch.store.index.topk import RankedRows, best, pooled
-from anabranch.store.index.vocabulary import encoded
 
 K1 = 1.5
 B = 0.75
@@ -28,9 +27,6 @@ Mask = NDArray[np.bool_]
 
 Contribution = tuple[NDArray[np.int32], NDArray[np.float64]]
 """The rows of a segment that hold a term, and what it adds to the score of each."""
-
-_TERMS = 4_096
-"""Terms whose weights are kept."""
 
 # The best score among so many candidates is a bound that spares most of the others the selection.
 _SAMPLE = 4_096
@@ -134,8 +130,6 @@ class BM25:
         self._inverted = inverted
         self._statistics = statistics
         self._floor = cache(statistics.floor if floor is None else floor)
-        # A question's terms are looked up by a search, by the scores of what others found, and again the next round.
-        self._known: dict[str, _Weight] = {}
         for each in inverted:
             each.mean = statistics.mean_length
             # Those of `within` are many over the same rows: they norm the lengths that they come to need.
@@ -164,7 +158,7 @@ class BM25:
 
     def idf(self, term: str) -> float | None:
         """Return the inverse document frequency of a term, None where no row has it."""
-        return self._weights([term])[term].idf
+        return self._weight(term).idf
 
     def search(self, queries: Sequence[Sequence[str]], k: int, masks: Sequence[Mask | None]) -> list[RankedRows]:
         """Return for each query the rows that share a term with it, best first, at most `k`.
@@ -178,7 +172,7 @@ class BM25:
         Returns:
             Rows and scores in descending order, ties by row. In a tiny corpus scores can be zero or negative.
         """
-        weights = self._weights({term for query in queries for term in query})
+        weights = {term: self._weight(term) for query in queries for term in query}
         parts: list[list[RankedRows]] = [[] for _ in queries]
         for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
             # Queries for one question have most of their terms in common.
@@ -196,7 +190,7 @@ class BM25:
 
     def scores(self, queries: Sequence[Sequence[str]], rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
         """Return for each query the score of each row, the same that `search` gives it; 0 where it shares no term."""
-        weights = self._weights({term for query in queries for term in query})
+        weights = {term: self._weight(term) for query in queries for term in query}
         scores = [np.zeros(len(rows), dtype=np.float64) for _ in queries]
         for place, each in enumerate(self._inverted):
             inside = np.flatnonzero((rows >= each.first) & (rows < each.first + each.rows))
@@ -215,12 +209,12 @@ class BM25:
 
     def holding(self, terms: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of these rows hold which terms, shape (terms, rows)."""
-        weights = self._weights(set(terms))
+        weights = [self._weight(term) for term in terms]
         found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
         for place, each in enumerate(self._inverted):
             inside = np.flatnonzero((rows >= each.first) & (rows < each.first + each.rows))
-            for line, term in enumerate(terms):
-                number = weights[term].numbers[place]
+            for line, weight in enumerate(weights):
+                number = weight.numbers[place]
                 if number is not None and len(inside):
                     found[line, inside] = _counts_of(each, number, rows[inside] - each.first) > 0
         return found
@@ -232,13 +226,6 @@ class BM25:
     def _idf(self, frequency: int) -> float:
         raw = self._statistics.idf(frequency)
         return self._floor() if raw < 0 else raw
-
-    def _weights(self, terms: Sequence[str] | set[str]) -> dict[str, _Weight]:
-        known = {term: self._known.get(term) or self._weight(term) for term in terms}
-        if len(self._known) > _TERMS:
-            self._known.clear()
-        self._known.update(known)
-        return known
 
     def _weight(self, term: str) -> _Weight:
         name = encoded(term)

@@ -130,26 +130,19 @@ def open_shards(folder: Path) -> list[Shard]:
     return shards
 
 
-def write_shards(folder: Path, batches: Iterable[Vectors], dimension: int) -> int:
-    """Write unit vectors, given in batches in row order, as shards.
-
-    Returns:
-        How many rows there are.
-    """
+def write_shards(folder: Path, batches: Iterable[Vectors], dimension: int) -> None:
+    """Write unit vectors, given in batches in row order, as shards."""
     size = max(1, SHARD_BYTES // (4 * max(1, dimension)))
-    total = 0
     # Threads of OpenMP wait by spinning: on a machine that is busy, two take many times as long as one.
     faiss.omp_set_num_threads(1)
     trained: Any = None
     for number, index in enumerate(_filled(batches, dimension, size)):
         _write(index, folder / f"dense.{number}.faiss")
-        total += int(index.ntotal)
         if index.ntotal >= QUANTISED:
             trained = trained or _trained(_rows_of(index))
             codes = faiss.clone_index(trained)
             codes.add(_rows_of(index))
             _write(codes, folder / f"codes.{number}.faiss")
-    return total
 
 
 def _filled(batches: Iterable[Vectors], dimension: int, size: int) -> Iterator[Any]:

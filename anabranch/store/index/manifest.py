@@ -30,9 +30,10 @@ from anabranch.errors import IndexDamagedError
 from anabranch.store.index.bm25 import NONE_DEAD, Dead
 from anabranch.store.index.mmap_file import mapped, save
 from anabranch.store.index.segment import REBUILD, sha256, sync
-from anabranch.store.index.statistics import HISTOGRAM, Statistics, write_histogram
+from anabranch.store.index.statistics import Statistics
 
 SCHEMA = 3
+HISTOGRAM = "histogram.npy"
 KEPT = 2
 """Generations that stay on disk: the current one, and one that a reader may be about to open."""
 
@@ -180,7 +181,7 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
     """
     home = home_of(folder, f".{manifest.name}")
     (home / "dead").mkdir(parents=True)
-    write_histogram(home, statistics.histogram)
+    save(home / HISTOGRAM, statistics.histogram)
     for segment, each in tombs.items():
         if len(each.rows):
             save(home / "dead" / f"{segment}.rows.npy", each.rows)

@@ -1,215 +1,118 @@
-"""Makes one segment of several, from their files alone, without the rows that are dead.
+"""A generation in the making: its segments so far, put in order by merging.
 
-Nothing is analysed, embedded or read from the database again, and only blocks of the sources are in memory at a time.
+Segments are kept in a geometric order of sizes, as in a log-structured merge tree (O'Neil et al. 1996), so that a
+passage is copied a logarithmic number of times, and a search meets few segments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from anabranch.errors import IndexDamagedError
-from anabranch.models.embedder import Vectors
-from anabranch.store.index.bm25 import Dead
-from anabranch.store.index.dense import write_shards
-from anabranch.store.index.mmap_file import reserved, save
-from anabranch.store.index.postings import Postings, starts_of
-from anabranch.store.index.segment import REBUILD, Segment, seal
-from anabranch.store.index.vocabulary import write_terms
+from anabranch.store.index.manifest import (
+    NO_TOMBS,
+    Manifest,
+    Tombs,
+    read_statistics,
+    read_tombs,
+    segment_home,
+)
+from anabranch.store.index.segment import REBUILD, Segment
+from anabranch.store.index.segment_merger import Source, merge
+from anabranch.store.index.statistics import Statistics
 
-BLOCK_ROWS = 8_192
-BLOCK_POSTINGS = 1 << 21
+SMALL = 1 << 14
+"""Segments of up to so many rows together are merged before a change is published: it takes less than a second."""
 
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A segment that goes into another one.
-
-    Attributes:
-        segment: Its files.
-        dead_rows: Rows that are left out, ascending.
-        dead: Their terms.
-    """
-
-    segment: Segment
-    dead_rows: NDArray[np.int64]
-    dead: Dead
-
-    @property
-    def alive(self) -> NDArray[np.bool_]:
-        """Which rows stay, shape (rows,)."""
-        alive = np.ones(self.segment.rows, dtype=np.bool_)
-        alive[self.dead_rows] = False
-        return alive
-
-    @property
-    def rows(self) -> int:
-        """How many rows stay."""
-        return self.segment.rows - len(self.dead_rows)
+RATIO = 3
+MOST_DEAD = 0.25
 
 
-def merge(home: Path, sources: Sequence[Source]) -> None:
-    """Write the rows that are alive of all sources, in their order, as one segment into the new folder `home`.
+@dataclass(slots=True)
+class IndexDraft:
+    """Segments in row order, their dead rows by name, and the statistics of the rows that are alive."""
+
+    folder: Path
+    segments: list[Segment]
+    tombs: dict[str, Tombs]
+    statistics: Statistics
+
+    @classmethod
+    def of(cls, folder: Path, manifest: Manifest) -> IndexDraft:
+        """Return what a generation is made of.
+
+        Raises:
+            IndexDamagedError: A file is missing or is not what it should be.
+        """
+        segments = [Segment(segment_home(folder, name)) for name in manifest.segments]
+        return cls(folder, segments, read_tombs(folder, manifest), read_statistics(folder, manifest))
+
+    def tidy(self, *, quick: bool = False) -> None:
+        """Merge until sizes are in order; `quick` leaves what takes long for later."""
+        most = SMALL if quick else None
+        while (run := self._due(most)) is not None:
+            self.merge(*run)
+
+    def _due(self, most: int | None) -> tuple[int, int] | None:
+        """Return the first and one past the last of the segments to merge next, of at most `most` rows together."""
+        sizes = [self._alive(segment) for segment in self.segments]
+        first = len(sizes) - 1
+        while first > 0 and _belongs(sizes[first - 1], sum(sizes[first:]), most):
+            first -= 1
+        if first < len(sizes) - 1:
+            return first, len(sizes)
+        for place, segment in enumerate(self.segments):
+            dead = segment.rows - sizes[place]
+            if dead > MOST_DEAD * segment.rows and (most is None or segment.rows <= most):
+                return place, place + 1
+        return None
+
+    def merge(self, first: int, last: int) -> None:
+        """Put one segment in the place of several; one that is whole already stays.
+
+        Raises:
+            IndexDamagedError: One of them is not what was written.
+        """
+        run = self.segments[first:last]
+        if len(run) == 1 and not len(self.tombs[run[0].name].rows):
+            return
+        alive = [segment for segment in run if self._alive(segment)]
+        # What was subtracted from the statistics was read from the others; `merge` looks at these.
+        must_be_sound([segment for segment in run if segment not in alive])
+        made: list[Segment] = []
+        if alive:
+            home = new_home(self.folder)
+            tombs = ((segment, self.tombs[segment.name]) for segment in alive)
+            merge(home, [Source(segment, dead.rows, dead.dead) for segment, dead in tombs])
+            made = [Segment(home)]
+        self.segments[first:last] = made
+        for segment in run:
+            del self.tombs[segment.name]
+        self.tombs |= {segment.name: NO_TOMBS for segment in made}
+
+    def _alive(self, segment: Segment) -> int:
+        return segment.rows - len(self.tombs[segment.name].rows)
+
+
+def _belongs(size: int, after: int, most: int | None) -> bool:
+    """Tell whether a segment should be merged with those after it."""
+    return (size < RATIO * after or size + after <= SMALL) and (most is None or size + after <= most)
+
+
+def must_be_sound(segments: Sequence[Segment]) -> None:
+    """Read all files of segments.
 
     Raises:
-        IndexDamagedError: A source is not what was written; its copy would pass for sound.
+        IndexDamagedError: One is not what was written.
     """
-    for source in sources:
-        if problems := source.segment.damage():
+    for segment in segments:
+        if problems := segment.damage():
             raise IndexDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
-    home.mkdir(parents=True)
-    _write_rows(home, sources)
-    _write_postings(home, sources)
-    dimension = max(shard.dimension for source in sources for shard in source.segment.shards)
-    write_shards(home, _vectors(sources), dimension)
-    seal(home)
 
 
-def _write_rows(home: Path, sources: Sequence[Source]) -> None:
-    ids, owners, documents = [], [], []
-    first_row = first_document = 0
-    for source in sources:
-        segment, alive = source.segment, source.alive
-        kept = np.asarray(segment.owners)[alive]
-        places, starts = np.unique(kept, return_index=True)
-        renumbered = np.zeros(len(segment.documents), dtype=np.int32)
-        renumbered[places] = np.arange(len(places), dtype=np.int32) + first_document
-        facts = np.array(segment.documents[places])
-        facts[:, 2] = starts + first_row
-        ids.append(np.asarray(segment.ids)[alive])
-        owners.append(renumbered[kept])
-        documents.append(facts)
-        first_row += len(kept)
-        first_document += len(places)
-    save(home / "rows.npy", np.concatenate(ids))
-    save(home / "owners.npy", np.concatenate(owners))
-    save(home / "documents.npy", np.concatenate(documents))
-
-
-def _vectors(sources: Sequence[Source]) -> Iterator[Vectors]:
-    for source in sources:
-        alive = source.alive
-        for shard in source.segment.shards:
-            vectors = shard.vectors
-            kept = alive[shard.first : shard.first + shard.rows]
-            for start in range(0, shard.rows, BLOCK_ROWS):
-                yield vectors[start : start + BLOCK_ROWS][kept[start : start + BLOCK_ROWS]]
-
-
-class _Target:
-    """Where the postings of all sources come together."""
-
-    def __init__(self, home: Path, sources: Sequence[Source]) -> None:
-        frequencies = [_alive_frequencies(source) for source in sources]
-        names = sorted(
-            {
-                name
-                for source, alive in zip(sources, frequencies, strict=True)
-                for name, rows in zip(source.segment.postings.vocabulary, alive.tolist(), strict=True)
-                if rows
-            }
-        )
-        number = {name: place for place, name in enumerate(names)}
-        self.numbers = [
-            np.fromiter((number.get(name, -1) for name in source.segment.postings.vocabulary), np.int64)
-            for source in sources
-        ]
-        totals = np.zeros(len(names), dtype=np.int64)
-        for numbers, alive in zip(self.numbers, frequencies, strict=True):
-            totals[numbers[alive > 0]] += alive[alive > 0]
-        starts = starts_of(totals)
-        write_terms(home, names)
-        save(home / "bm25.starts.npy", starts)
-        self.next = starts[:-1].copy()
-        size = int(starts[-1])
-        wide = max((source.segment.postings.counts.dtype for source in sources), key=lambda kind: kind.itemsize)
-        self.rows = reserved(home / "bm25.rows.npy", np.int32, size)
-        self.counts = reserved(home / "bm25.counts.npy", wide, size)
-        self.forward = reserved(home / "bm25.forward.npy", np.int32, size)
-
-    def close(self) -> None:
-        for each in (self.rows, self.counts, self.forward):
-            each.flush()
-
-
-def _alive_frequencies(source: Source) -> NDArray[np.int64]:
-    numbers = np.arange(len(source.segment.postings.vocabulary), dtype=np.int64)
-    return source.segment.postings.frequencies(numbers) - source.dead.of(numbers)
-
-
-def _write_postings(home: Path, sources: Sequence[Source]) -> None:
-    target = _Target(home, sources)
-    lengths, sizes = [], []
-    first_row = done = 0
-    for source, numbers in zip(sources, target.numbers, strict=True):
-        alive = source.alive
-        renumbered = (np.cumsum(alive) - 1 + first_row).astype(np.int32)
-        _copy_inverted(target, source.segment.postings, numbers, alive, renumbered)
-        kept = _copy_forward(target, source.segment.postings, numbers, alive, done)
-        done += int(kept.sum())
-        sizes.append(kept)
-        lengths.append(np.asarray(source.segment.postings.lengths)[alive])
-        first_row += int(alive.sum())
-    target.close()
-    save(home / "bm25.lengths.npy", np.concatenate(lengths))
-    save(home / "bm25.forward_starts.npy", starts_of(np.concatenate(sizes)))
-
-
-def _copy_inverted(
-    target: _Target,
-    postings: Postings,
-    numbers: NDArray[np.int64],
-    alive: NDArray[np.bool_],
-    renumbered: NDArray[np.int32],
-) -> None:
-    """Append a source's postings to those of the same terms; a source's rows all come after those before it."""
-    starts = np.asarray(postings.starts)
-    for first, last in _term_blocks(starts):
-        part = slice(int(starts[first]), int(starts[last]))
-        rows = np.asarray(postings.rows[part])
-        terms = np.repeat(numbers[first:last], np.diff(starts[first : last + 1]))
-        kept = alive[rows]
-        rows, terms = rows[kept], terms[kept]
-        within = np.arange(len(terms)) - _first_of_run(terms)
-        places = target.next[terms] + within
-        target.rows[places] = renumbered[rows]
-        target.counts[places] = np.asarray(postings.counts[part])[kept]
-        met, times = np.unique(terms, return_counts=True)
-        target.next[met] += times
-
-
-def _copy_forward(
-    target: _Target, postings: Postings, numbers: NDArray[np.int64], alive: NDArray[np.bool_], done: int
-) -> NDArray[np.int64]:
-    """Append the distinct terms of the rows that stay; return how many each of them has."""
-    starts = np.asarray(postings.forward_starts)
-    sizes = np.diff(starts)
-    for first in range(0, len(alive), BLOCK_ROWS):
-        last = min(first + BLOCK_ROWS, len(alive))
-        kept = np.repeat(alive[first:last], sizes[first:last])
-        terms = numbers[np.asarray(postings.forward[starts[first] : starts[last]])[kept]]
-        target.forward[done : done + len(terms)] = terms
-        done += len(terms)
-    return np.asarray(sizes[alive], dtype=np.int64)
-
-
-def _term_blocks(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Divide terms into blocks of bounded postings; a term alone may have more."""
-    first, terms = 0, len(starts) - 1
-    while first < terms:
-        last = int(np.searchsorted(starts, starts[first] + BLOCK_POSTINGS, side="right")) - 1
-        last = min(max(last, first + 1), terms)
-        yield first, last
-        first = last
-
-
-def _first_of_run(terms: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each place where the run of equal terms around it begins."""
-    places = np.arange(len(terms))
-    opens = np.ones(len(terms), dtype=np.bool_)
-    opens[1:] = terms[1:] != terms[:-1]
-    return np.asarray(np.maximum.accumulate(np.where(opens, places, 0)), dtype=np.int64)
+def new_home(folder: Path) -> Path:
+    """Return the folder of a new segment, which is not made yet."""
+    return segment_home(folder, secrets.token_hex(6))

@@ -8,17 +8,64 @@ what is lost when a row is.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.store.index.mmap_file import mapped, save
-from anabranch.store.index.vocabulary import Vocabulary, encoded, write_terms
 
-Counts = NDArray[np.int64]
+# Below this share of the vocabulary, bisecting for each term is quicker than reading all terms once.
+_FEW = 50
+
+
+class Vocabulary(Sequence[bytes]):
+    """Terms in the order of their UTF-8 bytes, where they lie on disk; a term's position is its number."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open what `write_terms` wrote."""
+        self._bytes = mapped(folder / "bm25.terms.npy")
+        self._ends = mapped(folder / "bm25.term_ends.npy")
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, number: int) -> bytes:  # type: ignore[override]  # no slices needed
+        start = int(self._ends[number - 1]) if number else 0
+        return self._bytes[start : int(self._ends[number])].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        everything, start = self._bytes.tobytes(), 0
+        for end in self._ends.tolist():
+            yield everything[start:end]
+            start = end
+
+    def find(self, term: bytes) -> int | None:
+        """Return the number of a term, None where it is not there; about 20 looks at a million terms."""
+        number = bisect_left(self, term)
+        return number if number < len(self) and self[number] == term else None
+
+    def numbers(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
+        """Return the number of each term, -1 where it is not there."""
+        if len(terms) * _FEW < len(self):
+            found = (self.find(term) for term in terms)
+            return np.fromiter((-1 if each is None else each for each in found), np.int64, len(terms))
+        known = {term: number for number, term in enumerate(self)}
+        return np.fromiter((known.get(term, -1) for term in terms), np.int64, len(terms))
+
+
+def encoded(term: str) -> bytes:
+    """Return a term as vocabularies have it."""
+    return term.encode("utf-8", "replace")
+
+
+def write_terms(folder: Path, terms: Sequence[bytes]) -> None:
+    """Write distinct terms, sorted by the caller."""
+    save(folder / "bm25.terms.npy", np.frombuffer(b"".join(terms), dtype=np.uint8))
+    save(folder / "bm25.term_ends.npy", np.cumsum([len(term) for term in terms], dtype=np.int64))
 
 
 class Postings:
@@ -44,11 +91,11 @@ class Postings:
         self.forward_starts = mapped(folder / "bm25.forward_starts.npy")
         self.forward = mapped(folder / "bm25.forward.npy")
 
-    def frequencies(self, numbers: NDArray[np.int64]) -> Counts:
+    def frequencies(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return in how many rows each of these terms is."""
         return np.asarray(self.starts[numbers + 1] - self.starts[numbers], dtype=np.int64)
 
-    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Counts]:
+    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the terms of these rows, ascending, and how many of the rows hold each."""
         parts = [self.forward[self.forward_starts[row] : self.forward_starts[row + 1]] for row in rows.tolist()]
         terms = np.concatenate(parts) if parts else np.zeros(0, np.int32)
@@ -56,12 +103,8 @@ class Postings:
         return numbers.astype(np.int64), counts.astype(np.int64)
 
 
-def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> int:
-    """Write the inverted file of `documents` (terms of each, in row order) into `folder`.
-
-    Returns:
-        How many rows there are.
-    """
+def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:
+    """Write the inverted file of `documents` (terms of each, in row order) into `folder`."""
     numbers: dict[str, int] = {}
     terms, counts, sizes, lengths = array("i"), array("i"), array("i"), array("i")
     for document in documents:
@@ -80,7 +123,6 @@ def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> int:
     save(folder / "bm25.forward_starts.npy", starts_of(np.asarray(sizes, dtype=np.int64)))
     save(folder / "bm25.lengths.npy", np.asarray(lengths, dtype=np.int32))
     _invert(folder, forward, np.asarray(sizes, dtype=np.int32), np.asarray(counts, dtype=np.int32), len(order))
-    return len(lengths)
 
 
 def _invert(

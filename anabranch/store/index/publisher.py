@@ -1,6 +1,6 @@
 """Brings the index up to the documents: a segment for what is new, tombstones for what is gone, one pointer swapped.
 
-The cost of a change is that of the change; `anabranch.store.index.segment_merger` says when segments are merged.
+The cost of a change is that of the change; `anabranch.store.index.merge_policy` says when segments are merged.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from anabranch.store.index.manifest import (
     sweep,
     write_generation,
 )
+from anabranch.store.index.merge_policy import IndexDraft, must_be_sound, new_home
 from anabranch.store.index.segment import Segment
 from anabranch.store.index.segment_builder import BEFORE_ALL, SegmentPart, build_segment, dimension_of, parts
-from anabranch.store.index.segment_merger import IndexDraft, must_be_sound, new_home
 from anabranch.store.index.statistics import NOTHING, Statistics, histogram_of
 from anabranch.store.index.tombstones import buried
 from anabranch.text.analyzer import analyser
@@ -109,7 +109,7 @@ def _add(
     """Add to a generation what has changed since."""
     fresh = _build(database, parts(database, before.changes, PART), progress)
     _bury(database, draft, fresh)
-    draft.tidy_small()
+    draft.tidy(quick=True)
     return _finish(database, draft)
 
 

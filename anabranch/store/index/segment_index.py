@@ -22,9 +22,6 @@ from anabranch.store.index.topk import RankedRows, pooled
 Masks = tuple[Mask | None, ...]
 """Which rows of each segment may be seen; None for all of them."""
 
-NAMED = 65_536
-"""Rows that were named lately and are remembered by their ids."""
-
 # Scans are bound by memory and cores: more of them at once than cores would only wait for each other.
 _SCANS = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="anabranch-scan")
 
@@ -47,8 +44,6 @@ class Index:
             for segment, first in zip(self.segments, self._firsts, strict=False)
         ]
         self.bm25 = BM25(inverted, read_statistics(folder, self.manifest))
-        # What a search names is soon asked about by name: its scores, the passages themselves.
-        self._named: dict[str, int] = {}
 
     def masks(self, allowed: NDArray[np.int64] | None) -> Masks:
         """Return which rows may be seen.
@@ -128,19 +123,6 @@ class Index:
         )
         return len(allowed), allowed[spread(len(allowed), most)]
 
-    def named(self, ids: Sequence[str], masks: Masks) -> dict[str, int] | None:
-        """Return the row of each chunk that may be seen, as `rows` does; None unless all were named lately."""
-        found = [self._named.get(chunk_id, -1) for chunk_id in ids]
-        if -1 in found:
-            return None
-        rows = np.asarray(found, dtype=np.int64)
-        may = np.ones(len(rows), dtype=np.bool_)
-        for segment, first, mask in zip(self.segments, self._firsts, masks, strict=False):
-            if mask is not None:
-                inside = (rows >= first) & (rows < first + segment.rows)
-                may[inside] = mask[rows[inside] - first]
-        return {chunk_id: row for chunk_id, row, allowed in zip(ids, found, may.tolist(), strict=True) if allowed}
-
     def rows(self, owners: Mapping[str, int], masks: Masks) -> dict[str, int]:
         """Return the row of each chunk that may be seen, given the number of its document."""
         numbers = np.fromiter(set(owners.values()), np.int64)
@@ -159,9 +141,6 @@ class Index:
             inside = (rows >= first) & (rows < first + segment.rows)
             names[inside] = segment.ids[rows[inside] - first]
         ids: list[str] = names.astype("U16").tolist()
-        if len(self._named) > NAMED:
-            self._named.clear()
-        self._named.update(zip(ids, rows.tolist(), strict=True))
         return ids
 
     def damage(self) -> list[str]:

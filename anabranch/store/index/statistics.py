@@ -13,15 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import itemgetter
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.store.index.mmap_file import save
-
 EPSILON = 0.25
-HISTOGRAM = "histogram.npy"
 BLOCK = 1 << 20
 """Terms whose frequencies are in memory at a time."""
 
@@ -91,8 +87,3 @@ def moved(histogram: NDArray[np.int64], before: NDArray[np.int64], after: NDArra
     terms = np.bincount(place, weights=weights, minlength=len(distinct)).astype(np.int64)
     kept = (distinct > 0) & (terms != 0)
     return np.stack([distinct[kept], terms[kept]])
-
-
-def write_histogram(folder: Path, histogram: NDArray[np.int64]) -> None:
-    """Keep a histogram in a folder."""
-    save(folder / HISTOGRAM, histogram)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import StageProgress, must_exist, size_of
+from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent, size_of
 from anabranch.store.index import publisher as publishing
 from anabranch.store.write_lock import writing
 
@@ -33,7 +33,7 @@ class Compacted:
     unfinished: str = ""
 
 
-def compact(corpus: StrPath, *, wait: float = 0.0, progress: StageProgress | None = None) -> Compacted:
+def compact(corpus: StrPath, *, wait: float = 0.0, progress: CorpusProgress = silent) -> Compacted:
     """Bring the index up to date, merge it into one segment, and give free room back to the disk.
 
     Nothing that was removed is in any file of the corpus afterwards. Vectors that no passage has any more, kept in case
@@ -50,20 +50,15 @@ def compact(corpus: StrPath, *, wait: float = 0.0, progress: StageProgress | Non
         CorpusDamagedError: A passage has no vector, or the database is damaged.
     """
     folder = must_exist(corpus)
-    told = progress if progress is not None else _silent
     before = size_of(folder)
     with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
-        publishing.publish(database, progress=partial(told, "index"))
-        told("merge", 0, 0)
+        publishing.publish(database, progress=partial(progress, "index"))
+        progress("merge", 0, 0)
         publishing.compact(database)
-        told("database", 0, 0)
+        progress("database", 0, 0)
         database.forget_unused(everything=True)
         unfinished = _vacuumed(folder, database)
     return Compacted(before, size_of(folder), unfinished)
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Show nothing."""
 
 
 def _vacuumed(folder: Path, database: CorpusDatabase) -> str:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from anabranch.errors import CorpusDamagedError
 from anabranch.store.index.bm25 import Inverted
 from anabranch.store.index.manifest import Manifest, Tombs, current, read_statistics, read_tombs
+from anabranch.store.index.postings import encoded
 from anabranch.store.index.segment import Segment
 from anabranch.store.index.segment_index import Index
 from anabranch.store.index.statistics import Statistics, summed
-from anabranch.store.index.vocabulary import encoded
 from anabranch.store.maintenance.database_check import Finding
 from anabranch.store.records import embedded_text
 from anabranch.store.stored_document import vectors_of

@@ -10,7 +10,7 @@ from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import StageProgress, must_exist
+from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent
 from anabranch.store.index.manifest import Manifest
 from anabranch.store.index.publisher import publish
 from anabranch.store.records import embedded_text
@@ -25,7 +25,7 @@ def rebuild(
     embedder: str | None = None,
     base_url: str | None = None,
     wait: float = 0.0,
-    progress: StageProgress | None = None,
+    progress: CorpusProgress = silent,
 ) -> Manifest:
     """Make the indexes anew from the database; with `embedder`, embed every passage with another one first.
 
@@ -53,8 +53,7 @@ def rebuild(
             database.set_meta("embedder", model.name)
             database.set_meta("spec", spec)
             database.set_meta("base_url", url or "")
-        indexed = partial(progress, "index") if progress else None
-        manifest = publish(database, anew=True, progress=indexed)
+        manifest = publish(database, anew=True, progress=partial(progress, "index"))
         database.forget_unused(everything=True)
     if manifest is None:
         msg = f"The corpus at {folder} holds no passage."
@@ -62,7 +61,7 @@ def rebuild(
     return manifest
 
 
-def embed_missing(database: CorpusDatabase, model: Embedder, progress: StageProgress | None) -> int:
+def embed_missing(database: CorpusDatabase, model: Embedder, progress: CorpusProgress) -> int:
     """Embed what has no vector of this embedder yet; kept batch by batch, so that a second try goes on from there.
 
     Returns:
@@ -81,6 +80,5 @@ def embed_missing(database: CorpusDatabase, model: Embedder, progress: StageProg
         texts = {key: embedded_text(*parts) for key, *parts in rows}
         database.add_vectors(list(texts), model.embed(list(texts.values())), model.name)
         done += len(texts)
-        if progress is not None:
-            progress("passages", done, total)
+        progress("passages", done, total)
     return done

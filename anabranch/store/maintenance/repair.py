@@ -14,7 +14,7 @@ from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import SAVE, StageProgress, must_exist
+from anabranch.store.corpus_folder import SAVE, CorpusProgress, must_exist, silent
 from anabranch.store.export.document_lines import torn_record
 from anabranch.store.export.json_lines import Record, line_of
 from anabranch.store.index.manifest import sweep
@@ -58,7 +58,7 @@ def repair(
     *,
     wait: float = 0.0,
     said: Callable[[str], None] | None = None,
-    progress: StageProgress | None = None,
+    progress: CorpusProgress = silent,
 ) -> RepairReport:
     """Look through a corpus and mend what can be mended; what is left of what is removed is kept in `torn.jsonl`.
 
@@ -86,7 +86,7 @@ def repair(
     return report
 
 
-def _mended(folder: Path, mend: _Repair, report: RepairReport, progress: StageProgress | None) -> None:
+def _mended(folder: Path, mend: _Repair, report: RepairReport, progress: CorpusProgress) -> None:
     for _ in range(ROUNDS):
         found = examine(folder, progress)
         report.left = [finding for finding in found if not finding.is_remark]
@@ -110,7 +110,7 @@ class _Repair:
         database: CorpusDatabase,
         report: RepairReport,
         said: Callable[[str], None] | None,
-        progress: StageProgress | None,
+        progress: CorpusProgress,
     ) -> None:
         self._folder = folder
         self._database = database
@@ -170,8 +170,7 @@ class _Repair:
         anew = bool(kinds & {"index", "vectors"})
         if not anew and not kinds & {"behind", "torn", "strays"}:
             return
-        indexed = partial(self._progress, "index") if self._progress else None
-        publish(self._database, anew=anew, progress=indexed)
+        publish(self._database, anew=anew, progress=partial(self._progress, "index"))
         self.say("the index was made anew" if anew else "the index was brought up to the documents")
 
 

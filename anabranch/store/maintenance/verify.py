@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import StageProgress, must_exist, size_of
+from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent, size_of
 from anabranch.store.index.manifest import leftovers
 from anabranch.store.maintenance.database_check import Finding, of_database
 from anabranch.store.maintenance.index_check import of_files, of_index
@@ -28,7 +28,7 @@ def verify(corpus: StrPath) -> list[str]:
     return [finding.said for finding in examine(corpus) if not finding.is_remark]
 
 
-def examine(corpus: StrPath, progress: StageProgress | None = None) -> list[Finding]:
+def examine(corpus: StrPath, progress: CorpusProgress = silent) -> list[Finding]:
     """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
@@ -57,7 +57,7 @@ def examine(corpus: StrPath, progress: StageProgress | None = None) -> list[Find
     return found + _of_folder(folder)
 
 
-def _examined(folder: Path, connection: sqlite3.Connection, progress: StageProgress | None) -> Iterator[Finding]:
+def _examined(folder: Path, connection: sqlite3.Connection, progress: CorpusProgress) -> Iterator[Finding]:
     version = version_of(connection)
     if version != VERSION:
         what = "the next opening brings them up" if version < VERSION else "update Anabranch"
@@ -71,9 +71,7 @@ def _examined(folder: Path, connection: sqlite3.Connection, progress: StageProgr
         yield from of_index(folder, connection, _counter("index", connection, progress))
 
 
-def _counter(stage: str, connection: sqlite3.Connection, progress: StageProgress | None) -> Callable[[], None]:
-    if progress is None:
-        return lambda: None
+def _counter(stage: str, connection: sqlite3.Connection, progress: CorpusProgress) -> Callable[[], None]:
     done, total = 0, 0
 
     def seen() -> None:

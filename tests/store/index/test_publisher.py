@@ -16,8 +16,8 @@ from rank_bm25 import BM25Okapi
 
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import dense
+from anabranch.store.index import merge_policy as draft
 from anabranch.store.index import publisher as publishing
-from anabranch.store.index import segment_merger as draft
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.index.publisher import compact, out_of_date, publish, tidy
 from anabranch.store.index.segment_index import Index

@@ -10,7 +10,7 @@ import pytest
 
 from anabranch.errors import EmbedderMismatchError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.store.index import segment_merger as draft
+from anabranch.store.index import merge_policy as draft
 from anabranch.store.index.manifest import current
 from anabranch.store.index.segment_index import Index, seen, spread
 from anabranch.store.protocol import Scope

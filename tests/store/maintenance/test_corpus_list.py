@@ -55,7 +55,7 @@ def test_documents_by_source(corpus: Path, change: Change) -> None:
 
 
 def test_dead_rows_are_counted(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anabranch.store.index import segment_merger as draft
+    from anabranch.store.index import merge_policy as draft
 
     monkeypatch.setattr(draft, "MOST_DEAD", 1.0)
     remove(corpus, ["a.md"])

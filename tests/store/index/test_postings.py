@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anabranch.store.index.vocabulary import Vocabulary, encoded, write_terms
+from anabranch.store.index.postings import Vocabulary, encoded, write_terms
 
 
 @settings(max_examples=60, deadline=None)

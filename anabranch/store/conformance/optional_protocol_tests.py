@@ -1,0 +1,141 @@
+"""What a store may do beyond `CorpusReader`: a class of tests for each optional protocol."""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+import pytest
+
+from anabranch.store.conformance.corpus_contents import ARMS, EVERYTHING, FilledStore, everything, keys
+from anabranch.store.protocol import Arm, FullScores, Outlines, Scope, TermStatistics
+
+
+class FullScoresTests(FilledStore):
+    """The scores of any passage."""
+
+    async def test_what_somebody_else_has_just_found_stays_hidden(self, store: FullScores) -> None:
+        hidden = [key for key, chunk in (await everything(store)).items() if chunk.doc_key in {"pay", "keys"}]
+        for arm in ARMS:
+            (found,) = await store.search(arm, ["the miller earns 4711 a year, the key of the weir"], 50, EVERYTHING)
+            leaves = [key for key in found["ids"] if key in hidden]
+            assert leaves
+            for scope, seen in (
+                (EVERYTHING, set(leaves)),
+                (Scope(), set()),
+                (Scope(filters={"source": "gauge.md"}), set()),
+            ):
+                (scores,) = await store.scores(arm, ["miller"], leaves, scope)
+                assert set(scores) == seen
+
+    @pytest.mark.parametrize("arm", ARMS)
+    async def test_scores_are_those_that_a_search_gives(self, store: FullScores, arm: Arm) -> None:
+        queries = ["when was the weir built", "bees dance", "zeppelin", ""]
+        (every,) = await store.search("dense", ["water"], 10_000, EVERYTHING)
+        scores = await store.scores(arm, queries, every["ids"], EVERYTHING)
+        lists = await store.search(arm, queries, 10_000, EVERYTHING)
+        assert json.loads(json.dumps(scores)) == scores
+        for ranked, known in zip(lists, scores, strict=True):
+            found = dict(zip(ranked["ids"], ranked["scores"], strict=True))
+            assert known == {**dict.fromkeys(every["ids"], 0.0), **found}
+
+    @pytest.mark.parametrize("arm", ARMS)
+    async def test_what_is_hidden_or_no_leaf_has_no_score(self, store: FullScores, arm: Arm) -> None:
+        (every,) = await store.search("dense", ["water"], 10_000, EVERYTHING)
+        (public,) = await store.search("dense", ["water"], 10_000, Scope())
+        parents = [key for key, chunk in (await everything(store)).items() if chunk.level != 2]
+        asked = [*every["ids"], *parents, "0" * 16, "no id", every["ids"][0]]
+        assert parents
+        (known,) = await store.scores(arm, ["weir"], asked, Scope())
+        assert set(known) == set(public["ids"]) < set(every["ids"])
+        (narrowed,) = await store.scores(arm, ["weir"], asked, Scope(filters={"year": 1848}))
+        assert await keys(store, list(narrowed)) == ["weir"]
+        assert await store.scores(arm, ["weir", "mill"], [], Scope()) == [{}, {}]
+        assert await store.scores(arm, [], asked, Scope()) == []
+
+    async def test_the_background_is_that_of_the_leaves_in_scope(self, store: FullScores) -> None:
+        queries = ["when was the weir built", "bees dance"]
+        for scope in (Scope(), EVERYTHING, Scope(filters={"year": 1848})):
+            lists = await store.search("dense", queries, 10_000, scope)
+            for ranked, background in zip(lists, await store.background(queries, scope), strict=True):
+                assert background.passages == len(ranked["ids"])
+                assert background.mean == pytest.approx(statistics.fmean(ranked["scores"]))
+                assert background.deviation == pytest.approx(statistics.pstdev(ranked["scores"]))
+
+    async def test_a_word_of_one_leaf_scores_no_more_than_the_background_says(self, store: FullScores) -> None:
+        (background,) = await store.background(["clover"], EVERYTHING)
+        (ranked,) = await store.search("bm25", ["clover"], 5, EVERYTHING)
+        assert len(ranked["ids"]) == 1
+        assert 0 < ranked["scores"][0] <= background.rare
+
+    async def test_nothing_in_scope_is_a_background_too(self, store: FullScores) -> None:
+        (background,) = await store.background(["weir"], Scope(filters={"year": 1}))
+        assert background == (0, 0.0, 0.0, 0.0)
+
+
+class OutlinesTests(FilledStore):
+    """A corpus document by document."""
+
+    async def test_outlines_are_of_every_document_in_scope_and_count_its_leaves(self, store: Outlines) -> None:
+        found = await store.outlines(EVERYTHING, 100)
+        assert sum(one.leaves for one in found) == (await store.info()).leaves
+        assert {one.title: one.summary for one in found if one.summary} == {"Bees": "How bees tell where flowers are."}
+        assert "Pay" not in {one.title for one in await store.outlines(Scope(), 100)}
+        assert [one.title for one in await store.outlines(Scope(filters={"key": "mill"}), 100)] == ["The mill"]
+        assert await store.outlines(EVERYTHING, 3) == found[:3]
+        assert await store.outlines(Scope(filters={"key": "nobody"}), 3) == []
+
+    async def test_leaves_are_in_document_order_and_obey_the_scope(self, store: Outlines) -> None:
+        by_title = {one.title: one for one in await store.outlines(EVERYTHING, 100)}
+        book, pay = by_title["The gauge book"], by_title["Pay"]
+        leaves = (await store.leaves([book.doc_id], Scope(), 1_000))[book.doc_id]
+        assert len(leaves) == book.leaves > 10
+        chunks = list((await store.chunks(leaves, Scope())).values())
+        assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
+        assert {chunk.level for chunk in chunks} == {2}
+        assert await store.leaves([book.doc_id, pay.doc_id, "nobody"], Scope(), 2) == {book.doc_id: leaves[:2]}
+
+
+class TermStatisticsTests(FilledStore):
+    """How rare words are, and where they occur."""
+
+    async def test_idf_is_of_analysed_terms(self, store: TermStatistics) -> None:
+        ((clover,), (water,)) = await store.analyse(["clover", "waters"])
+        found = await store.idf(["clover", "waters", "zeppelin", "the"], EVERYTHING)
+        assert set(found) == {clover, water}
+        assert found[clover] > found[water]
+        assert all(type(value) is float for value in found.values())
+
+    async def test_which_words_occur_is_what_bm25_finds_them_by(self, store: TermStatistics) -> None:
+        leaves = [chunk_id for chunk_id, chunk in (await everything(store)).items() if chunk.level == 2]
+        words = ["clover", "waters", "gauge", "zeppelin", "the"]
+        found = await store.occurring([*words, "clover waters"], [*leaves, "0" * 16], EVERYTHING)
+        assert set(found) == set(leaves)
+        for word in words:
+            (by_search,) = await store.search("bm25", [word], len(leaves), EVERYTHING)
+            assert {key for key, terms in found.items() if terms & set((await store.analyse([word]))[0])} == set(
+                by_search["ids"]
+            )
+        assert any(len(terms) > 1 for terms in found.values())
+
+    async def test_words_of_hidden_leaves_are_not_told(self, store: TermStatistics) -> None:
+        everywhere = await everything(store)
+        leaves = [chunk_id for chunk_id, chunk in everywhere.items() if chunk.level == 2]
+        scope = Scope(filters={"source": "gauge.md"})
+        found = await store.occurring(["clover", "water"], leaves, scope)
+        assert set(found) == {key for key in leaves if everywhere[key].source == "gauge.md"} != set(leaves)
+
+    async def test_words_that_somebody_else_has_just_found_stay_hidden(self, store: TermStatistics) -> None:
+        hidden = [key for key, chunk in (await everything(store)).items() if chunk.doc_key in {"pay", "keys"}]
+        for arm in ARMS:
+            (found,) = await store.search(arm, ["the miller earns 4711 a year, the key of the weir"], 50, EVERYTHING)
+            leaves = [key for key in found["ids"] if key in hidden]
+            assert leaves
+            assert set(await store.occurring(["miller"], leaves, EVERYTHING)) == set(leaves)
+            assert await store.occurring(["miller"], leaves, Scope()) == {}
+            assert await store.occurring(["miller"], leaves, Scope(filters={"source": "gauge.md"})) == {}
+
+    async def test_hidden_documents_make_no_word_more_common(self, store: TermStatistics) -> None:
+        ((miller,),) = await store.analyse(["4711"])
+        assert miller not in await store.idf(["4711"], Scope())
+        assert miller in await store.idf(["4711"], EVERYTHING)
