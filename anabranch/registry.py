@@ -61,7 +61,7 @@ class Registry(Generic[T]):
             raise SettingsError(f"There is no {self.kind} {name!r}.", hint=f"{hint}Known: {', '.join(self.names)}.")
         try:
             found: T = entry.load()
-        except (ImportError, AttributeError) as error:
-            msg = f"The {self.kind} {name!r} ({entry.value}) cannot be imported: {error}"
+        except Exception as error:
+            msg = f"The {self.kind} {name!r} ({entry.value}) cannot be imported: {error or type(error).__name__}"
             raise SettingsError(msg, hint="Install what it needs, or repair the package that adds it.") from error
         return found

@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
+from anabranch.errors import SettingsError
 from anabranch.synthesis.routing import SYNTHESIS_MODES
 from graph.retrieval import build as build_retrieval
 from graph.routes import after_cite, after_draft, after_gather, after_pack, after_retrieval
@@ -23,6 +24,7 @@ from nodes.cite import cite
 from nodes.create import create
 from nodes.finish import finish
 from nodes.gather import gather
+from nodes.installed import installed
 from nodes.map import map_window
 from nodes.pack import pack
 from nodes.reduce import reduce
@@ -32,7 +34,7 @@ from nodes.review import review_sources
 from nodes.settings import Context
 from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
 from nodes.support.dependencies import MAX_CONCURRENCY
-from nodes.support.tracing import traced
+from nodes.support.settings_precedence import given_settings, in_force
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
 
@@ -44,8 +46,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> AnswerBuilde
         retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
 
     Raises:
-        SettingsError: One of them has a name that is built in, or none, or is no retriever; or a synthesis mode of an
-            installed package cannot be imported.
+        SettingsError: One of them has a name that is built in, or none, or is no retriever.
     """
     builder: AnswerBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
@@ -63,15 +64,15 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> AnswerBuilde
     builder.add_node("abstain", both_ways(abstain))
     builder.add_node("finish", both_ways(finish))
 
-    for mode in SYNTHESIS_MODES.names:
-        builder.add_node(mode, both_ways(traced(mode)(SYNTHESIS_MODES.get(mode))))
-        builder.add_edge(mode, "cite")
+    if SYNTHESIS_MODES.names:
+        builder.add_node("installed", both_ways(installed))
+        builder.add_edge("installed", "cite")
 
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "retrieval")
     route(builder, "retrieval", after_retrieval)
     builder.add_edge("review_sources", "pack")
-    route(builder, "pack", after_pack, ["create", "map", "abstain", *SYNTHESIS_MODES.names])
+    route(builder, "pack", after_pack, ["create", "map", "abstain", *(["installed"] if SYNTHESIS_MODES.names else [])])
     route(builder, "create", after_draft)
     route(builder, "refine", after_draft)
     builder.add_edge("map", "gather")
@@ -101,9 +102,18 @@ def answer(question: str, *, filters: dict[str, Any] | None = None, **settings: 
         UserError: The question, a setting or the corpus cannot be used.
         ModelError: No answer could be made without the model that failed.
     """
-    return graph.invoke(InputState(question=question, filters=filters), context=Context(**settings))
+    return graph.invoke(InputState(question=question, filters=filters), context=_unpaused(settings))
 
 
 async def aanswer(question: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
     """Answer one question, as `answer` does, without blocking the event loop."""
-    return await graph.ainvoke(InputState(question=question, filters=filters), context=Context(**settings))
+    return await graph.ainvoke(InputState(question=question, filters=filters), context=_unpaused(settings))
+
+
+def _unpaused(values: dict[str, Any]) -> Context:
+    """Return the settings of a run that nothing pauses, because nobody could resume it."""
+    context = given_settings(values)
+    if (review := in_force(context).review) != "none":
+        msg = f"review: {review} pauses the run for a person, and only a graph with a checkpointer can wait."
+        raise SettingsError(msg, hint="Use build().compile(checkpointer=...), or leave `review` out.")
+    return context

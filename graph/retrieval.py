@@ -38,6 +38,7 @@ from nodes.state import (
     State,
 )
 from nodes.support.dependencies import MAX_CONCURRENCY
+from nodes.support.settings_precedence import given_settings
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
@@ -104,19 +105,25 @@ class HybridRetriever(BaseRetriever):
 
     Attributes:
         settings: As `Context` takes them; `corpus` says where to search.
+        filters: What the documents have to be like.
         retrievers: LangChain retrievers that join the fan-out.
     """
 
     settings: dict[str, Any]
+    filters: dict[str, Any] | None = None
     retrievers: Mapping[str, BaseRetriever] | None = None
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _documents(self._graph().invoke(InputState(question=query), **self._options(run_manager)))
+        return _documents(
+            self._graph().invoke(InputState(question=query, filters=self.filters), **self._options(run_manager))
+        )
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return _documents(await self._graph().ainvoke(InputState(question=query), **self._options(run_manager)))
+        return _documents(
+            await self._graph().ainvoke(InputState(question=query, filters=self.filters), **self._options(run_manager))
+        )
 
     def _graph(self) -> CompiledStateGraph[State, Context, InputState, SearchOutput]:
         if not self.retrievers:
@@ -128,7 +135,7 @@ class HybridRetriever(BaseRetriever):
     ) -> dict[str, Any]:
         return {
             "config": RunnableConfig(callbacks=run_manager.get_child()),
-            "context": Context(**self.settings),
+            "context": given_settings(self.settings),
             "output_keys": ["candidates", "texts"],
         }
 
@@ -154,19 +161,20 @@ def _documents(found: Mapping[str, Any]) -> list[Document]:
     ]
 
 
-def search(query: str, **settings: Any) -> list[Document]:  # noqa: ANN401  # as `Context` takes them
+def search(query: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> list[Document]:  # noqa: ANN401
     """Return the passages that a query finds, best first, as LangChain Documents.
 
     Args:
         query: In words.
+        filters: What the documents have to be like.
         **settings: As `Context` takes them: `corpus` says where to search, `top_k` how many are wanted.
 
     Raises:
         UserError: The query, a setting or the corpus cannot be used.
     """
-    return HybridRetriever(settings=settings).invoke(query)
+    return HybridRetriever(settings=settings, filters=filters).invoke(query)
 
 
-async def asearch(query: str, **settings: Any) -> list[Document]:  # noqa: ANN401
+async def asearch(query: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> list[Document]:  # noqa: ANN401
     """Return the passages that a query finds, as `search` does, without blocking the event loop."""
-    return await HybridRetriever(settings=settings).ainvoke(query)
+    return await HybridRetriever(settings=settings, filters=filters).ainvoke(query)

@@ -83,7 +83,7 @@ def write(state: State) -> list[Send] | str:
     """Read windows side by side, or begin with the first; a mode of another package does as it likes."""
     context = settle(state.get("settings"), get_runtime(Context))
     if state["route"]["name"] == "installed":
-        return context.synthesis
+        return "installed"
     if state["route"]["name"] != "map_reduce":
         return "create"
     windows = len(state["windows"])

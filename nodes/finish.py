@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from anabranch.errors import RequestRefusedError
 from nodes.settings import Context
 from nodes.state import Citation, Degraded, State, Step
+from nodes.support.answer_messages import new_message_id
 from nodes.support.tracing import Update, traced
 
 
@@ -20,7 +21,8 @@ async def finish(state: State, context: Context) -> Update:
     refused = _all_refused(context.model, state["trace"], state["degraded"])
     message = AIMessage(
         content=state["answer"],
-        id=state["message_id"],
+        # Without an id of its own it would take the place of another message in the conversation.
+        id=state["message_id"] or new_message_id(),
         response_metadata={
             "abstained": state["abstained"],
             "sources": _sources(state["citations"]),

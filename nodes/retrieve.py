@@ -46,7 +46,9 @@ async def retrieve(
             lists = await _read(context, state)
         else:
             count = (await corpus_of(context)).embedder.count
-            lists, brought, failed = await guest_lists(_named(arm, guests), arm, texts, context.depth, count)
+            # In a thread: the package of an installed one is imported here.
+            named = await asyncio.to_thread(_named, arm, guests)
+            lists, brought, failed = await guest_lists(named, arm, texts, context.depth, count)
         record = Retrieved(arm=arm, lists=lists, error=None)
     except UserError:
         raise

@@ -67,3 +67,25 @@ def test_the_same_without_an_event_loop(tmp_path: Path) -> None:
     ingest(tmp_path / "weir.md", tmp_path / "corpus")
     assert "Ida Marrow" in search("Who built the weir?", corpus=tmp_path / "corpus")[0].page_content
     assert answer("Who built the Halden weir?", corpus=tmp_path / "corpus")["citations"][0]["verified"]
+
+
+def test_mistakes_are_errors_with_a_hint(tmp_path: Path) -> None:
+    from anabranch import SettingsError, answer, search
+
+    with pytest.raises(SettingsError, match="no setting 'tpo_k'") as caught:
+        answer("Who?", corpus=tmp_path, tpo_k=3)
+    assert caught.value.hint == "Did you mean 'top_k'?"
+    with pytest.raises(SettingsError, match="top_k: Input should be greater"):
+        search("Who?", corpus=tmp_path, top_k=0)
+    with pytest.raises(SettingsError, match="review: sources pauses"):
+        answer("Who?", corpus=tmp_path, review="sources")
+
+
+def test_a_search_is_narrowed_by_filters(tmp_path: Path) -> None:
+    from anabranch import ingest, search
+
+    for name in ("weir", "mill"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe {name} on the Halden was built by Ida Marrow.\n")
+    ingest([tmp_path / "weir.md", tmp_path / "mill.md"], tmp_path / "corpus")
+    found = search("Ida Marrow", corpus=tmp_path / "corpus", filters={"title": "mill"})
+    assert {document.metadata["title"] for document in found} == {"mill"}

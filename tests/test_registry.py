@@ -46,6 +46,14 @@ def test_a_package_that_cannot_be_imported_is_named(rerankers: Registry[type]) -
         rerankers.get("gone")
 
 
+def test_a_package_that_breaks_while_it_is_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_package.py").write_text("raise RuntimeError('no licence')")
+    installed(tmp_path, "mine = broken_package:Thing")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(SettingsError, match=r"'mine' .* cannot be imported: no licence"):
+        Registry[type]("reranker", {}).get("mine")
+
+
 def test_kinds_of_two_words_have_a_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(tmp_path, "mine = fractions:Fraction", group="anabranch.synthesis_modes")
     monkeypatch.syspath_prepend(tmp_path)

@@ -179,17 +179,20 @@ def _extras() -> Iterator[DoctorCheck]:
 def extension_checks() -> Iterator[DoctorCheck]:
     """Name the extensions of other packages, and those that cannot be imported, each on a line of its own."""
     found: list[str] = []
+    broken = False
     for kind in EXTENSIONS:
         for entry in sorted(entry_points(group=f"anabranch.{kind}"), key=lambda entry: entry.name):
             try:
                 entry.load()
             except Exception as error:  # noqa: BLE001  # whatever a package of others does when it is imported
+                broken = True
                 said = f"{_from(entry)} ({entry.value}) cannot be imported: {_short(error) or type(error).__name__}"
                 hint = "Install what it needs, repair its package, or remove it."
                 yield DoctorCheck("extension", "note", f"{kind}: {said}", hint)
             else:
                 found.append(f"{kind}: {_from(entry)}")
-    yield DoctorCheck("extensions", "ok" if found else "off", "; ".join(found) or "no other package adds any")
+    if found or not broken:
+        yield DoctorCheck("extensions", "ok" if found else "off", "; ".join(found) or "no other package adds any")
 
 
 def _from(entry: EntryPoint) -> str:

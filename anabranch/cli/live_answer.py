@@ -32,6 +32,7 @@ LABELS = {
     "create": "writing",
     "refine": "reading on",
     "map": "reading all windows",
+    "installed": "writing",
     "gather": "laying out the parts",
     "reduce": "joining the parts",
     "cite": "checking the quotes",

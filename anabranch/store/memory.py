@@ -170,8 +170,8 @@ class MemoryWriter:
         corpus = self._corpus
         if not corpus.is_changed:
             return
-        before = corpus.reader.generation if corpus.reader else 0
-        reader = MemoryReader(self._address, corpus, before + 1)
+        corpus.generation += 1
+        reader = MemoryReader(self._address, corpus, corpus.generation)
         corpus.reader = reader if reader.leaf_count else None
         corpus.is_changed = False
         if not quick:

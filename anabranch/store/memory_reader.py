@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,10 +36,9 @@ class MemoryDocument(NamedTuple):
     pages: list[tuple[int, int]]
     chunks: tuple[Chunk, ...]
 
-    def is_visible(self, scope: Scope) -> bool:
-        """Tell whether a caller may see it; access tags first, filters narrow."""
-        may = not self.access or bool(self.access & set(scope.access))
-        return may and matches(parse_filters(scope.filters), self.columns, self.metadata)
+    def is_open_to(self, tags: Iterable[str]) -> bool:
+        """Tell whether a caller with these access tags may see it."""
+        return not self.access or not self.access.isdisjoint(tags)
 
 
 class MemoryCorpus:
@@ -52,6 +51,7 @@ class MemoryCorpus:
         self.documents: dict[str, MemoryDocument] = {}
         self.vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
         self.is_changed = False
+        self.generation = 0
         self.reader: MemoryReader | None = None
 
 
@@ -178,8 +178,12 @@ class MemoryReader:
         return [self._analyser.terms(text) for text in texts]
 
     def _visible(self, scope: Scope) -> dict[str, MemoryDocument]:
-        parse_filters(scope.filters)
-        return {doc_id: each for doc_id, each in self._corpus.documents.items() if each.is_visible(scope)}
+        wanted = parse_filters(scope.filters)
+        return {
+            doc_id: each
+            for doc_id, each in self._corpus.documents.items()
+            if each.is_open_to(scope.access) and matches(wanted, each.columns, each.metadata)
+        }
 
     def _rows(self, scope: Scope) -> list[int]:
         """Return the rows of the leaves that a caller may see now, in order."""

@@ -6,10 +6,12 @@ the scheme, and what it names is a class like `Store`.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import asyncio
+from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 from weakref import WeakValueDictionary
 
+from anabranch.errors import SettingsError
 from anabranch.registry import Registry
 from anabranch.store.corpus_address import StrPath, scheme_of
 from anabranch.store.protocol import CorpusReader
@@ -62,8 +64,13 @@ async def open_corpus(corpus: StrPath) -> CorpusReader:
         EmbedderMismatchError: Its embedder cannot be had here, or is another one now.
         CorpusDamagedError: It is damaged, and cannot be mended while it is opened.
     """
-    reader = await _store_of(corpus).open(corpus)
-    _opened[str(corpus)] = reader
+    # In a thread: the package of another store is imported here.
+    store = await asyncio.to_thread(_store_of, corpus)
+    reader = await store.open(corpus)
+    with suppress(
+        TypeError
+    ):  # a reader of another package that cannot be referred to weakly: it is opened at each step
+        _opened[str(corpus)] = reader
     return reader
 
 
@@ -87,4 +94,11 @@ def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager
 
 
 def _store_of(corpus: StrPath) -> Store:
-    return STORES.get(scheme_of(corpus))()
+    scheme = scheme_of(corpus)
+    try:
+        return STORES.get(scheme)()
+    except SettingsError as error:
+        if scheme in STORES:
+            raise
+        hint = f"{error.hint} A folder of that name is written ./{corpus}."
+        raise SettingsError(error.message, hint=hint) from None

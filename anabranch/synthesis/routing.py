@@ -71,12 +71,12 @@ def choose(
         synthesis: What the caller asked for, built in or installed; 'auto' lets the evidence decide.
         has_model: Whether a chat model is configured.
     """
+    if synthesis not in BUILT_IN:
+        return RouteChoice("installed", (f"synthesis: {synthesis} was asked for",))
     if not has_model:
         return RouteChoice("compose", ("no chat model is configured: the answer is verbatim sentences",))
     if synthesis == "stuff":
         return RouteChoice("create", ("synthesis: stuff was asked for: the best passages in one window",))
-    if synthesis not in BUILT_IN:
-        return RouteChoice("installed", (f"synthesis: {synthesis} was asked for",))
     if windows <= 1:
         return RouteChoice("create", ("all passages fit one window",))
     if synthesis in ("refine", "map_reduce"):
@@ -106,7 +106,7 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
         chain: Whether the model's context has room for an answer so far beside a window.
     """
     windows = len(prices.windows)
-    # What a mode of another package costs is not known here; the limits hold for each of its calls.
+    # What a mode of another package costs is not known here: it has to keep to the limits itself.
     if choice.name in ("compose", "installed") or not windows:
         return choice
     if choice.name == "refine" and not chain:

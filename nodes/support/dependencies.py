@@ -25,8 +25,7 @@ async def corpus_of(context: Context, *, anew: bool = False) -> CorpusReader:
 
     Args:
         context: Says where it is.
-        anew: Whether to look for changes. The steps after the first do not: what is removed or hidden meanwhile, the
-            corpus itself does not show any more.
+        anew: Whether to look for changes. The steps after the first do not: a turn goes on with what it began with.
     """
     return (None if anew else last_opened(context.corpus)) or await open_corpus(context.corpus)
 

@@ -64,6 +64,26 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
     return context
 
 
+def given_settings(values: Mapping[str, Any]) -> Context:
+    """Return settings that a program gives by name.
+
+    Raises:
+        SettingsError: A name is no setting, or a value is out of bounds.
+    """
+    for name in values:
+        if name not in Context.model_fields:
+            near = get_close_matches(name, Context.model_fields, n=1)
+            raise SettingsError(
+                f"There is no setting {name!r}.", hint=f"Did you mean {near[0]!r}?" if near else "See docs/settings.md."
+            )
+    try:
+        return Context(**values)
+    except ValidationError as error:
+        problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
+        told = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems)
+        raise SettingsError(f"The settings cannot be used: {told}.", hint="See docs/settings.md.") from error
+
+
 def reader_of(context: Context) -> str:
     """Name who may read, without saying it: a run is finished only for whoever has the access that it began with."""
     return hashlib.sha256(json.dumps(sorted(set(context.access))).encode()).hexdigest()[:16]

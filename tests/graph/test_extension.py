@@ -28,8 +28,9 @@ async def first_words(state, settings):
     passage = state["texts"][state["windows"][0][0]["id"]]
     words = " ".join(passage.text.split()[:12])
     quotes = {"1": [words]}
+    assert settings.synthesis == "first_words"
     draft = {**state["draft"], "answer": f"{words} [1]", "quotes": quotes, "found": True, "window": 1}
-    return {"draft": draft, "message_id": "answer-theirs"}
+    return {"draft": draft}
 '''
 ASK = """
 import asyncio, json
@@ -86,8 +87,44 @@ def test_a_synthesis_mode_is_two_files(tmp_path: Path, river: str) -> None:
     environment = "import os; os.environ['OPENAI_API_KEY'] = 'unused'\n"
     answer, citations, route, nodes, schema = json.loads(run(tmp_path, river, "-c", environment + code))
     assert route["name"] == "installed"
-    assert "first_words" in nodes
+    assert "installed" in nodes
     assert "create" not in nodes
     assert len(answer.split()) <= 13
     assert citations[0]["verified"]
     assert "first_words" in schema["synthesis"]["enum"]
+
+
+TALK = """
+import asyncio, json, os
+os.environ["OPENAI_API_KEY"] = "unused"
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from graph.answer import build
+from nodes.settings import Context
+graph = build().compile(checkpointer=InMemorySaver())
+config = {"configurable": {"thread_id": "t"}}
+context = Context(corpus="corpus", synthesis="first_words", review="sources")
+for question in ("Who built the Halden weir?", "What is the diameter of the water wheel?"):
+    graph.invoke({"question": question}, config, context=context)
+    state = graph.invoke(Command(resume=True), config, context=context)
+print(json.dumps([message.type for message in state["messages"]]))
+"""
+
+
+@pytest.mark.slow
+def test_a_mode_answers_every_turn_of_a_conversation_also_after_a_pause_and_without_a_model(
+    tmp_path: Path, river: str
+) -> None:
+    installed(tmp_path, "synthesis_modes", "first_words = theirs:first_words", MODE)
+    assert json.loads(run(tmp_path, river, "-c", TALK)) == ["human", "ai", "human", "ai"]
+
+
+@pytest.mark.slow
+def test_a_mode_that_cannot_be_imported_harms_nobody_who_does_not_ask_for_it(tmp_path: Path, river: str) -> None:
+    installed(tmp_path, "synthesis_modes", "pack = theirs:pack", "raise RuntimeError('no licence')")
+    question = "Who built the Halden weir?"
+    answer, *_ = json.loads(run(tmp_path, river, "-c", ASK.format(question=question, options="")))
+    assert "Ida Marrow" in answer
+    asked = ["-m", "anabranch.cli", "ask", question, "--corpus", "corpus", "--set", "synthesis=pack"]
+    with pytest.raises(AssertionError, match="no licence"):
+        run(tmp_path, river, *asked)

@@ -120,3 +120,17 @@ def test_the_library_does_not_need_pytest() -> None:
         "sys.exit('pytest' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_a_generation_is_later_than_those_before_also_after_the_corpus_was_empty(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Weir\n\nThe weir was built by Ida Marrow.\n")
+    seen = []
+    for text in ("It was built in 1931.", "", "It was built in 1932."):
+        if text:
+            (tmp_path / "a.md").write_text(f"# Weir\n\n{text}\n")
+        else:
+            (tmp_path / "a.md").unlink()
+        await asyncio.to_thread(ingest, tmp_path, "memory:generations")
+        if text:
+            seen.append((await open_corpus("memory:generations")).generation)
+    assert seen == sorted(set(seen))

@@ -1,0 +1,24 @@
+"""Write the answer with a synthesis mode of another package."""
+
+from __future__ import annotations
+
+import asyncio
+
+from anabranch.synthesis.routing import SYNTHESIS_MODES
+from nodes.settings import Context
+from nodes.state import State
+from nodes.support.dependencies import chunks_of
+from nodes.support.tracing import Update, traced
+
+
+@traced("installed")
+async def installed(state: State, context: Context) -> Update:
+    """Have the mode write the draft; it is given the state and the settings in force, and returns an update.
+
+    `texts` holds the passages of all windows by id, also after a resume. What the mode returns has at least `draft`.
+    """
+    # In a thread: its package is imported here, and may take its time.
+    mode = await asyncio.to_thread(SYNTHESIS_MODES.get, context.synthesis)
+    ids = [excerpt["id"] for window in state["windows"] for excerpt in window]
+    texts = await chunks_of(context, state, ids)
+    return dict(await mode({**state, "texts": texts}, context))
