@@ -49,7 +49,7 @@ def main(
     for step in state["trace"]:
         if step["node"] in ("map", "reduce"):
             levels[step["round"], step["node"]] += step["calls"]
-    show("The tree", [f"{node}: {calls} calls at the same time" for (_, node), calls in sorted(levels.items())])
+    show("The tree", [f"{node}: {calls} calls at the same time" for (_, node), calls in levels.items()])
     show_answer(state)
 
 

@@ -26,6 +26,7 @@ from benchmarks.answering.systems import Answer
 from benchmarks.at_scale.systems.anabranch import System as Corpus
 from graph.answer import build
 from nodes.settings import Context
+from nodes.state import CHANNELS
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -90,7 +91,11 @@ class System:
         first, state = None, {}
         steps = -1
         streamed: Any = self._graph.astream(
-            {"question": question}, config, context=self._context, stream_mode=["messages", "values"]
+            {"question": question},
+            config,
+            context=self._context,
+            stream_mode=["messages", "values"],
+            output_keys=CHANNELS,
         )
         async for mode, item in streamed:
             if mode == "values":
