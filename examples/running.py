@@ -16,8 +16,9 @@ from anabranch.readers.document import Chunk
 from graph.answer import graph as answering
 from graph.retrieval import graph as searching
 from nodes.settings import Context
-from nodes.state import CHANNELS, Candidate
+from nodes.state import CHANNELS
 from nodes.support.dependencies import chunks_of
+from nodes.support.state_records import Candidate
 
 HOME = Path(".anabranch/examples")
 SHOWN = 100

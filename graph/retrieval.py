@@ -28,15 +28,7 @@ from nodes.retrieve import checked, retrieve
 from nodes.review import review_queries
 from nodes.rewrite import rewrite
 from nodes.settings import Context
-from nodes.state import (
-    InputState,
-    RetrievalInput,
-    RetrievalOutput,
-    RetrievalState,
-    RetrieveTask,
-    SearchOutput,
-    State,
-)
+from nodes.state import InputState, RetrievalInput, RetrievalOutput, RetrievalState, RetrieveTask, SearchOutput, State
 from nodes.support.dependencies import MAX_CONCURRENCY
 from nodes.support.settings_precedence import given_settings
 

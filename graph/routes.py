@@ -16,9 +16,10 @@ from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
 from nodes.settings import Context
-from nodes.state import MapTask, Partial, ReduceTask, RetrievalState, RetrieveTask, State
+from nodes.state import MapTask, ReduceTask, RetrievalState, RetrieveTask, State
 from nodes.support.fusion_weights import searched
 from nodes.support.settings_precedence import settle
+from nodes.support.state_records import Partial
 from nodes.support.turn_budget import as_left, beside, left_of
 
 

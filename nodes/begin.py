@@ -13,9 +13,10 @@ from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
 from nodes.retrieve import refuse_unknown
 from nodes.settings import Context
-from nodes.state import InputState, Query, fresh_turn
+from nodes.state import InputState, fresh_turn
 from nodes.support.dependencies import corpus_of, model_of, reranker_of
 from nodes.support.settings_precedence import reader_of
+from nodes.support.state_records import Query
 from nodes.support.tracing import Update, traced
 
 MAX_QUESTION_CHARS = 10_000

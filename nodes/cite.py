@@ -12,9 +12,10 @@ from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
 from nodes.settings import Context
-from nodes.state import Citation, Degraded, Draft, Excerpt, State, Verification
+from nodes.state import State
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.drafts import instructions, piece_of
+from nodes.support.state_records import Citation, Degraded, Draft, Excerpt, Verification
 from nodes.support.tracing import Update, traced
 
 

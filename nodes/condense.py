@@ -11,8 +11,9 @@ from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
-from nodes.state import Degraded, Query, RetrievalState
+from nodes.state import RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.state_records import Degraded, Query
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 

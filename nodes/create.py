@@ -10,11 +10,12 @@ from anabranch.parsing import AnswerStream
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import RouteName
 from nodes.settings import Context
-from nodes.state import Draft, State
+from nodes.state import State
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, gone, instructions, window_text
 from nodes.support.extractive_draft import composed_draft
+from nodes.support.state_records import Draft
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, repeat_within
 

@@ -10,8 +10,9 @@ from langchain_core.messages import AIMessage
 
 from anabranch.errors import RequestRefusedError
 from nodes.settings import Context
-from nodes.state import Citation, Degraded, State, Step
+from nodes.state import State
 from nodes.support.answer_messages import new_message_id
+from nodes.support.state_records import Citation, Degraded, Step
 from nodes.support.tracing import Update, traced
 
 

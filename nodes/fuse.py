@@ -12,9 +12,10 @@ from anabranch.retrieval.fusion.question_weight import QuestionEvidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
-from nodes.state import Candidate, Degraded, Query, RetrievalState, Retrieved
+from nodes.state import RetrievalState
 from nodes.support.dependencies import corpus_of, scope_of
 from nodes.support.fusion_weights import ARMS, informed
+from nodes.support.state_records import Candidate, Degraded, Query, Retrieved
 from nodes.support.tracing import Update, traced
 
 EQUAL = 0.5

@@ -10,12 +10,13 @@ from anabranch.models.chat import Chat
 from anabranch.synthesis.budget import Spending, group
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
-from nodes.state import Degraded, Draft, Partial, State
+from nodes.state import State
 from nodes.support.answer_messages import new_message_id
 from nodes.support.context_window import envelope, room_of
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.drafts import side_by_side
 from nodes.support.extractive_draft import composed_draft
+from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import left_of
 

@@ -16,8 +16,9 @@ from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.store.protocol import CorpusReader
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
-from nodes.state import Degraded, Evidence, RetrievalState
+from nodes.state import RetrievalState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
+from nodes.support.state_records import Degraded, Evidence
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from anabranch.errors import ModelError
 from nodes.settings import Context
-from nodes.state import MapTask, Partial
+from nodes.state import MapTask
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, gone, window_text
+from nodes.support.state_records import Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
 

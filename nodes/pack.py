@@ -14,10 +14,11 @@ from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import RouteChoice, afford, choose
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
-from nodes.state import Degraded, Excerpt, State
+from nodes.state import State
 from nodes.support.context_window import Room, room_of
 from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
 from nodes.support.drafts import label
+from nodes.support.state_records import Degraded, Excerpt
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import left_of
 

@@ -7,10 +7,11 @@ from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context
-from nodes.state import Degraded, Draft, Partial, ReduceTask
+from nodes.state import ReduceTask
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import MARKER, draft_of, instructions, quotes_of, side_by_side
+from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
 

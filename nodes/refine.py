@@ -12,10 +12,11 @@ from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
 from nodes.settings import Context
-from nodes.state import Degraded, Draft, State
+from nodes.state import State
 from nodes.support.context_window import sizes
 from nodes.support.dependencies import corpus_of, model_of
 from nodes.support.drafts import draft_of, gone, instructions, window_text
+from nodes.support.state_records import Degraded, Draft
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, left_of, repeat_within
 

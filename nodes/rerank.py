@@ -8,8 +8,9 @@ from anabranch.readers.document import Chunk
 from anabranch.retrieval.relevance_order import rank_by_relevance
 from anabranch.store.records import embedded_text
 from nodes.settings import Context
-from nodes.state import Candidate, RetrievalState
+from nodes.state import RetrievalState
 from nodes.support.dependencies import chunks_of, max_concurrency, reranker_of
+from nodes.support.state_records import Candidate
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 

@@ -18,8 +18,9 @@ from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, RankedList
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
-from nodes.state import Degraded, Retrieved, RetrieveTask
+from nodes.state import RetrieveTask
 from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
+from nodes.support.state_records import Degraded, Retrieved
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import as_spending, spent_on
 

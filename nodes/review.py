@@ -14,8 +14,9 @@ from langgraph.types import interrupt
 
 from anabranch.errors import SettingsError
 from nodes.settings import Context
-from nodes.state import Passage, Query, RetrievalState, State
+from nodes.state import RetrievalState, State
 from nodes.support.settings_precedence import settle
+from nodes.support.state_records import Passage, Query
 from nodes.support.state_validation import checked, hold_to_reader
 
 MAX_QUERIES = 32

@@ -9,8 +9,9 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
 from nodes.settings import Context
-from nodes.state import Degraded, Query, RetrievalState
+from nodes.state import RetrievalState
 from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.state_records import Degraded, Query
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 from prompts import REWRITE

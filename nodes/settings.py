@@ -8,8 +8,6 @@ node. Secrets are never settings: providers' keys are read from their own enviro
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -17,18 +15,15 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
     PrivateAttr,
     field_validator,
 )
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 import prompts
 from anabranch.models.rerankers import RERANKERS
-from anabranch.registry import Registry
 from anabranch.retrieval import RETRIEVERS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
+from nodes.support.extension_names import OneOf
 
 PRIVATE = frozenset({"access"})
 """Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
@@ -41,39 +36,6 @@ def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
 def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
     """Tell Studio which nodes a field belongs to, and that it is a prompt."""
     return {"langgraph_nodes": list(nodes), **({"langgraph_type": kind} if kind else {})}
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Marks a text setting that names an extension: checked against the registry, and a choice of names in forms.
-
-    Attributes:
-        registry: Where the extension is looked up.
-        others: Names that mean something else, such as "none".
-    """
-
-    registry: Registry[Any]
-    others: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names that the setting takes."""
-        return (*self.others, *self.registry.names)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
-        return core_schema.no_info_after_validator_function(self._known, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return handler(schema) | {"enum": list(self.names)}
-
-    def _known(self, name: str) -> str:
-        if name not in self.names:
-            near = get_close_matches(name, self.names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            # The name itself is not repeated: what the environment holds may not be the caller's to read.
-            known = {"kind": self.registry.kind, "hint": hint, "names": ", ".join(self.names)}
-            raise PydanticCustomError("one_of", "there is no such {kind}{hint} Known: {names}", known)
-        return name
 
 
 def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Field itself returns

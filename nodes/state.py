@@ -9,21 +9,35 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired, get_type_hints
+from typing import Annotated, Any, NotRequired, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
-from pydantic import Field
 
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
 from typing_extensions import TypedDict
 
 from anabranch.errors import ThreadStateError
 from anabranch.readers.document import Chunk
-from anabranch.store.protocol import RankedList
-from anabranch.synthesis.budget import RouteName
+from nodes.support.state_records import (
+    Candidate,
+    Citation,
+    Degraded,
+    Draft,
+    Evidence,
+    Excerpt,
+    Left,
+    Partial,
+    Passage,
+    Query,
+    Retrieved,
+    Route,
+    Step,
+    Text,
+    Verification,
+)
 
 
 @dataclass(frozen=True)
@@ -47,190 +61,6 @@ def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         msg = f"A channel that holds names and values was given {type(new).__name__}."
         raise ThreadStateError(msg, hint="Give it what is to be added.")
     return before | new
-
-
-Count = Annotated[int, Field(ge=0)]
-"""What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing."""
-
-Text = Annotated[str, Field(max_length=50_000)]
-
-
-class Query(TypedDict):
-    """One search query; `kind` says where it came from (asked, condensed, together, reviewed, or a strategy)."""
-
-    text: Text
-    weight: float
-    kind: str
-
-
-class Retrieved(TypedDict):
-    """One retriever's lists, aligned with the queries; `error` says why it has none."""
-
-    arm: str
-    lists: list[RankedList]
-    error: str | None
-
-
-class Candidate(TypedDict):
-    """A leaf passage that is still in the race.
-
-    Attributes:
-        id: Chunk id.
-        score: Fused score, or the reranker's relevance once there is one.
-        ranks: Best rank from 1 in each retriever over all queries.
-        fused: Rank from 1 after fusion.
-    """
-
-    id: str
-    score: float
-    ranks: dict[str, int]
-    fused: int
-
-
-class Passage(TypedDict):
-    """A passage that goes into the answer: a leaf, or a parent that stands for several.
-
-    Attributes:
-        id: Chunk id.
-        score: The best score of the leaves it stands for.
-        leaves: Ids of the retrieved leaves it stands for.
-        source: Where it comes from, for people who read the state.
-        page: 1-based page, or None.
-        preview: Its first words.
-    """
-
-    id: str
-    score: float
-    leaves: list[str]
-    source: str
-    page: int | None
-    preview: str
-
-
-class Excerpt(TypedDict):
-    """A numbered piece of a passage in a window: characters [start, end) of the chunk's text."""
-
-    number: Count
-    id: str
-    start: Count
-    end: Count
-
-
-class Evidence(TypedDict):
-    """Whether the passages can answer the question.
-
-    Attributes:
-        verdict: Empty before anybody judged.
-        reasons: For people.
-        missing: What the next round should look for.
-        digest: Names the set of passages that was judged.
-        unchanged: Whether this round brought the same passages as the one before.
-    """
-
-    verdict: Literal["", "enough", "thin", "nothing"]
-    reasons: list[str]
-    missing: str
-    digest: str
-    unchanged: bool
-
-
-class Route(TypedDict):
-    """How the answer is written, and why; the name is empty before that is chosen."""
-
-    name: RouteName | Literal[""]
-    reasons: list[str]
-
-
-class Draft(TypedDict):
-    """An answer in the making, with the quotes its writer gave for each passage number.
-
-    Attributes:
-        answer: Text with [n] markers.
-        quotes: Passage number (as text, JSON has no other keys) to quotes.
-        window: Windows read so far.
-        keeps: Refine rounds in a row that kept it.
-        found: False when the writer said that the passages do not hold the answer.
-        missing: What the writer said is missing.
-    """
-
-    answer: Annotated[str, Field(max_length=400_000)]
-    quotes: dict[str, list[str]]
-    window: Count
-    keeps: Count
-    found: bool
-    missing: str
-
-
-class Partial(TypedDict):
-    """One answer of the map step, or of a reduce level; `index` keeps document order.
-
-    `group` names the group that it is joined in, None before that is decided and where it is carried as it is.
-    """
-
-    level: int
-    index: int
-    draft: Draft
-    group: int | None
-
-
-class Citation(TypedDict):
-    """One claim and the verbatim words that support it; `link` opens them, and is empty where nothing can."""
-
-    marker: int
-    source: str
-    title: str
-    page: int | None
-    heading: str
-    chunk_id: str
-    claim: str
-    quote: str
-    start: int
-    end: int
-    verified: bool
-    repaired: bool
-    link: str
-
-
-class Verification(TypedDict):
-    """How well an answer is cited; empty before `cite`.
-
-    Attributes:
-        claims: Statements that the answer made.
-        supported: Those for which words were found.
-        citations: Pairs of a claim and a passage that hold.
-        repaired: Those of them whose words the program found, for want of a quote that holds.
-        coverage: Supported claims over claims, 0 without claims.
-        precision: Citations by the model that held over those it gave, 1 where it gave none.
-        checked: What was checked, and what was not, for people.
-    """
-
-    claims: int
-    supported: int
-    citations: int
-    repaired: int
-    coverage: float
-    precision: float
-    checked: str
-
-
-class Degraded(TypedDict):
-    """A step that could not do its best, and why; `code` is that of the error, where there was one."""
-
-    step: str
-    reason: str
-    code: NotRequired[str]
-
-
-class Step(TypedDict):
-    """One node's line in the trace; steps of one `round`, a superstep of LangGraph, ran at the same time."""
-
-    node: str
-    round: Annotated[str, Field(max_length=200)]
-    ms: Annotated[float, Field(ge=0)]
-    calls: Count
-    prompt_tokens: Count
-    output_tokens: Count
-    counts: dict[str, Any]
 
 
 class InputState(TypedDict, total=False):
@@ -356,14 +186,6 @@ def fresh_turn() -> dict[str, Any]:
                 value = deepcopy(mark.value)
                 update[name] = Overwrite(value) if callable(marks[-1]) else value
     return update
-
-
-class Left(TypedDict):
-    """What a turn may still spend, None where nothing bounds it."""
-
-    calls: Count | None
-    sequential: Count | None
-    tokens: Count | None
 
 
 class RetrieveTask(TypedDict):

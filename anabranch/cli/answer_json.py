@@ -7,9 +7,9 @@ from typing import Any
 
 from nodes.finish import usage_of
 from nodes.settings import Context
-from nodes.state import Passage
 from nodes.support.dependencies import chunks_of
 from nodes.support.drafts import piece_of
+from nodes.support.state_records import Passage
 
 
 async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
 from graph.retrieval import graph as search
 from nodes.settings import Context
-from nodes.state import Candidate, InputState
+from nodes.state import InputState
 from nodes.support.dependencies import chunks_of, corpus_of, model_of
+from nodes.support.state_records import Candidate
 
 LEAVES_PER_DOCUMENT = 10
 """Leaf passages kept for each document that a run wants: several of them may be of one document."""

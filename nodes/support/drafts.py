@@ -13,8 +13,8 @@ from anabranch.parsing.answer_reply import JSON_BEGINNING
 from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context
-from nodes.state import Degraded, Draft, Excerpt
 from nodes.support.dependencies import chunks_of
+from nodes.support.state_records import Degraded, Draft, Excerpt
 
 MARKER = re.compile(r"\[\d+\]")
 _TOLD = 80

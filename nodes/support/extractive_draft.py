@@ -16,9 +16,10 @@ from anabranch.synthesis.english_question_type import asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, without_references
 from anabranch.synthesis.statements import statements
 from nodes.settings import Context
-from nodes.state import Draft, Excerpt, State
+from nodes.state import State
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.drafts import piece_of
+from nodes.support.state_records import Draft, Excerpt
 
 MAX_CANDIDATES = 60
 """Sentences embedded at most; those of the best passages first."""

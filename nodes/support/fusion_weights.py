@@ -12,7 +12,7 @@ from anabranch.errors import OperationError
 from anabranch.retrieval.fusion.full_scores import completed
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
-from nodes.state import Query, Retrieved
+from nodes.support.state_records import Query, Retrieved
 
 ARMS: frozenset[str] = frozenset(get_args(Arm))
 

@@ -14,8 +14,8 @@ from langgraph.types import Overwrite
 from anabranch.errors import ModelError
 from anabranch.models.usage import metered
 from nodes.settings import Context
-from nodes.state import Degraded, Step
 from nodes.support.settings_precedence import settle
+from nodes.support.state_records import Degraded, Step
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
 
 Update = dict[str, Any]

@@ -10,7 +10,7 @@ from anabranch.models.usage import allow_repeats, note_failure
 from anabranch.synthesis.budget import Prices, RouteName, Spending
 from nodes.finish import usage_of
 from nodes.settings import Context
-from nodes.state import Left, Step
+from nodes.support.state_records import Left, Step
 
 UNASKED = "the model was not asked: this step and the answer would take {}"
 

@@ -17,8 +17,8 @@ from anabranch.store.protocol import Arm, CorpusReader, Filters, RankedList, Sco
 from anabranch.store.stores import open_corpus
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
-from nodes.state import Query, Retrieved
 from nodes.support.fusion_weights import informed
+from nodes.support.state_records import Query, Retrieved
 
 BATCH = 1_000
 ARMS: dict[str, Arm] = {"bm25": "bm25", "dense": "dense"}
