@@ -158,6 +158,12 @@ def _refuse_beyond_budget(context: Context, state: State, *, calls: int) -> None
         raise ThreadStateError(msg, hint="Ask the question again.")
 
 
-def after_cite(state: State) -> Literal["abstain", "finish"]:
-    """Abstain where the passages held no answer, or no claim of it could be verified."""
-    return "finish" if state["answer"] else "abstain"
+def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
+    """Abstain where nothing supports the answer; on good evidence, ask a model that refused once more before."""
+    if state["answer"]:
+        return "finish"
+    context = settle(state.get("settings"), get_runtime(Context))
+    refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
+    able = context.model is not None and not left_of(context, state.get("trace") or []).lacks(Spending(1, 1, 0))
+    again = refused and able and bool(state["draft"]["answer"]) and not state["asked_again"]
+    return "create" if again and state["evidence"]["verdict"] == "enough" else "abstain"

@@ -24,11 +24,15 @@ PREVIEW_CHARS = 160
 @traced("abstain")
 async def abstain(state: State, context: Context) -> Update:
     """Write the abstention; nothing in it is an answer."""
-    lines = ["I did not find the answer in your documents."]
+    said = strip_links(state["draft"]["answer"])
+    if said and state["unsupported"]:
+        lines = [f"The model answered, but nothing in your documents supports it:\n\n{said}"]
+    else:
+        lines = ["I did not find the answer in your documents."]
     queries = [query["text"] for query in state["queries"]]
     if queries:
         lines.append("Looked for: " + "; ".join(strip_links(query).rstrip(".?! ") for query in queries) + ".")
-    missing = state["draft"]["missing"] or state["evidence"]["missing"]
+    missing = state["evidence"]["missing"]
     if missing:
         lines.append(f"Missing: {missing.rstrip('.')}.")
     elif state["evidence"]["verdict"] != "enough" and state["evidence"]["reasons"]:

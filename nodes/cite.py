@@ -1,97 +1,121 @@
-"""Check every claim against its passage: quotes found verbatim, repaired, or the claim marked unsupported."""
+"""Find for every claim of the draft where the passages say it, and mark those that nothing supports."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from anabranch.citations.deep_links import link_to
-from anabranch.citations.evidence_span import PassageText
-from anabranch.citations.verification import CHECKED, CitationRecord, Verified, verify
+from anabranch.citations.verification import CHECKED, Attribution, CitationRecord, Verified, attribute
+from anabranch.errors import ModelError
+from anabranch.parsing.numbered_lines import Judgement
 from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
+from anabranch.synthesis.budget import Spending
 from nodes.settings import Context
 from nodes.state import State
-from nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from nodes.support.drafts import instructions, piece_of
-from nodes.support.state_records import Citation, Degraded, Draft, Excerpt, Verification
-from nodes.support.tracing import Update, traced
+from nodes.support.answer_check import JUDGED, after_judgement, judged, with_quotes
+from nodes.support.dependencies import corpus_of, model_of, scope_of
+from nodes.support.drafts import instructions, passages_of
+from nodes.support.state_records import Citation, Degraded, Excerpt, Verification
+from nodes.support.tracing import Update, failed, traced
+from nodes.support.turn_budget import left_of
 
 
 @traced("cite")
 async def cite(state: State, context: Context) -> Update:
-    """Verify the draft; an answer of which no claim holds counts as not found."""
-    draft = state["draft"]
-    if not draft["found"]:
-        # What the model says is missing will be read as well.
-        missing, _ = without_instructions(draft["missing"], instructions(context), [state["original_question"]])
-        return {"answer": "", "draft": {**draft, "missing": missing}, "counts": {"found": False}}
+    """Attribute the draft; an answer none of whose claims is supported counts as not found."""
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
-    found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts.values()])
-    passages = {
-        number: _passage(found[excerpt["id"]], excerpt)
-        for number, excerpt in excerpts.items()
-        if excerpt["id"] in found
-    }
-    checked, removed = await asyncio.to_thread(_checked, context, state, draft, passages)
+    passages, found = await passages_of(context, state, list(excerpts.values()))
+    given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
+    written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
+    attribution = await asyncio.to_thread(attribute, written, passages, state["standalone_question"])
+    attribution, judgements, degraded = await _checked_further(context, state, attribution)
+    if removed:
+        degraded.append(Degraded(step="cite", reason=_LEAKED.format(removed)))
+    checked = attribution.verified()
     corpus = await corpus_of(context)
     spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
     places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
+    judged_as: dict[str, Judgement] = {claim: judgement for claim, _, judgement in judgements}
     citations = [
-        _citation(record, excerpts[record.number], found[record.chunk_id], place, files=context.file_links)
+        _citation(record, excerpts[record.number], found[record.chunk_id], place, judged_as, files=context.file_links)
         for record, place in zip(checked.citations, places, strict=True)
     ]
-    figures = _figures(checked)
+    figures = _figures(context, checked, judgements)
+    counts = {name: figures[name] for name in ("claims", "quoted", "supported", "unsupported")}
     return {
         "answer": checked.answer if citations else "",
+        # What is left of an answer that nothing supports is shown as that, not as an answer.
+        "draft": {**state["draft"], "answer": checked.answer},
         "citations": citations,
         "unsupported": list(checked.unsupported),
         "verification": figures,
-        "degraded": [Degraded(step="cite", reason=_LEAKED.format(removed))] if removed else [],
-        "counts": {
-            "claims": figures["claims"],
-            "cited": figures["citations"],
-            "repaired": figures["repaired"],
-            "unsupported": len(checked.unsupported),
-            "coverage": figures["coverage"],
-            "precision": figures["precision"],
-        },
+        "degraded": degraded,
+        "counts": {**counts, "check": context.verify},
     }
 
 
 _LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
 
 
-def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
-    """Return what the window showed of a passage, and what says what it is about."""
-    label = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.heading, chunk.source) if part))
-    return PassageText(id=excerpt["id"], text=piece_of(chunk, excerpt), label=label)
+async def _checked_further(
+    context: Context, state: State, found: Attribution
+) -> tuple[Attribution, list[tuple[str, str, Judgement]], list[Degraded]]:
+    """Ask for words and judge, where the settings say so; return the judgements as (claim, words, judgement)."""
+    quoting, judging = context.answer_form == "quoted" and found.unplaced, context.verify != "words"
+    if not (quoting or judging):
+        return found, [], []
+    chat = await model_of(context)
+    judgements: list[tuple[str, str, Judgement]] = []
+    try:
+        if quoting and chat is not None and _can_ask(context, state):
+            found = await with_quotes(chat, found, state["standalone_question"])
+        if judging:
+            results = await judged(context, chat if _can_ask(context, state) else None, found)
+            judgements = [
+                (claim, words, dict(results)[at]) for at, claim, words in found.evidence if at in dict(results)
+            ]
+            found = after_judgement(found, results)
+    except ModelError as error:
+        return found, [], [failed("cite", error)]
+    if judging and found.evidence and not judgements:
+        reason = f"verify: {context.verify} was not made: no model, or no call, is left for it"
+        return found, [], [Degraded(step="cite", reason=reason)]
+    return found, judgements, []
 
 
-def _checked(context: Context, state: State, draft: Draft, passages: dict[int, PassageText]) -> tuple[Verified, int]:
-    """Verify a draft without what it repeats of the instructions; return how many sentences that were."""
-    given = (state["original_question"], state["standalone_question"], *(passage.text for passage in passages.values()))
-    answer, removed = without_instructions(draft["answer"], instructions(context), given)
-    quotes = {int(number): words for number, words in draft["quotes"].items() if number.isdigit()}
-    return verify(answer, quotes, passages, f"{state['original_question']}\n{state['standalone_question']}"), removed
+def _can_ask(context: Context, state: State) -> bool:
+    return not left_of(context, state["trace"]).lacks(Spending(1, 1, 0))
 
 
-def _figures(checked: Verified) -> Verification:
+def _figures(context: Context, checked: Verified, judgements: list[tuple[str, str, Judgement]]) -> Verification:
+    grades = [claim.grade for claim in checked.claims]
     return Verification(
-        claims=checked.claims,
-        supported=checked.claims - len(checked.unsupported),
-        citations=len(checked.citations),
-        repaired=sum(record.repaired for record in checked.citations),
-        coverage=round(checked.coverage, 3),
-        precision=round(checked.precision, 3),
-        checked=CHECKED,
+        claims=len(grades),
+        quoted=grades.count("quoted"),
+        supported=grades.count("supported"),
+        unsupported=grades.count("unsupported"),
+        contradicted=[
+            {"claim": claim, "quote": words} for claim, words, judgement in judgements if judgement == "contradicted"
+        ],
+        checked=JUDGED[context.verify] if judgements else CHECKED,
     )
 
 
-def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Place, *, files: bool) -> Citation:
-    """Place a verified quote in its document: spans count characters of the document's text."""
+def _citation(
+    record: CitationRecord,
+    excerpt: Excerpt,
+    chunk: Chunk,
+    place: Place,
+    judged_as: Mapping[str, Judgement],
+    *,
+    files: bool,
+) -> Citation:
+    """Place the words in their document: spans count characters of the document's text."""
     path = place.path or chunk.source
     page = chunk.page if place.page is None else place.page
     start, end = excerpt["start"] + record.start, excerpt["start"] + record.end
@@ -106,7 +130,7 @@ def _citation(record: CitationRecord, excerpt: Excerpt, chunk: Chunk, place: Pla
         quote=record.quote,
         start=start,
         end=end,
-        verified=record.verified,
-        repaired=record.repaired,
+        grade=record.grade,
+        judged=judged_as.get(record.claim, ""),
         link=link_to(path, page=page, quote=record.quote, start=start, end=end) if files or is_url(path) else "",
     )

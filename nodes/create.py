@@ -13,32 +13,37 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import draft_of, gone, instructions, window_text
+from nodes.support.drafts import asking, draft_of, gone, instructions, prompt, window_text
 from nodes.support.extractive_draft import composed_draft
-from nodes.support.state_records import Draft
+from nodes.support.state_records import NO_DRAFT
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, repeat_within
+from prompts import GUARD
 
 
 @traced("create")
 async def create(state: State, context: Context) -> Update:
-    """Answer from the first window; where the model fails, verbatim sentences stand in and the answer says so."""
-    message_id = new_message_id()
-    refined = state["route"]["name"] == "refine"
+    """Answer from the first window; where the model fails, verbatim sentences stand in and the answer says so.
+
+    Where an answer of this turn came to nothing, the model is asked once more, plainly.
+    """
+    message_id, again = new_message_id(), state["draft"]["window"] > 0
+    refined = state["route"]["name"] == "refine" and not again
     chat = await model_of(context)
     if chat is None or state["route"]["name"] == "compose":
         draft = await composed_draft(context, state)
-        return {"draft": draft, "message_id": message_id, "counts": {"by": "compose", "found": draft["found"]}}
+        return {"draft": draft, "message_id": message_id, "counts": {"by": "compose"}}
     passages = await window_text(context, state, state["windows"][0])
     if not passages:
-        draft = Draft(answer="", quotes={}, window=1, keeps=0, found=False, missing="")
+        draft = {**NO_DRAFT, "window": 1}
         return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
-    user = f"{passages}\n\nQuestion: {state['standalone_question']}"
+    user = prompt(passages, state["standalone_question"], asking(context, chat, again=again))
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
         reply = await _reply(context, chat, user, None if refined else message_id)
-        draft = draft_of(reply, window=1, told=(context.create_prompt, state["standalone_question"]))
+        told = (context.create_prompt, state["standalone_question"])
+        draft = draft_of(reply, window=1, told=told, chat=chat)
     except ModelError as error:
         return {
             "draft": await composed_draft(context, state),
@@ -50,16 +55,16 @@ async def create(state: State, context: Context) -> Update:
             "degraded": [failed("create", error)],
             "counts": {"by": "compose"},
         }
-    if refined and draft["found"]:
+    if refined:
         shown, _ = without_instructions(draft["answer"], instructions(context), [user])
         get_stream_writer()({"step": "create", "status": "draft", "answer": shown})
-    return {"draft": draft, "message_id": message_id, "counts": {"by": "model", "found": draft["found"]}}
+    return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}
 
 
 async def _reply(context: Context, chat: Chat, user: str, message_id: str | None) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
-    system, most = context.create_prompt, context.answer_tokens
+    most = context.answer_tokens
     if message_id is None:
-        return await chat.ask(system, user, max_tokens=most)
+        return await chat.ask(GUARD, user, max_tokens=most)
     stream = AnswerStream(told=instructions(context), given=[user])
-    return await write_live(chat, system, user, max_tokens=most, message_id=message_id, stream=stream)
+    return await write_live(chat, GUARD, user, max_tokens=most, message_id=message_id, stream=stream)

@@ -27,7 +27,7 @@ async def finish(state: State, context: Context) -> Update:
         response_metadata={
             "abstained": state["abstained"],
             "sources": _sources(state["citations"]),
-            "unsupported": [] if state["abstained"] else list(state["unsupported"]),
+            "unsupported": list(state["unsupported"]),
             "verification": dict(state["verification"]),
             "degraded": [*state["degraded"], *refused],
         },
@@ -37,7 +37,7 @@ async def finish(state: State, context: Context) -> Update:
         "degraded": refused,
         "usage": usage_of(state["trace"]),
         # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
-        "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"], "quotes": {}},
+        "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"]},
     }
 
 
@@ -53,7 +53,9 @@ def _all_refused(model: str | None, trace: Sequence[Step], degraded: Sequence[De
     return [Degraded(step="model", reason=reason)]
 
 
-_SHOWN = frozenset({"marker", "source", "title", "page", "heading", "chunk_id", "quote", "start", "end", "link"})
+_SHOWN = frozenset(
+    {"marker", "source", "title", "page", "heading", "chunk_id", "quote", "start", "end", "grade", "link"}
+)
 
 
 def _sources(citations: list[Citation]) -> list[dict[str, Any]]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from langgraph.types import Overwrite
 
+from anabranch.models.answer_form import asks_for_markers
 from anabranch.models.chat import Chat
 from anabranch.synthesis.budget import Spending, group
+from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
 from nodes.state import State
@@ -20,19 +22,23 @@ from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import left_of
 
+NEARLY = 0.8
+"""Share of the best score that a partial answer needs to stand beside it."""
+
 
 @traced("gather")
 async def gather(state: State, context: Context) -> Update:
     """Plan the next level of the tree, or end it where one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
-    parts = [partial for partial in state["partials"] if partial["level"] == level and partial["draft"]["found"]]
-    parts.sort(key=lambda partial: partial["index"])
+    parts = _kept([partial for partial in state["partials"] if partial["level"] == level])
     chat = await model_of(context)
-    groups = await _groups(context, chat, state, parts) if chat is not None and len(parts) > 1 else []
+    # A model that is asked plainly is not asked to choose: the best placed answers stand one after the other.
+    plain = chat is None or not asks_for_markers(context.answer_form, chat)
+    groups = await _groups(context, chat, state, parts) if chat is not None and not plain and len(parts) > 1 else []
     joined = sum(len(members) > 1 for members in groups)
     lacking = left_of(context, state["trace"]).lacks(Spending(joined, min(joined, 1), 0))
     ends = bool(lacking) or not joined
-    draft, degraded = await _end(context, state, parts, lacking) if ends else (None, [])
+    draft, degraded = await _end(context, state, parts, lacking, plain=plain) if ends else (None, [])
     return {
         "partials": Overwrite([] if ends else _planned(parts, groups, level)),
         **({"draft": draft} if draft is not None else {}),
@@ -40,6 +46,19 @@ async def gather(state: State, context: Context) -> Update:
         "degraded": degraded,
         "counts": {"level": level, "parts": len(parts), "groups": 0 if ends else len(groups)},
     }
+
+
+def _kept(parts: list[Partial]) -> list[Partial]:
+    """Return the answers that the passages of their windows support nearly as well as the best one, in reading order.
+
+    Where none is supported, the first is kept: the reader is told what the model said.
+    """
+    best = max((part["score"] for part in parts), default=0.0)
+    kept = [part for part in parts if part["score"] and part["score"] >= NEARLY * best] if best else parts[:1]
+    duplicates = Duplicates()
+    kept.sort(key=lambda part: part["score"], reverse=True)
+    new = [part for part in kept if duplicates.find(str(part["index"]), part["draft"]["answer"]) is None]
+    return sorted(new, key=lambda part: part["index"])
 
 
 async def _groups(context: Context, chat: Chat, state: State, parts: Sequence[Partial]) -> list[list[int]]:
@@ -57,25 +76,35 @@ async def _groups(context: Context, chat: Chat, state: State, parts: Sequence[Pa
 def _planned(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: int) -> list[Partial]:
     """Name each partial answer's group; one that is alone in its group goes up as it is."""
     return [
-        Partial(level=level, index=parts[member]["index"], draft=parts[member]["draft"], group=number)
+        Partial(
+            level=level,
+            index=parts[member]["index"],
+            draft=parts[member]["draft"],
+            group=number,
+            score=parts[member]["score"],
+        )
         if len(members) > 1
-        else Partial(level=level + 1, index=number, draft=parts[member]["draft"], group=None)
+        else Partial(
+            level=level + 1, index=number, draft=parts[member]["draft"], group=None, score=parts[member]["score"]
+        )
         for number, members in enumerate(groups)
         for member in members
     ]
 
 
-async def _end(context: Context, state: State, parts: Sequence[Partial], lacking: str) -> tuple[Draft, list[Degraded]]:
-    """Take the only partial answer as it is; without any, say what is missing, or compose if the model failed."""
+async def _end(
+    context: Context, state: State, parts: Sequence[Partial], lacking: str, *, plain: bool
+) -> tuple[Draft, list[Degraded]]:
+    """Take the partial answers as they are; without any, compose if the model failed."""
     if len(parts) == 1:
         return parts[0]["draft"], []
     if parts:
+        draft = side_by_side([part["draft"] for part in parts])
+        if plain:
+            return draft, []
         why = f"cannot be joined, which would take {lacking}" if lacking else "are too long to be joined"
         reason = f"the partial answers {why}; they stand one after the other"
-        return side_by_side([part["draft"] for part in parts]), [Degraded(step="reduce", reason=reason)]
-    if not state["partials"]:
-        draft = await composed_draft(context, state)
-        reason = "no window could be read by the model; the answer is verbatim sentences"
-        return draft, [Degraded(step="map", reason=reason)] if draft["found"] else []
-    missing = next((p["draft"]["missing"] for p in state["partials"] if p["draft"]["missing"]), "")
-    return {**state["draft"], "found": False, "missing": missing}, []
+        return draft, [Degraded(step="reduce", reason=reason)]
+    draft = await composed_draft(context, state)
+    reason = "no window could be read by the model; the answer is verbatim sentences"
+    return draft, [Degraded(step="map", reason=reason)] if draft["answer"] else []

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
 from nodes.settings import Context
 from nodes.state import MapTask
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import draft_of, gone, window_text
+from nodes.support.drafts import asking, draft_of, gone, passages_of, prompt, window_text
 from nodes.support.state_records import Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
+from prompts import GUARD
 
 
 @traced("map")
 async def map_window(state: MapTask, context: Context) -> Update:
-    """Write down what one window says; a branch that fails is reported and the others go on."""
+    """Answer from one window, as from any; how well its passages say so is what the answers are compared by."""
     chat = await model_of(context)
     if chat is None:
         return {"partials": []}
@@ -22,15 +26,14 @@ async def map_window(state: MapTask, context: Context) -> Update:
     repeat_within(state.get("budget"))
     index, question = state["index"], state["standalone_question"]
     if not passages:
-        return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1, "found": False}}
+        return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1}}
     try:
-        user = f"{passages}\n\nQuestion: {question}"
-        reply = await chat.ask(context.map_prompt, user, max_tokens=context.answer_tokens)
-        draft = draft_of(reply, window=index + 1, told=(context.map_prompt, question))
+        user = prompt(passages, question, asking(context, chat))
+        reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
+        draft = draft_of(reply, window=index + 1, told=(context.create_prompt, question), chat=chat)
     except ModelError as error:
-        lost = failed(f"map:{index + 1}", error)
-        return {"partials": [], "degraded": [lost], "counts": {"window": index + 1, "found": False}}
-    return {
-        "partials": [Partial(level=0, index=index, draft=draft, group=None)],
-        "counts": {"window": index + 1, "found": draft["found"]},
-    }
+        return {"partials": [], "degraded": [failed(f"map:{index + 1}", error)], "counts": {"window": index + 1}}
+    shown, _ = await passages_of(context, state, state["excerpts"])
+    placed = await asyncio.to_thread(verify, draft["answer"], shown, question)
+    partial = Partial(level=0, index=index, draft=draft, group=None, score=round(placed.score, 3))
+    return {"partials": [partial], "counts": {"window": index + 1, "score": partial["score"]}}

@@ -5,15 +5,18 @@ from __future__ import annotations
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
+from anabranch.parsing.answer_reply import MARKER
+from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context
 from nodes.state import ReduceTask
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import MARKER, draft_of, instructions, quotes_of, side_by_side
+from nodes.support.drafts import draft_of, instructions, prompt, side_by_side
 from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
+from prompts import GUARD
 
 
 @traced("reduce")
@@ -31,7 +34,7 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
     # What the reader has seen of a joined answer that was not taken is no part of this one.
     replaced = state["last"] and draft["answer"] == side_by_side(state["drafts"])["answer"]
     return {
-        "partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None)],
+        "partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None, score=1.0)],
         **({"message_id": new_message_id()} if replaced else {}),
         "degraded": degraded,
         "counts": {"level": state["level"], "group": state["index"] + 1, "parts": len(state["drafts"])},
@@ -39,24 +42,18 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
 
 
 async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
-    """Let the model join the answers; NOT FOUND over parts that found something is refused."""
+    """Let the model join the answers; a refusal over parts that found something is no answer."""
     drafts, question = state["drafts"], state["standalone_question"]
     answers = [(number, "partial answer", draft["answer"]) for number, draft in enumerate(drafts, start=1)]
-    user = f"{wrap(answers, new_nonce())}\n\nQuestion: {question}"
+    user = prompt(wrap(answers, new_nonce()), question, context.reduce_prompt)
     most = context.answer_tokens
     if state["last"]:
         # The parts are a model's words, too: an instruction in one of them is no reason to repeat it.
         stream = AnswerStream(told=instructions(context), given=[question])
-        message_id = state["message_id"]
-        reply = await write_live(
-            chat, context.reduce_prompt, user, max_tokens=most, message_id=message_id, stream=stream
-        )
+        reply = await write_live(chat, GUARD, user, max_tokens=most, message_id=state["message_id"], stream=stream)
     else:
-        reply = await chat.ask(context.reduce_prompt, user, max_tokens=most)
+        reply = await chat.ask(GUARD, user, max_tokens=most)
     joined = draft_of(reply, window=drafts[0]["window"], told=(context.reduce_prompt, question))
-    if not joined["found"]:
+    if is_refusal(MARKER.sub("", joined["answer"])):
         return side_by_side(drafts)
-    if not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts):
-        msg = "The joined answer names no passage; the parts stand one after the other."
-        raise ModelError(msg)
-    return {**joined, "quotes": quotes_of(drafts)}
+    return joined

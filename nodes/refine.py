@@ -6,8 +6,10 @@ import asyncio
 
 from langgraph.config import get_stream_writer
 
+from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
-from anabranch.parsing import REVISION_SCHEMA, Action, AnswerReply, parse_revision
+from anabranch.models.chat import Chat
+from anabranch.parsing import Action, appended, read_revision
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
@@ -15,15 +17,16 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.context_window import sizes
 from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.drafts import draft_of, gone, instructions, window_text
+from nodes.support.drafts import asking, draft_of, gone, instructions, passages_of, prompt, window_text
 from nodes.support.state_records import Degraded, Draft
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, left_of, repeat_within
+from prompts import GUARD
 
 
 @traced("refine")
 async def refine(state: State, context: Context) -> Update:
-    """Show the model the answer so far and the next window; 'keep' and 'add' leave what is there as it is."""
+    """Show the model the answer so far and the next window; an answer that nothing supports is no answer so far."""
     draft = state["draft"]
     number = draft["window"]
     chat = await model_of(context)
@@ -41,14 +44,9 @@ async def refine(state: State, context: Context) -> Update:
     if not passages:
         counts = {"window": number + 1, "action": "none"}
         return {"draft": {**draft, "window": number + 1}, "degraded": [gone(number + 1)], "counts": counts}
-    so_far = draft["answer"] if draft["found"] else "(nothing was found so far)"
-    user = f"{passages}\n\nQuestion: {state['standalone_question']}\n\nAnswer so far: {so_far}"
     repeat_within(beside(context, state["trace"], "refine", len(state["windows"]) - number))
     try:
-        reply = await chat.ask(context.refine_prompt, user, max_tokens=context.answer_tokens, schema=REVISION_SCHEMA)
-        action, revised = _revised(reply, draft, number + 1, (context.refine_prompt, state["standalone_question"]))
-        if action == "add":
-            await _check_room(context, revised["answer"])
+        action, revised = await _revised(context, chat, state, passages)
     except ModelError as error:
         return {
             "draft": {**draft, "window": number + 1},
@@ -62,29 +60,36 @@ async def refine(state: State, context: Context) -> Update:
     return {"draft": revised, "counts": counts}
 
 
-def _revised(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> tuple[Action, Draft]:
-    """Apply the model's decision; quotes of both versions are kept, because kept sentences keep their markers."""
-    if not draft["found"]:
-        return _first(reply, draft, window, told)
-    revision = parse_revision(reply, draft["answer"])
-    if revision.action == "keep":
+async def _revised(context: Context, chat: Chat, state: State, passages: str) -> tuple[Action, Draft]:
+    """Ask, and let the passages decide: what nothing supports gives way, and takes the place of nothing that holds."""
+    draft, question = state["draft"], state["standalone_question"]
+    window = draft["window"] + 1
+    held = await _support(context, state, draft["answer"], window)
+    if not held:
+        user = prompt(passages, question, asking(context, chat))
+        reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
+        new = draft_of(reply, window=window, told=(context.create_prompt, question), chat=chat)
+        if not await _support(context, state, new["answer"], window):
+            return "keep", {**draft, "window": window, "keeps": draft["keeps"]}
+        return "revise", new
+    user = prompt(passages, question, context.refine_prompt, f"Answer so far: {draft['answer']}")
+    reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
+    action, text = read_revision(reply, draft["answer"])
+    text, _ = without_instructions(text, instructions(context), [passages, question])
+    support = await _support(context, state, text, window) if text else 0.0
+    if not support or (action == "revise" and support < held):
         return "keep", {**draft, "window": window, "keeps": draft["keeps"] + 1}
-    new = {str(number): list(quotes) for number, quotes in revision.quotes.items()}
-    quotes = {number: [*draft["quotes"].get(number, []), *new.get(number, [])] for number in {*draft["quotes"], *new}}
-    return revision.action, {**draft, "answer": revision.answer, "quotes": quotes, "window": window, "keeps": 0}
+    answer = text if action == "revise" else appended(draft["answer"], text)
+    await _check_room(context, answer)
+    return action, {**draft, "answer": answer, "window": window, "keeps": 0}
 
 
-def _first(reply: str, draft: Draft, window: int, told: tuple[str, str]) -> tuple[Action, Draft]:
-    """Take the first answer from a window after the first; a reply that only decides something is none.
-
-    Raises:
-        ModelError: The reply neither answers nor says that it cannot.
-    """
-    revision = parse_revision(reply, "")
-    if revision.action != "keep":
-        return "revise", draft_of(reply, window=window, told=told, parts=AnswerReply(revision.answer, revision.quotes))
-    missing = draft_of(reply, window=window, told=told)["missing"]
-    return "keep", {**draft, "window": window, "missing": missing or draft["missing"]}
+async def _support(context: Context, state: State, answer: str, windows: int) -> float:
+    """Return the share of the claims of an answer that the windows read so far support."""
+    excerpts = [excerpt for window in state["windows"][:windows] for excerpt in window]
+    passages, _ = await passages_of(context, state, excerpts)
+    checked = await asyncio.to_thread(verify, answer, passages, state["standalone_question"])
+    return checked.supported / len(checked.claims) if checked.claims else 0.0
 
 
 async def _check_room(context: Context, answer: str) -> None:

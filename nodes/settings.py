@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 import prompts
+from anabranch.models.answer_form import AnswerForm
 from anabranch.models.rerankers import RERANKERS
 from anabranch.retrieval import RETRIEVERS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
@@ -232,6 +233,23 @@ class Context(BaseModel):
         description="Tokens one model reply may have.",
         json_schema_extra=_on("create", "refine", "map", "reduce"),
     )
+    answer_form: AnswerForm = Field(
+        default="auto",
+        description="What the model is asked for: a plain answer, one with the numbers of its passages, or also the "
+        "words for what was not found there; 'auto' asks hosted models for numbers and others plainly.",
+        json_schema_extra=_on("create", "refine", "map", "cite"),
+    )
+    verify: Literal["words", "llm", "nli"] = Field(
+        default="words",
+        description="How claims are checked: by words alone, then by one call of the model for all of them, or by a "
+        "local model of natural language inference.",
+        json_schema_extra=_on("cite"),
+    )
+    verify_model: str | None = Field(
+        default=None,
+        description="Folder of an ONNX model for verify 'nli': model.onnx, tokenizer.json, config.json.",
+        json_schema_extra=_on("cite"),
+    )
     fan_in: int = Field(
         default=4,
         ge=2,
@@ -269,7 +287,6 @@ class Context(BaseModel):
     grade_prompt: str = _prompt("grade", prompts.GRADE)
     create_prompt: str = _prompt("create", prompts.CREATE)
     refine_prompt: str = _prompt("refine", prompts.REFINE)
-    map_prompt: str = _prompt("map", prompts.MAP)
     reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
 
     _explicit: frozenset[str] | None = PrivateAttr(default=None)

@@ -22,6 +22,7 @@ from typing_extensions import TypedDict
 from anabranch.errors import ThreadStateError
 from anabranch.readers.document import Chunk
 from nodes.support.state_records import (
+    NO_DRAFT,
     Candidate,
     Citation,
     Degraded,
@@ -133,7 +134,8 @@ class State(InputState, SearchState):
 
     windows: Annotated[list[list[Excerpt]], Fresh([])]
     route: Annotated[Route, Fresh(Route(name="", reasons=[]))]
-    draft: Annotated[Draft, Fresh(Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing=""))]
+    draft: Annotated[Draft, Fresh(NO_DRAFT)]
+    asked_again: Annotated[bool, Fresh(value=False)]
     partials: Annotated[list[Partial], Fresh([]), added]
     answer: Annotated[str, Fresh("")]
     message_id: Annotated[str, Fresh("")]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
-from anabranch.citations.lexical_support import Wording, wording
 from anabranch.citations.quantities import Figure, figures, has
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
@@ -29,6 +27,7 @@ _RULE = re.compile(
 )
 """The fence of a block of code, the line under a table's head: a marker in it would break what it belongs to."""
 
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
 _COLON = re.compile(r"[:：][*_\s]*$")
 _NUMBERING = re.compile(r"\A[#*_>\s]*(?:\(?\d{1,3}(?:\.\d{1,3})*[.):]|\d{1,3}(?:\.\d{1,3})+)(?:\s|$)")
@@ -60,11 +59,6 @@ class Claim:
     end: int
     markers: tuple[int, ...]
 
-    @cached_property
-    def wording(self) -> Wording:
-        """Its words and numbers, as they are compared with those of passages."""
-        return wording(self.text)
-
 
 def markers(text: str) -> list[Marker]:
     """Return the citation markers of a text, in order; [1-3] names three passages, [?] none."""
@@ -86,10 +80,17 @@ def claims(answer: str, question: str = "") -> list[Claim]:
     A marker belongs to the sentence it follows, before or after the full stop; where a sentence cites after each of
     its clauses, each clause is a claim. List items are claims. Headings, heads of tables, questions, and lines that end
     in a colon are leads: claims where they cite, or have a number that neither the question nor what they introduce
-    has. What has no content word, fences, and the rules of tables are none; nor is a first sentence of one word that
-    cites nothing, such as "Yes.".
+    has. What has no content word, code between fences, and the rules of tables are none; nor is a first sentence of one
+    word that cites nothing, such as "Yes.".
     """
-    return _without_mere_leads(_stated(answer), question)
+    stated = _stated(answer)
+    # "Yes." before a sentence is a reply; by itself it is all that is said.
+    return _without_mere_leads([one for one in stated if len(stated) == 1 or not _is_reply(*one)], question)
+
+
+def _is_reply(claim: Claim, is_lead: bool) -> bool:  # a pair of `_stated`
+    one_word = len(analyser().terms(claim.text)) == 1 and not any(map(str.isdigit, claim.text))
+    return claim.start == 0 and not claim.markers and one_word and not is_lead
 
 
 def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> list[Claim]:
@@ -100,7 +101,7 @@ def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> 
     after_lead = False
     for claim, is_lead in reversed(stated):
         if is_lead:
-            known = [*asked, *(figure for one in introduced for figure in one.wording.figures)]
+            known = [*asked, *(figure for one in introduced for figure in figures(one.text))]
             if _has_news(claim, known, len(introduced)):
                 result.append(claim)
         else:
@@ -149,10 +150,21 @@ def _masked(answer: str, found: list[Marker]) -> str:
 def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
     """Yield spans of lines that may hold one running sentence: a list item, a paragraph, a heading.
 
-    Each with whether it is a heading or the head of a table. Fences and rules are in none of them.
+    Each with whether it is a heading or the head of a table. Rules, and code between fences, are in none of them.
     """
-    start, position, closed, heads = 0, 0, False, False
+    start, position, closed, heads, fence = 0, 0, False, False, ""
     for line in answer.splitlines(keepends=True):
+        opened = _FENCE.match(line)
+        if fence or opened:
+            if position > start and not fence:
+                yield start, position, heads
+            if not fence and opened:
+                fence = opened[1]
+            elif opened and opened[1].startswith(fence):
+                fence = ""
+            position += len(line)
+            start, heads, closed = position, False, False
+            continue
         heading, rule = _HEADING.match(line), _RULE.match(line)
         if position > start and (closed or heading or rule or not line.strip() or _ITEM.match(line)):
             yield start, position, heads or (rule is not None and "|" in line)
@@ -206,7 +218,6 @@ def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
     text = strip_links(re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split())))
     terms = analyser().terms(text)
-    is_reply = start == 0 and not named and len(terms) == 1 and not any(map(str.isdigit, text))
-    if start >= end or not terms or is_reply:
+    if start >= end or not terms:
         return None
     return Claim(text=text, start=start, end=end, markers=named)

@@ -10,20 +10,25 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 _NUMBER = re.compile(r"\d+(?:[.,']\d+)*")
 _GROUPED = re.compile(r"(\d{1,3}(?:([.,'])\d{3})(?:\2\d{3})*)(?:(?!\2)[.,](\d+))?")
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
 # A blank between groups of three digits counts only where it is a no-break one: others stand between two numbers.
 _BLANK_IN_NUMBER = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_GROUPED_BY_BLANKS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?: \d{3})+(?![\d])")
 _SIGNS = str.maketrans({"٪": "%", "٫": ".", "٬": ",", "’": "'"})
 
 _ENGLISH_SCALE = re.compile(r"[\s-]?(mn|bn|thousand|million|billion|trillion)\b", re.IGNORECASE)
 # Not in other languages: "billion" is a thousand million in English, and a million million in French and German.
 _ENGLISH_ZEROS = {"thousand": 3, "mn": 6, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
 
-_CURRENCIES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
-_CURRENCY = rf"[$€£¥₹]|\b(?:{'|'.join(_CURRENCIES)})\b"
+CURRENCIES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
+SCALES = frozenset(_ENGLISH_ZEROS)
+"""English words that multiply the number before them."""
+
+_CURRENCY = rf"[$€£¥₹]|\b(?:{'|'.join(CURRENCIES)})\b"
 _BEFORE = re.compile(rf"({_CURRENCY})[\s(]{{0,2}}$")
 # Symbols of the International System of Units (SI brochure, 9th edition) and a few that are as common beside it.
 _AFTER = re.compile(
@@ -32,6 +37,8 @@ _AFTER = re.compile(
 )
 _ENUMERATION = re.compile(r"\(\d\)")
 _LONGEST = 40
+_ROUNDED = Decimal("0.02")
+"""Share of a number that rounding may take off: "4" is no 3.6."""
 _AS_A_WORD = 12
 """Numbers up to this one are written as words in running text, in most languages."""
 
@@ -65,24 +72,81 @@ class Figure:
         differ = self.unit and other.unit and self.unit != other.unit
         return not differ and not self.scaled.isdisjoint(other.scaled)
 
+    def rounds(self, other: Figure) -> bool:
+        """Tell whether this is the other number with fewer digits, as "844 million" is 843.6 million."""
+        if self.unit and other.unit and self.unit != other.unit:
+            return False
+        return any(_is_near(value, exact, self._step(value)) for value in self.scaled for exact in other.scaled)
+
+    def _step(self, value: str) -> Decimal:
+        """Return what the last digit that was written stands for."""
+        whole, _, fraction = value.partition(".")
+        zeros = len(whole) - len(whole.rstrip("0")) if self.is_scaled else 0
+        return Decimal(1).scaleb(-len(fraction) if fraction else zeros)
+
+
+def _is_near(rounded: str, exact: str, step: Decimal) -> bool:
+    if max(len(rounded), len(exact)) > _LONGEST or max(rounded.count("."), exact.count(".")) > 1:
+        return False
+    here, there = Decimal(rounded), Decimal(exact)
+    return 0 < abs(here - there) <= min(step / 2, _ROUNDED * here)
+
 
 def figures(text: str) -> tuple[Figure, ...]:
     """Return the numbers of a text in order; the numbering of an enumeration, "(1)", is none of them."""
+    return tuple(figure for _, _, figure in figure_spans(text))
+
+
+def figure_spans(text: str, *, blanks: bool = False) -> list[tuple[int, int, Figure]]:
+    """Return the numbers of a text with where they start and end, without their units.
+
+    Args:
+        text: Any text.
+        blanks: Whether groups of three digits may be parted by a blank, as in "22 700".
+    """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _BLANK_IN_NUMBER.sub("'", text)).translate(_SIGNS)
+        # One character for one, so that each number keeps its place.
+        text = "".join(map(_compatible, _BLANK_IN_NUMBER.sub("'", text))).translate(_SIGNS)
     if not any(map(str.isdigit, text)):
-        return ()
+        return []
+    if blanks:
+        text = _GROUPED_BY_BLANKS.sub(lambda match: match[0].replace(" ", "'"), text)
     listed = {match.start() + 1 for match in _ENUMERATION.finditer(text)}
-    return tuple(_figure(text, match) for match in _NUMBER.finditer(text) if match.start() not in listed)
+    return [
+        (match.start(), match.end(), _figure(text, match))
+        for match in _NUMBER.finditer(text)
+        if match.start() not in listed
+    ]
+
+
+def _compatible(char: str) -> str:
+    plain = char if char.isascii() else unicodedata.normalize("NFKC", char)
+    return plain if len(plain) == 1 else char
 
 
 def has(there: Sequence[Figure], figure: Figure) -> bool:
-    """Tell whether a text has a number of a claim; one that writes no scale at all may count in it, as tables do."""
-    if any(map(figure.matches, there)):
+    """Tell whether a text has a number of a claim, or one that the claim rounds.
+
+    One that writes no scale at all may count in it, as tables do.
+    """
+    if any(map(figure.matches, there)) or any(figure.rounds(other) for other in there):
         return True
     if not figure.is_scaled or any(other.is_scaled for other in there):
         return False
-    return any(map(replace(figure, scaled=figure.values).matches, there))
+    unscaled = replace(figure, scaled=figure.values)
+    return any(unscaled.matches(other) or unscaled.rounds(other) for other in there)
+
+
+def in_terms_of(figure: Figure, named: str) -> Figure:
+    """Return a number with the currency and the English scale that a name gives it, as in "Revenue ($ million)"."""
+    unit, scale = re.search(_CURRENCY, named), _ENGLISH_SCALE.search(named)
+    if unit and not figure.unit:
+        figure = replace(figure, unit=CURRENCIES.get(unit[0], unit[0]))
+    if scale and not figure.is_scaled:
+        zeros = _ENGLISH_ZEROS[scale[1].lower()]
+        scaled = frozenset(_times_ten(value, zeros) for value in figure.values if value.count(".") < 2)
+        figure = replace(figure, scaled=scaled)
+    return figure
 
 
 def lacking(stated: Sequence[Figure], there: Sequence[Figure]) -> list[Figure]:
@@ -132,4 +196,4 @@ def _times_ten(value: str, zeros: int) -> str:
 
 def _unit(text: str, start: int, end: int) -> str:
     found = _BEFORE.search(text, max(0, start - 6), start) or _AFTER.match(text, end)
-    return _CURRENCIES.get(found[1], found[1]) if found else ""
+    return CURRENCIES.get(found[1], found[1]) if found else ""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from anabranch.citations.lexical_support import Wording
-from anabranch.citations.quantities import Figure, figures, has
+from anabranch.citations.quantities import Figure, figure_spans, has
 from anabranch.text.analyzer import analyser
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
@@ -50,7 +49,7 @@ class TableRow:
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
         """The numbers in each cell."""
-        return tuple(map(figures, self.cells))
+        return tuple(tuple(figure for *_, figure in figure_spans(cell, blanks=True)) for cell in self.cells)
 
     def is_named(self, terms: frozenset[str]) -> bool:
         """Tell whether a text with these terms has the row's name."""
@@ -117,14 +116,14 @@ def find_row(quote: str, rows: Iterable[TableRow]) -> tuple[int, int] | None:
     return None
 
 
-def wrong_column(claim: str, wording: Wording, shown: Sequence[TableRow], rows: Iterable[TableRow]) -> bool:
+def wrong_column(claim: str, stated: Sequence[Figure], shown: Sequence[TableRow], rows: Iterable[TableRow]) -> bool:
     """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
     Only where the claim names rows or columns of the table at all ("in 2021").
 
     Args:
         claim: What is said.
-        wording: The same, read.
+        stated: Its numbers.
         shown: The rows that are to support it.
         rows: All rows of the passage.
     """
@@ -135,7 +134,7 @@ def wrong_column(claim: str, wording: Wording, shown: Sequence[TableRow], rows: 
     if not about and any(row.is_named(said) for row in rows):
         return True
     candidates = about or shown
-    return len(candidates) == 1 and bool(candidates[0].names) and _mixes(candidates[0], wording.figures, said)
+    return len(candidates) == 1 and bool(candidates[0].names) and _mixes(candidates[0], stated, said)
 
 
 def _mixes(row: TableRow, stated: Sequence[Figure], said: frozenset[str]) -> bool:

@@ -1,173 +1,212 @@
-"""Checks the citations of an answer against their passages, repairs those that fail, and marks what nothing supports.
+"""Attributes an answer: aligns each claim with the passages that its writer was shown, grades it, and sets the markers.
 
-Quotes first (ALCE, Gao et al. 2023, asks for support of each sentence by what it cites): a quote has to stand in its
-passage, word for word, and has to have words and the numbers of the claim. Then the passage itself, then all passages.
+ALCE (Gao et al. 2023) asks that what each sentence cites supports it. Here the program chooses what is cited: the
+writer's own markers only say where to look first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from anabranch.citations.alignment import Aligned, Alignment, Grade
 from anabranch.citations.claims import Claim, claims
-from anabranch.citations.evidence_span import (
-    OfferedQuote,
-    PassageText,
-    best_passage,
-    quoted_span,
-    repaired_span,
-)
 from anabranch.citations.markers import Cited, mark
+from anabranch.citations.passage_text import PassageText
+from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
 
-MAX_SEARCHED = 64
-"""Claims that are looked for in all passages."""
-
-MAX_REPAIRED = 512
-"""Claims whose cited passages are read for a better quote; of those after, only the writer's quotes are checked."""
-
-_MAX_QUOTES = 24
+MAX_CLAIMS = 256
+"""Claims that are aligned; those of an answer that is longer than any reader wants are unsupported after these."""
 
 CHECKED = (
-    "each quote stands in its passage and shares words with its claim, whose numbers in digits occur there; "
-    "whether the claim follows from it, or the quote denies it or speaks of somebody else, was not checked"
+    "quoted: its words stand in the passage; supported: its words are there in another form, and its numbers, units, "
+    "dates, names, codes and negations agree. Whether it follows from what is said there was not checked"
 )
-"""What the program knows of a cited claim, for people: no more than this may be shown."""
+"""What the program knows of a claim, for people: no more than this may be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationRecord:
-    """A verified citation.
+    """Where the words stand that support a claim.
 
     Attributes:
         marker: Its number in the answer, from 1.
         number: Number of the passage in the windows.
         chunk_id: Id of the passage.
         claim: The claim, without markers.
+        grade: How well it stands there.
         quote: The characters [start, end) of the passage.
         start: Start of the quote in the passage.
         end: End of the quote in the passage.
-        verified: Always true: what cannot be verified is not recorded.
-        repaired: Whether the quote is ours, for want of one by the writer that holds.
     """
 
     marker: int
     number: int
     chunk_id: str
     claim: str
+    grade: Grade
     quote: str
     start: int
     end: int
-    verified: bool
-    repaired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """A claim and how well the passages support it.
+
+    Attributes:
+        text: What it says, without markers.
+        grade: Quoted, supported or unsupported.
+        score: How well it is placed, 0 to 1.
+        missing: Its numbers, dates and names that no passage has, for people.
+    """
+
+    text: str
+    grade: Grade
+    score: float
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """An answer whose markers all stand for a verified citation.
+    """An answer whose markers all stand for evidence.
 
     Attributes:
         answer: The answer with markers 1 to m by first use, and [?] after each unsupported claim.
-        citations: One for each claim and passage, in the order of the answer.
-        unsupported: Claims that nothing supports.
-        claims: How many claims the answer makes.
-        coverage: Supported claims over claims; 0 where there are none.
-        precision: Citations by the writer that held over those given; 1 where there are none.
+        citations: One for each claim that has evidence, in the order of the answer.
+        claims: All claims, in the order of the answer.
+        refused: Whether it says that the passages do not tell, and nothing else that is supported.
     """
 
     answer: str
     citations: tuple[CitationRecord, ...]
-    unsupported: tuple[str, ...]
-    claims: int
-    coverage: float
-    precision: float
+    claims: tuple[CheckedClaim, ...]
+    refused: bool
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """The claims that nothing supports."""
+        return tuple(claim.text for claim in self.claims if claim.grade == "unsupported")
+
+    @property
+    def supported(self) -> int:
+        """How many claims have evidence."""
+        return len(self.claims) - len(self.unsupported)
+
+    @property
+    def score(self) -> float:
+        """How well the answer is placed: the mean over its claims, 0 without any."""
+        return sum(claim.score for claim in self.claims) / len(self.claims) if self.claims else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    number: int
-    span: tuple[int, int]
-    repaired: bool
+class Attribution:
+    """The claims of an answer with where each is said; what comes of it can be judged further before it is shown.
+
+    Attributes:
+        answer: The answer, with the markers of its writer.
+        found: Each claim with its alignment, in order.
+        passages: By the number that the model saw.
+        alignment: What they were aligned by.
+    """
+
+    answer: str
+    found: tuple[tuple[Claim, Aligned], ...]
+    passages: Mapping[int, PassageText]
+    alignment: Alignment
+
+    @property
+    def evidence(self) -> list[tuple[int, str, str]]:
+        """The place of each claim that has evidence, the claim, and the words of its evidence."""
+        return [
+            (at, claim.text, self.passages[one.number].text[slice(*one.span)])
+            for at, (claim, one) in enumerate(self.found)
+            if one.number
+        ]
+
+    @property
+    def unplaced(self) -> list[tuple[int, str]]:
+        """The place of each claim that has no evidence, and the claim; refusals are none."""
+        return [(at, c.text) for at, (c, one) in enumerate(self.found) if not one.number and not is_refusal(c.text)]
+
+    def changed(self, alignments: Mapping[int, Aligned]) -> Attribution:
+        """Return it with other alignments for some claims, by their places."""
+        found = tuple((claim, alignments.get(at, one)) for at, (claim, one) in enumerate(self.found))
+        return replace(self, found=found)
+
+    def quoted(self, words: Mapping[int, str]) -> Attribution:
+        """Return it with the words that somebody says support some claims, as far as they stand in a passage.
+
+        A number, date, name or denial of the claim that is not beside them refuses them all the same.
+        """
+        found = {}
+        for at, quote in words.items():
+            claim, _ = self.found[at]
+            aligned = self.alignment.beside(claim.text, quote)
+            if aligned.number:
+                found[at] = aligned
+        return self.changed(found)
+
+    def verified(self) -> Verified:
+        """Return the answer with its markers set anew, and what was found."""
+        # "The passages do not say so" claims nothing of what they say.
+        stated = [(claim, one) for claim, one in self.found if one.number or not is_refusal(claim.text)]
+        text, order = mark(self.answer, [_cited(claim, one) for claim, one in stated])
+        return Verified(
+            # Markers that went, or came, have other neighbours than the model gave them.
+            answer=strip_links(text),
+            citations=tuple(
+                _record(claim, one, order[one.number], self.passages[one.number]) for claim, one in stated if one.number
+            ),
+            claims=tuple(CheckedClaim(claim.text, one.grade, one.score, one.missing) for claim, one in stated),
+            refused=len(stated) < len(self.found) and not any(one.number for _, one in stated),
+        )
 
 
-def verify(
-    answer: str, quotes: Mapping[int, Sequence[str]], passages: Mapping[int, PassageText], question: str = ""
-) -> Verified:
-    """Check every claim of an answer.
+def attribute(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Attribution:
+    """Find for every claim of an answer where the passages say it.
 
     Args:
-        answer: What the model wrote, with [n] markers.
-        quotes: By passage number, the words that the writer says it copied.
+        answer: What the model wrote; it may have [n] markers.
         passages: By the number that the model saw.
-        question: What was asked; a heading that repeats a number of it claims nothing.
+        question: What was asked: claims are read as answers to it.
 
     Returns:
-        The answer with its markers set anew, and the citations that hold. Never raises; the work is bounded.
+        The claims and their alignments. Never raises; the work is bounded.
     """
     answer = strip_links(answer)
-    stated = claims(answer, question)
-    offered = {
-        number: [OfferedQuote(words, passage) for words in quotes.get(number, ())[:_MAX_QUOTES]]
-        for number, passage in passages.items()
-    }
-    found = [
-        _of_claim(claim, offered, passages, repairs=index < MAX_REPAIRED, searches=index < MAX_SEARCHED)
-        for index, claim in enumerate(stated)
-    ]
-    cited = [Cited(claim, tuple(item.number for item in items)) for claim, items in zip(stated, found, strict=True)]
-    text, order = mark(answer, cited)
-    given = sum(len(claim.markers) for claim in stated)
-    held = sum(len(set(item.claim.markers) & set(item.numbers)) for item in cited)
-    supported = sum(bool(items) for items in found)
-    return Verified(
-        # Markers that went, or came, have other neighbours than the model gave them.
-        answer=strip_links(text),
-        citations=tuple(
-            _record(claim, item, order[item.number], passages[item.number])
-            for claim, items in zip(stated, found, strict=True)
-            for item in items
+    alignment = Alignment(passages, question)
+    nothing = Aligned("unsupported")
+    return Attribution(
+        answer,
+        tuple(
+            (claim, alignment.of(claim.text, claim.markers) if index < MAX_CLAIMS else nothing)
+            for index, claim in enumerate(claims(answer, question))
         ),
-        unsupported=tuple(claim.text for claim, items in zip(stated, found, strict=True) if not items),
-        claims=len(stated),
-        coverage=supported / len(stated) if stated else 0.0,
-        precision=held / given if given else 1.0,
+        passages,
+        alignment,
     )
 
 
-def _record(claim: Claim, item: _Found, marker: int, passage: PassageText) -> CitationRecord:
-    start, end = item.span
+def verify(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Verified:
+    """Check every claim of an answer by words alone; the arguments are those of `attribute`."""
+    return attribute(answer, passages, question).verified()
+
+
+def _cited(claim: Claim, aligned: Aligned) -> Cited:
+    return Cited(claim, (aligned.number,) if aligned.number else ())
+
+
+def _record(claim: Claim, aligned: Aligned, marker: int, passage: PassageText) -> CitationRecord:
+    start, end = aligned.span
     return CitationRecord(
         marker=marker,
-        number=item.number,
+        number=aligned.number,
         chunk_id=passage.id,
         claim=claim.text,
+        grade=aligned.grade,
         quote=passage.text[start:end],
         start=start,
         end=end,
-        verified=True,
-        repaired=item.repaired,
     )
-
-
-def _of_claim(
-    claim: Claim,
-    offered: Mapping[int, Sequence[OfferedQuote]],
-    passages: Mapping[int, PassageText],
-    *,
-    repairs: bool,
-    searches: bool,
-) -> list[_Found]:
-    """Return the passages that support a claim: those cited, else the best of all."""
-    found: list[_Found] = []
-    for number in claim.markers:
-        passage = passages.get(number)
-        if passage is None:
-            continue
-        span = quoted_span(claim, offered[number], passage)
-        if span:
-            found.append(_Found(number, span, repaired=False))
-        elif repairs and (span := repaired_span(claim, offered[number], passage)):
-            found.append(_Found(number, span, repaired=True))
-    if not found and searches and (best := best_passage(claim, passages)):
-        found.append(_Found(*best, repaired=True))
-    return found

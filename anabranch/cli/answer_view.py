@@ -19,7 +19,7 @@ MAX_QUOTE = 400
 
 
 def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = True) -> None:
-    """Print the verified answer, then (unless they are shown elsewhere) the sources, then remarks."""
+    """Print the answer, then (unless they are shown elsewhere) the sources, then remarks."""
     say_marked(console, state["answer"])
     citations = state.get("citations") or []
     if sources and citations:
@@ -45,8 +45,8 @@ def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
     ordered = sorted(citations, key=lambda citation: citation["marker"])
     for marker, group in groupby(ordered, key=lambda citation: citation["marker"]):
         found = list(group)
-        quotes = dict.fromkeys((squeeze(citation["quote"]), citation.get("repaired", False)) for citation in found)
-        yield f"[{marker}] {place_of(found[0])}", [_quoted(quote, repaired) for quote, repaired in quotes if quote]
+        quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
+        yield f"[{marker}] {place_of(found[0])}", [_quoted(quote) for quote in quotes if quote]
 
 
 def links_of(citations: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -71,7 +71,9 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     if state["route"]["name"] == "compose" and not state["abstained"]:
         yield "No chat model wrote this: the answer is verbatim sentences from the documents."
     elif checked := (state.get("verification") or {}).get("checked", ""):
-        yield f"Checked by words alone: {checked}."
+        yield f"Checked: {checked}."
+    for item in (state.get("verification") or {}).get("contradicted", []):
+        yield f"A passage contradicts “{squeeze(item['claim'])}”: “{squeeze(item['quote'])}”"
     for item in state.get("degraded") or []:
         yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
 
@@ -87,6 +89,6 @@ def _print_source(console: Console, line: tuple[str, list[str]], link: str) -> N
             console.print(f"    {quote}", soft_wrap=True)
 
 
-def _quoted(quote: str, repaired: bool) -> str:  # a field of the citation
+def _quoted(quote: str) -> str:
     short = quote if len(quote) <= MAX_QUOTE else f"{quote[:MAX_QUOTE].rsplit(' ', 1)[0]} ..."
-    return f"“{short}”" + (" (the program chose these words, not the model)" if repaired else "")
+    return f"“{short}”"

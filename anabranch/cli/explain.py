@@ -74,9 +74,8 @@ def _claims(state: Mapping[str, Any]) -> Table:
 
 
 def _standing(citation: Mapping[str, Any]) -> str:
-    if not citation["verified"]:
-        return " (not found in the passage)"
-    return " (quote found by the program)" if citation["repaired"] else ""
+    judged = f", {citation['judged']} by the judge" if citation["judged"] else ""
+    return f" ({citation['grade']}{judged})"
 
 
 def _steps(state: Mapping[str, Any]) -> Table:

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from anabranch.parsing.answer_reply import JSON_BEGINNING, PREAMBLE, split_answer
-from anabranch.parsing.json_repair import MAX_REPLY
+from anabranch.parsing.answer_reply import ENGLISH_LABEL, MAX_REPLY_READ, read_answer
 from anabranch.parsing.reasoning_blocks import ThinkingFilter
-from anabranch.parsing.reply_sections import Sections
 from anabranch.safety.link_removal import LinkFilter
 from anabranch.safety.prompt_leak import InstructionFilter, without_instructions
 
-_FENCE = r"(?:`{0,3}|```j(?:s(?:on?)?)?|```(?:json)?\s*)"
-_MAYBE_JSON = re.compile(rf"\s*(?:{_FENCE}|{PREAMBLE}(?:\n\s*{_FENCE})?)\Z", re.IGNORECASE)
-_OPENERS = ("sure", "certainly", "of course", "okay", "here", "below")
+_LONGEST_LABEL = 24
 
 
 class AnswerStream:
     """Takes a reply as it arrives and gives out what a reader may see of it at once.
 
-    Whatever the pieces, together they are `split_answer(reply).answer`, trailing white space aside. Quotes, NOT FOUND,
-    thoughts and unfinished links are never shown, and what a reader has at any moment is harmless in a page
-    (`strip_links`). What is held back is short: the first words of a line, an unfinished link, or what may become a
-    repetition of the instructions. A reply in JSON is shown at its end. Two replies end before their end: one that
-    repeats the instructions in the middle of a sentence, and one with a thought that is closed and was never opened,
-    which cannot be told from an answer before.
+    Whatever the pieces, together they are `read_answer(reply).answer`, trailing white space aside. Thoughts and
+    unfinished links are never shown, and what a reader has at any moment is harmless in a page (`strip_links`). What is
+    held back is short: the first words, an unfinished link, or what may become a repetition of the instructions. Two
+    replies end before their end: one that repeats the instructions in the middle of a sentence, and one with a thought
+    that is closed and was never opened, which cannot be told from an answer before.
     """
 
     def __init__(self, *, told: Sequence[str] = (), given: Sequence[str] = ()) -> None:
@@ -38,14 +32,11 @@ class AnswerStream:
         self._told, self._given = told, given
         self._instructions = InstructionFilter(told, given)
         self._thinking = ThinkingFilter()
-        self._sections = Sections()
         self._links = LinkFilter()
         self._reply: list[str] = []
-        self._room = MAX_REPLY
-        self._start = ""
-        self._mode = "open"
+        self._room = MAX_REPLY_READ
+        self._start: str | None = ""
         self._white = ""
-        self._begun = False
         self._shown = ""
 
     def feed(self, delta: str) -> str:
@@ -53,7 +44,8 @@ class AnswerStream:
         piece = delta[: self._room]
         self._room -= len(piece)
         self._reply.append(piece)
-        shown = self._instructions.feed(self._advance(self._thinking.feed(piece)))
+        text = self._begun(self._thinking.feed(piece))
+        shown = self._instructions.feed(self._links.feed(self._trimmed(text)) if text else "")
         if not self._shown:
             shown = shown.lstrip()  # what stood before the white space may have been a picture
         self._shown += shown
@@ -61,38 +53,23 @@ class AnswerStream:
 
     def finish(self) -> str:
         """Return what is left of the checked answer, where what was shown is the beginning of it."""
-        answer, _ = without_instructions(split_answer("".join(self._reply)).answer, self._told, self._given)
+        answer, _ = without_instructions(read_answer("".join(self._reply)), self._told, self._given)
         return answer[len(self._shown) :] if answer.startswith(self._shown) else ""
 
-    def _advance(self, text: str) -> str:
-        if self._mode != "text":
-            self._start += text
-            text = self._text_begun()
-        return self._links.feed(self._trimmed(self._sections.feed(text))) if text else ""
-
-    def _text_begun(self) -> str:
-        """Return the beginning once it is clear that the reply is text, not JSON."""
-        if self._mode == "open" and JSON_BEGINNING.match(self._start):
-            self._mode = "json"
-        elif self._mode == "open" and not _may_become_json(self._start):
-            self._mode = "text"
-        if self._mode != "text":
+    def _begun(self, text: str) -> str:
+        """Hold back the first words until it is clear whether they are a label, such as "Answer:"."""
+        if self._start is None:
+            return text
+        self._start = (self._start + text).lstrip()
+        if len(self._start) < _LONGEST_LABEL and "\n" not in self._start:
             return ""
-        text, self._start = self._start, ""
-        return text
+        label = ENGLISH_LABEL.match(self._start)
+        shown, self._start = self._start[label.end() if label else 0 :], None
+        return shown
 
     def _trimmed(self, text: str) -> str:
-        """Leave out white space before the answer, and keep back what may be white space after it."""
+        """Keep back what may be white space after the answer."""
         text = self._white + text
-        if not self._begun:
-            text = text.lstrip()
         kept = text.rstrip()
         self._white = text[len(kept) :]
-        self._begun = self._begun or bool(kept)
         return kept
-
-
-def _may_become_json(start: str) -> bool:
-    """Tell whether the beginning of a reply leaves it open that it is JSON, perhaps after a friendly line."""
-    word = start.lstrip().casefold()
-    return bool(_MAYBE_JSON.match(start)) or any(opener.startswith(word) for opener in _OPENERS)

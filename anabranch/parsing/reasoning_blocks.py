@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 _THOUGHT = r"think|thinking|reasoning"
-_PASSAGE = r"passage-[0-9a-f]{16}"
+_PASSAGE = r"passages-[0-9a-f]{16}"
 # The end of a passage that never began says nothing but its nonce, and takes nothing with it.
 _BEGIN = re.compile(rf"<(?:(?:{_THOUGHT})>|{_PASSAGE}\b)|(?P<stray></{_PASSAGE}>)", re.IGNORECASE)
 _END = re.compile(rf"</(?:{_THOUGHT}|{_PASSAGE})>", re.IGNORECASE)
 _THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
-_LONGEST_TAG = len("</passage-0123456789abcdef>")
+_LONGEST_TAG = len("</passages-0123456789abcdef>")
 _UNFINISHED = re.compile(rf"<[/a-z0-9-]{{0,{_LONGEST_TAG - 2}}}\Z", re.IGNORECASE)
 
 

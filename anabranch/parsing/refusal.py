@@ -1,45 +1,51 @@
-"""Tells an answer from a polite way of giving none."""
+"""Tells an answer from a polite way of giving none, in the languages that the stop words know."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from anabranch.text.function_words import NEGATIONS, fold_word
+from anabranch.text.language import language_of
+from anabranch.text.sentences import spans
 
 _LONGEST = 400
-_LOOK_AT = 200
-MARKER = re.compile(r"\[\d+\]")
-"""A citation in an answer."""
-
-_SOURCES = r"(?:context|passages?|documents?|sources?|texts?|excerpts?|information|material)"
-_REFUSAL = re.compile(
-    r"\bi(?: do not|(?: don|don)['’]t) (?:know|have (?:enough|sufficient|any|access))"
-    r"|\bi(?:['’]m| am) (?:not sure|unable|not able|sorry)"
-    r"|\b(?:i|we) (?:can ?not|can['’]t|could not|couldn['’]t|was unable to|am unable to) "
-    r"(?:\w+ )?(?:answer|find|determine|say|tell|provide|help)"
-    r"|\b(?:can ?not|can['’]t|could not) be (?:answered|determined|found)"
-    r"|\bunable to (?:answer|find|determine|provide)"
-    r"|\bno (?:relevant |specific |further )?(?:information|mention|passages?|answer)\b"
-    r"|\bnothing (?:[\w']+ ){0,6}?(?:helps?|helpful|relevant|useful|answers?|here)\b"
-    r"|\b(?:not enough|insufficient|not sufficient) (?:information|context|evidence)"
-    rf"|\b{_SOURCES}(?: \w+){{0,3}}? (?:do|does|did)(?: not|n['’]t) (?:\w+ )?"
-    r"(?:contain|mention|provide|include|specify|say|state|give|hold|have|discuss|address|answer|cover|tell|help|name)"
-    rf"|\bnot (?:\w+ )?(?:mentioned|provided|specified|stated|given|found|included|available|contained|covered) "
-    rf"(?:\w+ ){{0,4}}?{_SOURCES}"
-    r"|^\W*(?:not (?:found|available|mentioned|specified|stated|provided)|unknown|n/a|none)\W*$",
-    re.IGNORECASE,
-)
-_BUT = re.compile(r"\b(?:however|nevertheless|nonetheless|but|though)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:['’/][^\W\d_]+)*")
+# "Unknown" and its like deny by themselves.
+_PREFIXED = re.compile(r"^(?:un|in|des|sconos|onbek|ukjent|okänd|άγνωσ|неизв|अज्ञा|tuntem)")
 
 
 def is_refusal(text: str) -> bool:
-    """Tell whether a short text without citations says only that there is no answer.
+    """Tell whether a short text says only that there is no answer: each of its sentences denies that the sources tell.
 
     Args:
-        text: An answer or a sentence of one. What goes on after "however" counts as an answer.
+        text: An answer, or a sentence of one. Sentences that say something else make it an answer.
     """
-    if len(text) > _LONGEST or MARKER.search(text):
+    if not text.strip() or len(text) > _LONGEST:
         return False
-    found = _REFUSAL.search(text[:_LOOK_AT])
-    if found is None:
-        return False
-    turn = _BUT.search(text, found.end())
-    return turn is None or _REFUSAL.search(text, turn.end()) is not None
+    language = language_of(text, "english")
+    return all(_denies(text[start:end], language) for start, end in spans(text))
+
+
+def _denies(sentence: str, language: str) -> bool:
+    """Tell whether a sentence has a negation and a word for the sources, or for not knowing."""
+    words = [fold_word(word) for word in _WORD.findall(sentence)]
+    for known in dict.fromkeys((language, "english")):
+        sources, unknown = _words().get(known, ((), ()))
+        denied = any(word.replace("'", "") in NEGATIONS.get(known, frozenset()) for word in words)
+        if any(word.startswith(sources) for word in words) and denied:
+            return True
+        if any(word.startswith(unknown) and (denied or _PREFIXED.match(word)) for word in words):
+            return True
+    return False
+
+
+@cache
+def _words() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    data = tomllib.loads(Path(__file__).with_name("refusal_words.toml").read_text("utf-8"))
+    return {
+        language: (tuple(map(fold_word, entry["sources"].split())), tuple(map(fold_word, entry["unknown"])))
+        for language, entry in data.items()
+    }

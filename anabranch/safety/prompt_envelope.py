@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import html
 import re
 import secrets
 from collections.abc import Sequence
@@ -47,23 +46,23 @@ def sanitise(text: str) -> str:
 
 
 def wrap(passages: Sequence[tuple[int, str, str]], nonce: str) -> str:
-    """Return the passages for a model, each in an envelope of its own.
+    """Return the passages for a model, numbered inside one envelope: some 20 tokens a passage, labels included.
 
     Args:
         passages: (number, label, text) each; the label says where the passage is from.
         nonce: From `new_nonce`, a fresh one for every prompt.
 
     Returns:
-        `<passage-NONCE n="1" from="report.pdf, p. 3">` ... `</passage-NONCE>`, one after the other.
+        `<passages-NONCE>`, `[1] report.pdf, p. 3` and its text, the next one, `</passages-NONCE>`.
     """
-    return "\n\n".join(
-        f'<passage-{nonce} n="{number}" from="{_label(label, nonce)}">\n{_inside(text, nonce)}\n</passage-{nonce}>'
-        for number, label, text in passages
+    inside = "\n\n".join(
+        f"[{number}] {_label(label, nonce)}".rstrip() + f"\n{_inside(text, nonce)}" for number, label, text in passages
     )
+    return f"<passages-{nonce}>\n{inside}\n</passages-{nonce}>"
 
 
 def _label(label: str, nonce: str) -> str:
-    return html.escape(_harmless(squeeze(label), nonce)[:MAX_LABEL])
+    return _harmless(squeeze(label), nonce)[:MAX_LABEL]
 
 
 def _inside(text: str, nonce: str) -> str:

@@ -10,9 +10,8 @@ from langgraph.graph.message import push_message
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.models.usage import note_failure
-from anabranch.parsing import AnswerStream, split_answer
+from anabranch.parsing import AnswerStream, read_answer
 from anabranch.text.sentences import spans
-from nodes.support.drafts import MARKER
 
 
 def new_message_id() -> str:
@@ -31,7 +30,7 @@ async def write_live(
 ) -> str:
     """Let the model write while the reader reads what the stream gives out.
 
-    What may not be seen (quotes, links, the instructions) is held back. Where the model breaks off, the cited sentences
+    What may not be seen (links, the instructions) is held back. Where the model breaks off, the whole sentences
     that it had written by then stay.
 
     It is streamed whether or not somebody reads: LangGraph says nowhere which streams were asked for, and a reply that
@@ -47,7 +46,7 @@ async def write_live(
             show(message_id, stream.feed(piece))
     except ModelError as error:
         kept = _whole_sentences("".join(reply))
-        if not MARKER.search(split_answer(kept).answer):
+        if not read_answer(kept):
             raise
         note_failure(f"{error.message} What it had written by then is the answer.")
         return kept

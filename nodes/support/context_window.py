@@ -13,6 +13,7 @@ from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.packing import Limit
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
+from prompts import CITE, GUARD, UNTOLD
 
 MESSAGES = 40
 """Tokens of a chat template and of the words between question, answer so far and passages."""
@@ -69,7 +70,11 @@ def room_of(context: Context, corpus: CorpusReader, chat: Chat | None, question:
     Raises:
         SettingsError: The instructions, the question and the reply leave no room for passages.
     """
-    prompts = (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
+    prompts = (
+        f"{GUARD} {context.create_prompt} {CITE} {UNTOLD}",
+        f"{GUARD} {context.refine_prompt}",
+        context.reduce_prompt,
+    )
     (asked,) = sizes(corpus.embedder, (question,))
     frame = _longest(corpus.embedder, prompts) + asked + MESSAGES
     whole = context.context_tokens or (chat.context_tokens if chat is not None else None)

@@ -1,29 +1,49 @@
-"""What the writing steps share: the text of a window for a model and the draft in its reply."""
+"""What the writing steps share: what a model is shown of a window, and what becomes of its reply."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.citations.passage_text import PassageText
 from anabranch.errors import ModelError
-from anabranch.models.usage import note_failure
-from anabranch.parsing import AnswerReply, split_answer
-from anabranch.parsing.answer_reply import JSON_BEGINNING
+from anabranch.models.answer_form import asks_for_markers, learn_plain
+from anabranch.models.chat import Chat
+from anabranch.parsing import read_answer
+from anabranch.parsing.answer_reply import MARKER
 from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context
 from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Degraded, Draft, Excerpt
+from prompts import CITE, GUARD, UNTOLD
 
-MARKER = re.compile(r"\[\d+\]")
 _TOLD = 80
 """Characters of the instructions that no answer begins with."""
 
 
 def instructions(context: Context) -> tuple[str, ...]:
     """Return the instructions to a model that writes: none of them belongs into an answer."""
-    return (context.create_prompt, context.refine_prompt, context.map_prompt, context.reduce_prompt)
+    return (GUARD, context.create_prompt, context.refine_prompt, context.reduce_prompt)
+
+
+def asking(context: Context, chat: Chat, *, again: bool = False) -> str:
+    """Return what a model is asked to do with the passages of a window.
+
+    Args:
+        context: The settings in force.
+        chat: The model.
+        again: Whether it has said before that they do not tell: then it is not offered to say so.
+    """
+    if again:
+        return context.create_prompt
+    cite = [CITE] if asks_for_markers(context.answer_form, chat) else []
+    return " ".join([context.create_prompt, *cite, UNTOLD])
+
+
+def prompt(passages: str, question: str, ask: str, *between: str) -> str:
+    """Return a user message: passages first, so that a server which has read them can go on from there."""
+    return "\n\n".join([passages, f"Question: {question}", *between, ask])
 
 
 def label(chunk: Chunk) -> str:
@@ -43,6 +63,23 @@ async def window_text(context: Context, state: Mapping[str, Any], excerpts: Sequ
     return wrap(rows, new_nonce()) if rows else ""
 
 
+async def passages_of(
+    context: Context, state: Mapping[str, Any], excerpts: Sequence[Excerpt]
+) -> tuple[dict[int, PassageText], dict[str, Chunk]]:
+    """Return what some excerpts show, by their numbers, as claims are aligned with it; and the chunks they are of."""
+    found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts])
+    passages = {
+        excerpt["number"]: _passage(found[excerpt["id"]], excerpt) for excerpt in excerpts if excerpt["id"] in found
+    }
+    return passages, found
+
+
+def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
+    """Return what the window showed of a passage, and what says what it is about."""
+    about = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.heading, chunk.source) if part))
+    return PassageText(id=excerpt["id"], text=piece_of(chunk, excerpt), label=about)
+
+
 def gone(window: int) -> Degraded:
     """Return the record of a window, from 1, of which no passage is left: nobody is asked about nothing."""
     reason = "its passages are gone: their documents were changed or removed since the search"
@@ -54,37 +91,26 @@ def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
     return chunk.text[max(excerpt["start"] - chunk.start, 0) : max(excerpt["end"] - chunk.start, 0)]
 
 
-def draft_of(reply: str, *, window: int, told: Sequence[str] = (), parts: AnswerReply | None = None) -> Draft:
-    """Read a reply in the answer protocol (text with [n] markers, then quotes; or NOT FOUND).
+def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | None = None) -> Draft:
+    """Read a reply.
 
     Args:
         reply: What the model wrote.
         window: Windows read so far.
         told: Instructions and question: a model that only repeats them has not answered.
-        parts: What was read of the reply, where it is no plain answer.
+        chat: The model: one that writes markers and no words is not asked for them again.
 
     Raises:
-        ModelError: The reply neither answers nor says that it cannot.
+        ModelError: The reply holds no answer.
     """
-    parts = parts or split_answer(reply)
-    if not parts.not_found and (not parts.answer.strip() or _repeats(parts.answer, told)):
+    answer = read_answer(reply)
+    words = MARKER.sub("", answer).strip(" ,;.\n")
+    if answer and not words and chat is not None:
+        learn_plain(chat)
+    if not words or _repeats(answer, told):
         msg = "The model's reply holds no answer."
         raise ModelError(msg, hint="Try again, or another model.")
-    if _is_open(reply):
-        note_failure("a reply of the model ends in the middle")
-    return Draft(
-        answer=parts.answer,
-        quotes={str(number): list(quotes) for number, quotes in parts.quotes.items()},
-        window=window,
-        keeps=0,
-        found=not parts.not_found and bool(parts.answer.strip()),
-        missing=parts.missing,
-    )
-
-
-def _is_open(reply: str) -> bool:
-    """Tell whether a reply in JSON has no end; one in text cannot be told from one that is done."""
-    return JSON_BEGINNING.match(reply) is not None and not reply.rstrip(" `\n").endswith("}")
+    return Draft(answer=answer, window=window, keeps=0)
 
 
 def _repeats(answer: str, told: Sequence[str]) -> bool:
@@ -94,14 +120,5 @@ def _repeats(answer: str, told: Sequence[str]) -> bool:
 
 
 def side_by_side(drafts: Sequence[Draft]) -> Draft:
-    """Return the answers one after the other, with the quotes of all."""
-    return {**drafts[0], "answer": "\n\n".join(draft["answer"] for draft in drafts), "quotes": quotes_of(drafts)}
-
-
-def quotes_of(drafts: Sequence[Draft]) -> dict[str, list[str]]:
-    """Return the quotes of several answers, by passage number."""
-    quotes: dict[str, list[str]] = {}
-    for draft in drafts:
-        for number, words in draft["quotes"].items():
-            quotes.setdefault(number, []).extend(words)
-    return quotes
+    """Return the answers one after the other."""
+    return {**drafts[0], "answer": "\n\n".join(draft["answer"] for draft in drafts)}

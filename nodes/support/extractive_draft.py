@@ -19,7 +19,7 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.drafts import piece_of
-from nodes.support.state_records import Draft, Excerpt
+from nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 
 MAX_CANDIDATES = 60
 """Sentences embedded at most; those of the best passages first."""
@@ -30,7 +30,7 @@ LAST = 99
 
 
 async def composed_draft(context: Context, state: State) -> Draft:
-    """Pick the sentences that cover the question, each with its passage's number and its words as the quote."""
+    """Pick the sentences that cover the question, each with its passage's number."""
     corpus = await corpus_of(context)
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["original_question"]
@@ -39,7 +39,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
     found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure)
     if not found:
-        return Draft(answer="", quotes={}, window=0, keeps=0, found=False, missing="")
+        return NO_DRAFT
     texts = [question, *(sentence.text for sentence, _ in found)]
     terms, *analysed = await corpus.analyse([*texts, *(around for _, around in found)])
     said, about = analysed[: len(found)], analysed[len(found) :]
@@ -52,16 +52,10 @@ async def composed_draft(context: Context, state: State) -> Draft:
         pick, asks=asks, idf=await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
     )
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
-    quotes: dict[str, list[str]] = {}
-    for sentence in chosen:
-        quotes.setdefault(str(sentence.number), []).append(sentence.quote or sentence.text)
     return Draft(
         answer=" ".join(f"{without_references(sentence.text)} [{sentence.number}]" for sentence in chosen),
-        quotes=quotes,
         window=len(state["windows"]),
         keeps=0,
-        found=bool(chosen),
-        missing="",
     )
 
 

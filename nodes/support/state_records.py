@@ -9,6 +9,8 @@ from pydantic import Field
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
 from typing_extensions import TypedDict
 
+from anabranch.citations.alignment import Grade
+from anabranch.parsing.numbered_lines import Judgement
 from anabranch.store.protocol import RankedList
 from anabranch.synthesis.budget import RouteName
 
@@ -105,39 +107,45 @@ class Route(TypedDict):
 
 
 class Draft(TypedDict):
-    """An answer in the making, with the quotes its writer gave for each passage number.
+    """An answer in the making.
 
     Attributes:
-        answer: Text with [n] markers.
-        quotes: Passage number (as text, JSON has no other keys) to quotes.
+        answer: Text, with [n] markers where the model put any.
         window: Windows read so far.
         keeps: Refine rounds in a row that kept it.
-        found: False when the writer said that the passages do not hold the answer.
-        missing: What the writer said is missing.
     """
 
     answer: Annotated[str, Field(max_length=400_000)]
-    quotes: dict[str, list[str]]
     window: Count
     keeps: Count
-    found: bool
-    missing: str
+
+
+NO_DRAFT = Draft(answer="", window=0, keeps=0)
 
 
 class Partial(TypedDict):
     """One answer of the map step, or of a reduce level; `index` keeps document order.
 
-    `group` names the group that it is joined in, None before that is decided and where it is carried as it is.
+    `group` names the group that it is joined in, None before that is decided and where it is carried as it is. `score`
+    says how well the passages of its window say so, 0 to 1.
     """
 
     level: int
     index: int
     draft: Draft
     group: int | None
+    score: float
 
 
 class Citation(TypedDict):
-    """One claim and the verbatim words that support it; `link` opens them, and is empty where nothing can."""
+    """One claim and the verbatim words that support it.
+
+    Attributes:
+        marker: Its number in the answer.
+        grade: `quoted`, the claim's words stand there; `supported`, they do in another form.
+        judged: What a further check said of it; empty where none was made.
+        link: Opens the words; empty where nothing can.
+    """
 
     marker: int
     source: str
@@ -149,30 +157,28 @@ class Citation(TypedDict):
     quote: str
     start: int
     end: int
-    verified: bool
-    repaired: bool
+    grade: Grade
+    judged: Judgement | Literal[""]
     link: str
 
 
 class Verification(TypedDict):
-    """How well an answer is cited; empty before `cite`.
+    """How well the passages support an answer; empty before `cite`.
 
     Attributes:
-        claims: Statements that the answer made.
-        supported: Those for which words were found.
-        citations: Pairs of a claim and a passage that hold.
-        repaired: Those of them whose words the program found, for want of a quote that holds.
-        coverage: Supported claims over claims, 0 without claims.
-        precision: Citations by the model that held over those it gave, 1 where it gave none.
+        claims: Statements that the answer makes.
+        quoted: Those whose words stand in a passage.
+        supported: Those that a passage supports in other words.
+        unsupported: Those that none supports.
+        contradicted: Those that a judge found contradicted by what seemed to support them, with those words.
         checked: What was checked, and what was not, for people.
     """
 
     claims: int
+    quoted: int
     supported: int
-    citations: int
-    repaired: int
-    coverage: float
-    precision: float
+    unsupported: int
+    contradicted: list[dict[str, str]]
     checked: str
 
 

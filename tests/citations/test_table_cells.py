@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.evidence_span import PassageText
 from anabranch.citations.lexical_support import wording
+from anabranch.citations.passage_text import PassageText
 from anabranch.citations.table_cells import find_row, table_rows, wrong_column
 from anabranch.citations.verification import verify
 

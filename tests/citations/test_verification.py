@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anabranch.citations.claims import markers
-from anabranch.citations.evidence_span import LONGEST, PassageText
+from anabranch.citations.passage_text import LONGEST, PassageText
 from anabranch.citations.verification import Verified, verify
 
 PASSAGES = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from anabranch.citations.evidence_span import PassageText
+from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import Verified, verify
 from anabranch.parsing import AnswerStream, parse_revision, parse_verdict, split_answer
 from anabranch.safety.link_removal import LinkFilter, strip_links

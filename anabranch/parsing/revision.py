@@ -1,12 +1,18 @@
-"""Puts new sentences behind an answer, which stays as it is."""
+"""Reads what a model made of an answer when it was shown further passages: nothing, more of it, or it anew."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-from anabranch.parsing.refusal import MARKER
+from anabranch.parsing.answer_reply import MARKER, read_answer
+from anabranch.parsing.refusal import is_refusal
 from anabranch.text.sentences import spans
 
+Action = Literal["keep", "add", "revise"]
+
+_KEEP = re.compile(r"\W*(?:keep|none|nothing|no (?:changes?|new information))\b\W*", re.IGNORECASE)
+_LABEL = re.compile(r"\W*(?:add|revise|keep)\W*[:\n]\s*", re.IGNORECASE)
 _LEADING = re.compile(r"\s*(?:\[\d+\]\s*)+")
 _BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?…])")
 _ENDS = re.compile(r"[.!?…:。！？।؟][\"'”’)\]]*(?:\s*\[\d+\])*$")  # stops of other scripts
@@ -15,26 +21,31 @@ _ROW = re.compile(r"\s*\|")
 _AROUND = " \t\n.,;:!?…-*•_"
 
 
-def is_anew(answer: str, previous: str) -> bool:
-    """Tell whether an answer is the previous one written anew, not only more of it: all that was cited still is.
-
-    Passages have one number each through all windows, so what is added cites others. Where nothing was cited, sentences
-    tell.
-    """
-    cited = set(MARKER.findall(previous))
-    return cited <= set(MARKER.findall(answer)) if cited else bool(_said(previous) & _said(answer))
-
-
-def with_more(previous: str, addition: str) -> str | None:
-    """Return an answer with those sentences of the addition behind it that it does not have yet.
+def read_revision(reply: str, previous: str) -> tuple[Action, str]:
+    """Read a reply to "write what is new, or KEEP".
 
     Args:
-        previous: The answer; all of it stays, white space at its end aside.
-        addition: New sentences, maybe after the answer once more.
+        reply: Anything a model wrote.
+        previous: The answer so far.
 
     Returns:
-        Both, or None where the addition has nothing new.
+        `keep` and nothing; `add` and those of its sentences that the answer does not have; `revise` and the whole reply
+        where it repeats a sentence of the answer and leaves out another. Never raises.
     """
+    text = read_answer(reply)
+    if label := _LABEL.match(text):
+        text = text[label.end() :]
+    if is_refusal(MARKER.sub("", text)) or not text.strip() or _KEEP.fullmatch(text):
+        return "keep", ""
+    known, said = _said(previous), _said(text)
+    new = _new_sentences(previous, text)
+    if not new:
+        return "keep", ""
+    return ("revise", text.strip()) if known & said and known - said else ("add", new)
+
+
+def _new_sentences(previous: str, addition: str) -> str:
+    """Return the sentences of a text that an answer does not have yet."""
     there = _said(previous)
     new = []
     for sentence in _sentences(addition):
@@ -42,8 +53,13 @@ def with_more(previous: str, addition: str) -> str | None:
         if key and key not in there:
             there.add(key)
             new.append(sentence)
-    more = "".join(new).strip()
-    return previous.rstrip() + _gap(previous.rstrip(), more) + more if more else None
+    return "".join(new).strip()
+
+
+def appended(previous: str, more: str) -> str:
+    """Return an answer with more behind it: a list and a table go on, other blocks stand by themselves."""
+    before = previous.rstrip()
+    return before + _gap(before, more) + more
 
 
 def _said(text: str) -> set[str]:
@@ -66,7 +82,6 @@ def _key(sentence: str) -> str:
 
 
 def _gap(before: str, after: str) -> str:
-    """Return what parts two pieces of an answer: a list and a table go on, other blocks stand by themselves."""
     last, first = before.rpartition("\n")[2], after.partition("\n")[0]
     if any(kind.match(last) and kind.match(first) for kind in (_ITEM, _ROW)):
         return "\n"

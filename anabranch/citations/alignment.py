@@ -1,0 +1,262 @@
+"""Finds where the passages say what a claim says: its words there, or a sentence, a pair of them, or a row of a table.
+
+A claim is read as an answer to its question. What it repeats of the question is context, which has to be near; what it
+adds has to stand in the span itself. That is lexical entailment by coverage (Glickman et al. 2005), which sees no
+meaning; `anabranch.citations.agreement` looks for what speaks against a span.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from anabranch.citations.agreement import ReadClaim, counts_else, denials, outdone, replaces, shortest_run
+from anabranch.citations.passage_text import LONGEST, PassageText, Piece
+from anabranch.citations.quantities import has
+from anabranch.citations.quote_matching import find_quote, fold, locate
+from anabranch.citations.table_cells import find_row, wrong_column
+from anabranch.citations.tokens import Token, names_of, opposed, tokens
+from anabranch.text.language import language_of
+
+Grade = Literal["quoted", "supported", "unsupported"]
+
+ENOUGH = 0.6
+"""Share of what a claim adds that a span needs, by weight: a number or a name says more than a verb."""
+
+BY_ITSELF = 0.7
+"""Share of all words of a claim that make a span the place it speaks of, whatever the question."""
+
+PLACE = 0.5
+"""Share of the best place's words of the question that another place needs."""
+
+LEAST_PLACE = 0.2
+"""Share of the question's words, weighted by rarity, that any place needs."""
+
+_TRIED = 5
+_COMPARED = 60
+"""Spans that a claim is compared with in full: those that share most words with it."""
+
+_SHORT = 3
+"""Words by which an answer is so short that it proves nothing where the question is not spoken of."""
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Where a claim was found.
+
+    Attributes:
+        grade: How well it stands there.
+        number: Of the passage; 0 for none.
+        span: [start, end) in the passage.
+        score: To compare answers by, 0 to 1.
+        missing: Numbers, dates and names of the claim that no passage has.
+    """
+
+    grade: Grade
+    number: int = 0
+    span: tuple[int, int] = (0, 0)
+    score: float = 0.0
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    number: int
+    passage: PassageText
+    piece: Piece
+    score: float
+
+
+class Alignment:
+    """Aligns the claims of one answer with the passages that it was written from."""
+
+    def __init__(self, passages: Mapping[int, PassageText], question: str = "") -> None:
+        """Read the passages as places to look.
+
+        Args:
+            passages: By number.
+            question: What was asked; empty where claims stand for themselves.
+        """
+        self._passages = passages
+        self._language = language_of(" ".join(passage.text[:1000] for passage in passages.values()), "english")
+        self._question = question
+        self._asked = tuple(tokens(question, language_of(question, self._language)))
+        self._terms = frozenset(chain.from_iterable(token.terms for token in self._asked))
+        self._names = names_of(chain(self._asked, *(each.whole.tokens for each in passages.values())))
+        self._rarity = _rarity(passages.values())
+        self._places = {number: self._places_of(passage) for number, passage in passages.items()}
+        self._best_place = max(chain([0.0], *self._places.values()))
+        self._spans = [(number, *found) for number, passage in passages.items() for found in passage.candidates]
+        self._holders: dict[str, list[int]] = {}
+        for index, (*_, piece) in enumerate(self._spans):
+            for key in set(chain.from_iterable(map(_keys, piece.tokens))):
+                self._holders.setdefault(key, []).append(index)
+
+    def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
+        """Return where a claim stands best: in the passages that it cites, else in any of them."""
+        said = self._read(claim)
+        for numbers in ([number for number in cited if number in self._passages], list(self._passages)):
+            found = self._whole(claim, said, numbers) or self._short(claim, said, numbers)
+            if found := found or self._alike(claim, said, numbers):
+                return found
+        there = [passage.whole for passage in self._passages.values()]
+        missing = [token for token in said.added if token.is_hard and not any(each.has(token) for each in there)]
+        return Aligned("unsupported", missing=tuple(token.text for token in missing))
+
+    def beside(self, claim: str, quote: str) -> Aligned:
+        """Return the place of words that somebody says support a claim, if they stand there and nothing speaks against.
+
+        Args:
+            claim: What is said.
+            quote: Words said to be copied from a passage.
+        """
+        said = self._read(claim)
+        for number, passage in self._passages.items():
+            span = find_quote(quote, passage.folded) or find_row(quote, passage.rows)
+            for *_, piece in passage.candidates if span else ():
+                if not span or piece.end <= span[0] or span[1] <= piece.start:
+                    continue
+                hard = all(piece.has(token) or passage.about.has(token) for token in said.added if token.is_hard)
+                if hard and denials(said.tokens) == denials(piece.tokens) and not replaces(said, piece):
+                    return Aligned("supported", number, passage.around(span), LEAST_PLACE)
+        return Aligned("unsupported")
+
+    def _read(self, claim: str) -> ReadClaim:
+        read = tokens(claim, language_of(claim, self._language), self._names)
+        if len(read) > _SHORT and read[1].opens and read[0].kind in ("word", "function", "negation"):
+            read = read[1:]  # "Yes," and "No," in any language
+        words = {token.text for token in self._asked}
+        numbers = [token.figure for token in self._asked if token.figure]
+        added: list[Token] = []
+        repeated: list[Token] = []
+        for token in read:
+            if token.kind in ("function", "negation"):
+                continue
+            asked = token.text in words or (bool(token.terms) and self._terms.issuperset(token.terms))
+            (repeated if (has(numbers, token.figure) if token.figure else asked) else added).append(token)
+        return ReadClaim(tuple(read), tuple(added), tuple(repeated))
+
+    def _whole(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
+        """Find the words of a claim as they are, where they are enough to prove something by themselves."""
+        if self._terms and len(said.added) <= _SHORT:
+            return None
+        for number in numbers:
+            if span := find_quote(claim, self._passages[number].folded):
+                return Aligned("quoted", number, self._passages[number].around(span), 1.0)
+        return None
+
+    def _short(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
+        """Find a short answer, as it is, in the sentences that speak of the question."""
+        if not said.added or not self._terms or len(said.tokens) > 2 * _SHORT:
+            return None
+        words = claim.strip(" .!")
+        found = [
+            (self._places[number][at], -number, piece)
+            for number in numbers
+            for at, piece in enumerate(self._passages[number].sentences)
+            if self._is_place(self._places[number][at])
+            and all(map(piece.has, said.added))
+            and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
+        ]
+        place, number, piece = max(found, key=lambda each: each[:2], default=(0.0, 0, None))
+        if piece is None or outdone(said, piece, self._terms, self._rarity):
+            return None
+        return Aligned("quoted", -number, _shown(piece), place)
+
+    def _alike(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
+        """Find the span that has enough of a claim, and against which nothing speaks."""
+        for each in self._ranked(said, numbers)[:_TRIED]:
+            if self._supports(claim, said, each):
+                return Aligned("supported", each.number, _shown(each.piece), min(each.score, 1.0))
+        return None
+
+    def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
+        keys = set(chain.from_iterable(map(_keys, (*said.added, *said.repeated))))
+        shared = Counter(
+            index for key in keys for index in self._holders.get(key, ()) if self._spans[index][0] in numbers
+        )
+        found = (self._candidate(said, *self._spans[index]) for index, _ in shared.most_common(_COMPARED))
+        return sorted((one for one in found if one is not None), key=lambda each: each.score, reverse=True)
+
+    def _candidate(self, said: ReadClaim, number: int, first: int, last: int, piece: Piece) -> _Candidate | None:
+        """Return a span with its score, if it has what the claim adds and speaks of what the claim repeats."""
+        passage = self._passages[number]
+        held = [token for token in said.added if piece.has(token) or (token.figure and passage.about.has(token))]
+        inside = [token for token in said.repeated if piece.has(token)]
+        added = _weight(held) / _weight(said.added) if said.added else len(inside) / (len(said.repeated) or 1)
+        if added < ENOUGH or any(token.is_hard and token not in held for token in said.added):
+            return None
+        if any(token.is_hard and not passage.whole.has(token) for token in said.repeated):
+            return None
+        whole = len(said.added) + len(said.repeated)
+        coverage, place = (len(held) + len(inside)) / whole, max(self._places[number][first : last + 1])
+        if not (coverage >= BY_ITSELF and whole > _SHORT) and not self._is_place(place):
+            return None
+        return _Candidate(number, passage, piece, 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first))
+
+    def _supports(self, claim: str, said: ReadClaim, found: _Candidate) -> bool:
+        """Tell whether nothing speaks against a span that has the words."""
+        piece, passage = found.piece, found.passage
+        if not self._has_figures_of_question(passage, piece) or counts_else(said, piece):
+            return False
+        # A short answer names no column; its question does.
+        about = f"{claim} {self._question}" if len(said.added) <= _SHORT else claim
+        if wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows):
+            return False
+        run = shortest_run(said, piece)
+        ours, theirs = denials(said.tokens), denials(run)
+        if ours != theirs and (ours or theirs != denials(self._asked)):
+            return False
+        if opposed(said.tokens, run, passage.language) or replaces(said, piece):
+            return False
+        return not outdone(said, piece, self._terms, self._rarity)
+
+    def _has_figures_of_question(self, passage: PassageText, piece: Piece) -> bool:
+        """Tell whether a passage with its label, or a row of a table, has the years and numbers of the question."""
+        asked = [t for t in self._asked if (t.figure and not t.figure.may_be_a_word) or t.kind in ("month", "code")]
+        if not piece.rows:
+            return all(map(passage.whole.has, asked))
+        return all(piece.has(each) or passage.about.has(each) for each in asked)
+
+    def _is_place(self, place: float) -> bool:
+        return not self._terms or (place >= LEAST_PLACE and place >= PLACE * self._best_place)
+
+    def _places_of(self, passage: PassageText) -> list[float]:
+        """Return, for each sentence, the share of the question's words that it has, with half of those around it."""
+        pieces = [piece.terms & self._terms for piece in passage.sentences]
+        label = passage.about.terms & self._terms
+        whole = self._rare(self._terms) or 1.0
+        near = [label.union(*pieces[max(at - 1, 0) : at + 2]) - own for at, own in enumerate(pieces)]
+        return [(self._rare(own) + 0.5 * self._rare(by)) / whole for own, by in zip(pieces, near, strict=True)]
+
+    def _rare(self, terms: Iterable[str]) -> float:
+        return sum(self._rarity.get(term, self._rarity[""]) for term in terms)
+
+
+def _keys(token: Token) -> list[str]:
+    """Return what a word is looked up by: its stems, or how a number begins, so that a rounded one is found."""
+    if token.number:
+        return [f"{token.kind} {token.number}"]
+    if token.figure is None:
+        return list(token.terms)
+    return [f"# {value[:1]}" for value in token.figure.scaled] + list(token.terms)
+
+
+def _weight(read: Sequence[Token]) -> int:
+    return sum(2 if token.is_hard else 1 for token in read)
+
+
+def _rarity(passages: Iterable[PassageText]) -> dict[str, float]:
+    """Return the inverse document frequency of each stem over the sentences; "" stands for one that is nowhere."""
+    pieces = [piece for passage in passages for piece in passage.sentences]
+    counts = Counter(term for piece in pieces for term in piece.terms)
+    whole = len(pieces) + 1
+    return {term: math.log(1 + whole / count) for term, count in counts.items()} | {"": math.log(1 + whole)}
+
+
+def _shown(piece: Piece) -> tuple[int, int]:
+    return piece.start, min(piece.end, piece.start + LONGEST)

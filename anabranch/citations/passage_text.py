@@ -1,0 +1,157 @@
+"""A passage as claims are compared with it: its sentences, pairs of them and the rows of its tables, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+
+from anabranch.citations.quantities import Figure, has, in_terms_of
+from anabranch.citations.quote_matching import Folded, fold
+from anabranch.citations.table_cells import TableRow, table_rows
+from anabranch.citations.tokens import Token, tokens
+from anabranch.text.language import language_of
+from anabranch.text.sentences import spans
+
+LONGEST = 400
+"""Characters of a quote that is shown."""
+
+_MAX_PIECES = 400
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A sentence of a passage, two of them in a row, or the row of a table, at [start, end)."""
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+    rows: tuple[TableRow, ...] = ()
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The stems of its words."""
+        return frozenset(chain.from_iterable(token.terms for token in self.tokens))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words, folded."""
+        return frozenset(token.text for token in self.tokens)
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Its numbers."""
+        return tuple(token.figure for token in self.tokens if token.figure)
+
+    def has(self, item: Token) -> bool:
+        """Tell whether it has a word or a number of a claim."""
+        if item.number:
+            return any(token.kind == item.kind and token.number == item.number for token in self.tokens)
+        if item.figure and item.kind == "figure":
+            return has(self.figures, item.figure)
+        return item.text in self.words or (bool(item.terms) and self.terms.issuperset(item.terms))
+
+
+@dataclass(frozen=True)
+class PassageText:
+    """A passage as the model saw it, read once for all claims.
+
+    Attributes:
+        id: Id of its chunk.
+        text: Its words.
+        label: Title, heading and source: what it is about where it does not say so itself.
+    """
+
+    id: str
+    text: str
+    label: str = ""
+
+    @cached_property
+    def language(self) -> str:
+        """The language it is written in."""
+        return language_of(self.text, "english")
+
+    @cached_property
+    def folded(self) -> Folded:
+        """Its text as quotations are looked up in it."""
+        return fold(self.text)
+
+    @cached_property
+    def rows(self) -> tuple[TableRow, ...]:
+        """The rows of its tables."""
+        return table_rows(self.text)
+
+    @cached_property
+    def about(self) -> Piece:
+        """Its label."""
+        return Piece(0, 0, tuple(tokens(self.label, self.language)))
+
+    @cached_property
+    def whole(self) -> Piece:
+        """All of it, with its label."""
+        inside = chain.from_iterable(piece.tokens for piece in self.sentences)
+        return Piece(0, len(self.text), (*self.about.tokens, *inside))
+
+    @cached_property
+    def sentences(self) -> tuple[Piece, ...]:
+        """Its sentences and rows, a very long one in overlapping parts; a row with the names of its columns."""
+        read = tokens(self.text, self.language)
+        found: list[Piece] = []
+        at = 0
+        for first, last in _with_rows(self.text, self.rows):
+            for start, end in _parts(self.text, first, last):
+                while at < len(read) and read[at].end <= start:
+                    at += 1
+                own = [token for token in read[at : at + LONGEST] if start <= token.start < end]
+                rows = tuple(row for row in self.rows if row.start <= start < row.end)
+                names = [tokens(" ".join(row.names), self.language) for row in rows]
+                in_rows = [_scaled(token, rows) for token in own] if rows else own
+                found.append(Piece(start, end, (*in_rows, *chain.from_iterable(names)), rows))
+            if len(found) >= _MAX_PIECES:
+                break
+        return tuple(found[:_MAX_PIECES])
+
+    @cached_property
+    def candidates(self) -> tuple[tuple[int, int, Piece], ...]:
+        """Each sentence, and each with the one after it, with the places of the first and the last of its parts."""
+        pairs = [
+            (at, at + 1, Piece(one.start, other.end, (*one.tokens, *other.tokens)))
+            for at, (one, other) in enumerate(pairwise(self.sentences))
+            if one.end < other.end <= one.start + LONGEST and not (one.rows or other.rows)
+        ]
+        return (*((at, at, piece) for at, piece in enumerate(self.sentences)), *pairs)
+
+    def around(self, span: tuple[int, int]) -> tuple[int, int]:
+        """Return the sentences around some words, where they are not too long to show."""
+        touched = [piece for piece in self.sentences if piece.start < span[1] and span[0] < piece.end]
+        start, end = min([span[0], *(p.start for p in touched)]), max([span[1], *(p.end for p in touched)])
+        return (start, end) if end - start <= LONGEST else (span[0], min(span[1], span[0] + LONGEST))
+
+
+def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:
+    """Give a number of a table what the name of its row says that it counts, as "Revenue ($ million)" does."""
+    if token.figure is None or not any(rows):
+        return token
+    named = rows[0].cells[0] if rows[0].cells else ""
+    return token._replace(figure=in_terms_of(token.figure, named))
+
+
+def _with_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a passage; a table, which has no stops, row by row."""
+    cuts = {place for row in rows for place in (row.start, row.end)}
+    for start, end in spans(passage):
+        yield from pairwise([start, *sorted(place for place in cuts if start < place < end), end])
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a sentence without the blanks around it, a very long one in overlapping parts."""
+    piece = text[start:end]
+    start, end = start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+    while end - start > LONGEST:
+        cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+        yield start, cut if cut > 0 else start + LONGEST
+        half = text.find(" ", start + LONGEST // 2, max(cut, 0))
+        start = half + 1 if half > 0 else start + LONGEST // 2
+    if end > start:
+        yield start, end

@@ -1,0 +1,288 @@
+"""Reads a text into tokens: words with their stems, and what has to agree between a claim and its evidence.
+
+Numbers, months, weekdays, names, codes and negations can be compared in any language that the analyser knows; what a
+word means cannot. Names of months, weekdays, units and currencies are those of the Unicode CLDR.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple
+
+from babel.dates import get_day_names, get_month_names
+from babel.numbers import get_currency_name
+from babel.units import format_unit
+
+from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
+from anabranch.text.analyzer import analyser
+from anabranch.text.function_words import NEGATIONS, NUMBERS, OPPOSITES, fold_word
+from anabranch.text.stemmer import UNSTEMMED, languages
+
+Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code", "negation"]
+
+HARD: frozenset[Kind] = frozenset({"figure", "month", "weekday", "name", "code"})
+"""What cannot be put in other words: it agrees, or it does not."""
+
+# Languages with number words and calendars, by their codes in ISO 639-1.
+_CODES = {
+    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
+    "dutch": "nl", "swedish": "sv", "danish": "da", "norwegian": "nb", "finnish": "fi", "turkish": "tr",
+    "russian": "ru", "arabic": "ar", "greek": "el", "hindi": "hi",
+}  # fmt: skip
+# Units by their names in the CLDR, and numbers that between them ask for every form of a word.
+_UNITS = {
+    "concentr-percent": "%", "length-meter": "m", "length-kilometer": "km", "length-centimeter": "cm",
+    "length-millimeter": "mm", "mass-gram": "g", "mass-kilogram": "kg", "volume-liter": "l", "length-mile": "mi",
+    "length-foot": "ft", "duration-second": "s", "duration-minute": "min", "duration-hour": "h",
+}  # fmt: skip
+_FORMS = (1, 2, 5)
+
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+# Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:[.\-_/]+[^\W{_UNSPACED}]+)*")
+_ENGLISH_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.\-_/]+[^\W{_UNSPACED}]+)*")
+_ENGLISH = frozenset({"english", ""})
+_CAPITALISING = frozenset({"english", "german"})
+"""Languages that write the names of months with a capital: "may" and "march" are other words."""
+_ONE_CHAR = re.compile(f"[{_UNSPACED}]")
+_CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
+_BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
+_BEGIN = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"“„«(]\s*)$")
+_ENGLISH_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_FOLLOWED = re.compile(r"\.?\s+\d")
+_DATE = re.compile(
+    r"\b(?:(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})|(?P<a>\d{1,2})[./](?P<b>\d{1,2})[./](?P<c>\d{4}))\b"
+)
+_DECEMBER = 12
+
+
+class Token(NamedTuple):
+    """A word or number at [start, end) of a text.
+
+    Attributes:
+        start: Where it starts.
+        end: Where it ends.
+        text: Folded: lower case, no accents.
+        terms: Its stems; none for a function word.
+        kind: What it is; a name is a capitalised word that no sentence begins with.
+        figure: The number that it is, or has in it.
+        number: Month, 1 to 12, or weekday, 1 (Monday) to 7; else 0.
+        opens: Whether a comma, a stop or a bracket stands between it and the word before.
+        capital: Whether it is written with a capital.
+    """
+
+    start: int
+    end: int
+    text: str
+    terms: tuple[str, ...]
+    kind: Kind
+    figure: Figure | None = None
+    number: int = 0
+    opens: bool = False
+    capital: bool = False
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it has to agree as it is."""
+        return self.kind in HARD
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageTables:
+    """What is known of the words of a language, folded."""
+
+    months: dict[str, int]
+    weekdays: dict[str, int]
+    units: dict[str, str]
+
+
+def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> list[Token]:
+    """Read a text.
+
+    Args:
+        text: Any text.
+        language: As the Snowball stemmers call it; one that has no tables is only stemmed.
+        names: Folded words that are names wherever they are capitalised, also at the beginning of a sentence.
+    """
+    english = language in _ENGLISH
+    dates = {match.start(): match for match in _DATE.finditer(text)}
+    numbers = {start: (end, figure) for start, end, figure in figure_spans(text, blanks=not english)}
+    result: list[Token] = []
+    done = 0
+    for match in (_ENGLISH_WORD if english else _WORD).finditer(text):
+        start, end = match.span()
+        if start < done:
+            continue
+        between = text[done:start]
+        opens = between not in ("", " ") and _BREAK.search(between) is not None
+        if date := dates.get(start):
+            done = date.end()
+            result += _date(date, english=english)
+        elif (found := numbers.get(start)) and found[0] >= end:
+            done = found[0]
+            result.append(Token(start, done, text[start:done], (), "figure", found[1], opens=opens))
+        else:
+            done = end
+            result.append(_word(text, match, language, names, opens=opens))
+    for start, (end, figure) in numbers.items():
+        at = bisect_right(result, start, key=_start) - 1
+        if at >= 0 and result[at].figure is None and result[at].start < end <= result[at].end:
+            result[at] = result[at]._replace(figure=figure)
+    result = _with_units(result, tables_of(language).units)
+    return _with_german_names(result) if language == "german" else result
+
+
+def _start(token: Token) -> int:
+    return token.start
+
+
+def _date(match: re.Match[str], *, english: bool) -> list[Token]:
+    """Return day, month and year of a date in digits; "3/4/2020" is the third of April but in English."""
+    start, end = match.span()
+    month, day, year = match["m"] or match["b"], match["d"] or match["a"], match["y"] or match["c"]
+    if not match["m"] and (int(month) > _DECEMBER or (english and "/" in match[0] and int(day) <= _DECEMBER)):
+        month, day = day, month
+    numbers = [Figure(frozenset({value.lstrip("0")}), frozenset({value.lstrip("0")})) for value in (day, year)]
+    return [
+        Token(start, end, day, (), "figure", numbers[0]),
+        Token(start, end, month, (), "month", None, int(month)),
+        Token(start, end, year, (), "figure", numbers[1]),
+    ]
+
+
+def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
+    """Give each number the unit that is written after it as a word."""
+    result: list[Token] = []
+    for token in read:
+        at = len(result) - 1
+        if at > 0 and result[at].kind == "function" and result[at].text in SCALES:
+            at -= 1
+        figure = result[at].figure if result and not token.opens else None
+        if figure and token.text in units and figure.unit in ("", units[token.text]):
+            result[at] = result[at]._replace(figure=replace(figure, unit=units[token.text]))
+            result.append(token._replace(kind="function", terms=()))
+        elif figure and figure.is_scaled and token.text in SCALES:
+            result.append(token._replace(kind="function", terms=()))
+        else:
+            result.append(token)
+    return result
+
+
+def _with_german_names(read: Sequence[Token]) -> list[Token]:
+    """Take two capitalised words in a row for a name: in German every noun has a capital."""
+    nouns = [token.kind == "word" and token.capital for token in read]
+    return [
+        token._replace(kind="name")
+        if nouns[at]
+        and (
+            (at and nouns[at - 1] and not token.opens) or (nouns[at + 1 : at + 2] == [True] and not read[at + 1].opens)
+        )
+        else token
+        for at, token in enumerate(read)
+    ]
+
+
+def _word(text: str, match: re.Match[str], language: str, names: frozenset[str], *, opens: bool) -> Token:
+    start, end = match.span()
+    word = _read_word(match[0], language)
+    kind, number = word.kind, word.number
+    if word.capital or kind == "month":
+        begins = _BEGIN.search(text[max(0, start - 12) : start]) is not None
+        if kind == "month" and begins and not _FOLLOWED.match(text, end):
+            # "May" and "March" begin sentences as words of their own; as an answer, "October" is a name.
+            kind, number = "name", 0
+        elif kind == "word" and word.capital and language != "german" and (not begins or word.text in names):
+            kind = "name"
+    return Token(start, end, word.text, word.terms, kind, word.figure, number, opens, word.capital)
+
+
+def names_of(read: Iterable[Token]) -> frozenset[str]:
+    """Return the folded words that some texts have as names."""
+    return frozenset(token.text for token in read if token.kind == "name")
+
+
+@lru_cache(maxsize=1 << 15)
+def _read_word(written: str, language: str) -> Token:
+    """Return what can be told of a word by itself. Owner: this module; distinct words of some corpora at most."""
+    folded = fold_word(written)
+    kind, number = _meant(folded, language)
+    capital = written[:1].isupper()
+    stems = () if kind == "negation" else _stems(written, language)
+    figure = None
+    if kind == "month" and language in _CAPITALISING and not capital:
+        kind, number = "word", 0
+    if kind == "figure":
+        value = frozenset({str(number)})
+        figure, number = Figure(value, value), 0
+    elif kind == "word":
+        kind = "figure" if _ENGLISH_ORDINAL.fullmatch(written) else "function" if not stems else kind
+        kind = "code" if kind == "word" and _CODE.search(written) else kind
+    return Token(0, 0, folded, stems, kind, figure, number, capital=capital)
+
+
+def _meant(folded: str, language: str) -> tuple[Kind, int]:
+    """Return what the tables of a language say of a word."""
+    known = tables_of(language)
+    if folded.replace("'", "") in NEGATIONS.get(language, ()):
+        return "negation", 0
+    if folded in known.months:
+        return "month", known.months[folded]
+    if folded in known.weekdays:
+        return "weekday", known.weekdays[folded]
+    spelt = NUMBERS.get(language, {})
+    return ("figure", spelt[folded]) if folded in spelt else ("word", 0)
+
+
+def _stems(word: str, language: str) -> tuple[str, ...]:
+    if _ONE_CHAR.fullmatch(word):
+        return (word,)
+    return tuple(analyser(language if language in languages() else UNSTEMMED).terms(word))
+
+
+@cache
+def tables_of(language: str) -> LanguageTables:
+    """Return what is known of a language; empty for one that has no tables. Owner: this module; at most 17 entries."""
+    if language not in _CODES:
+        return LanguageTables({}, {}, {})
+    code = _CODES[language]
+    return LanguageTables(
+        _named(code, get_month_names, 0),
+        _named(code, get_day_names, 1),
+        _units(code),
+    )
+
+
+def _named(code: str, names: Callable[..., Mapping[int, str]], first: int) -> dict[str, int]:
+    return {
+        fold_word(name): at + first
+        for context in ("format", "stand-alone")
+        for at, name in names("wide", context, code).items()
+    }
+
+
+def _units(code: str) -> dict[str, str]:
+    """Return the symbols of units by their names, in each form that a number asks for."""
+    found: dict[str, str] = {}
+    for unit, symbol in _UNITS.items():
+        for number in _FORMS:
+            words = format_unit(number, unit, "long", locale=code).split()
+            found |= {fold_word(word): symbol for word in words[-1:] if word.isalpha()}
+    for currency, symbol in CURRENCIES.items():
+        for number in _FORMS:
+            # "US-Dollar": what people write is the last word of the name.
+            found[fold_word(re.split(r"[\s-]", get_currency_name(currency, number, locale=code))[-1])] = symbol
+    return found
+
+
+def opposed(said: Sequence[Token], there: Sequence[Token], language: str) -> bool:
+    """Tell whether a claim has a small word whose opposite stands in its evidence instead: "before" for "after"."""
+    ours, theirs = {token.text for token in said}, {token.text for token in there}
+    for one, other in OPPOSITES.get(language, ()):
+        for mine, against in ((one, other), (other, one)):
+            if ours & mine and not ours & against and theirs & against and not theirs & mine:
+                return True
+    return False

@@ -1,0 +1,45 @@
+"""Reads lines that begin with the number of a statement: what a model judges of it, or the words it copied for it."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from anabranch.parsing.reasoning_blocks import drop_thinking
+
+Judgement = Literal["entailed", "contradicted", "not_said"]
+"""Whether a claim follows from its evidence, is denied by it, or neither."""
+
+_LINE = re.compile(r"^[\s*_\-\[(]*(\d{1,4})[\])*_]*\s*[.:)\-–]+\s*(.+?)\s*$", re.MULTILINE)
+_MAX_READ = 50_000
+_QUOTES = "\"“”«»„'`*_ "
+
+
+def read_judgements(reply: str, statements: int) -> list[Judgement]:
+    """Return a judgement for each statement, in order; what a reply does not judge is unsaid.
+
+    Args:
+        reply: Lines such as "1: entailed"; anything else is passed over.
+        statements: How many were judged.
+    """
+    said: dict[int, Judgement] = {}
+    for match in _LINE.finditer(drop_thinking(reply[:_MAX_READ])):
+        word = match[2].casefold().lstrip(_QUOTES)
+        for name, begins in _BEGINNINGS.items():
+            if word.startswith(begins):
+                said.setdefault(int(match[1]), name)
+                break
+    return [said.get(number, "not_said") for number in range(1, statements + 1)]
+
+
+_BEGINNINGS: dict[Judgement, tuple[str, ...]] = {
+    "entailed": ("entail", "support", "yes", "true"),
+    "contradicted": ("contradict", "refut", "false"),
+    "not_said": ("unsaid", "not", "neither", "neutral", "no"),
+}
+
+
+def read_quotes(reply: str) -> dict[int, str]:
+    """Return the words that were copied for each statement, by its number."""
+    found = {int(match[1]): match[2].strip(_QUOTES) for match in _LINE.finditer(drop_thinking(reply[:_MAX_READ]))}
+    return {number: words for number, words in found.items() if words and words.casefold() not in ("none", "n/a")}

@@ -1,0 +1,41 @@
+"""Small words that turn what a sentence says into something else, by language, as the Snowball stemmers call it."""
+
+from __future__ import annotations
+
+import tomllib
+import unicodedata
+from pathlib import Path
+
+
+def fold_word(word: str) -> str:
+    """Return a word in lower case, without accents and with a plain apostrophe."""
+    if word.isascii():
+        return word.lower()
+    plain = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
+    return plain.replace("’", "'")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(fold_word, text.split()))
+
+
+_DATA = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text("utf-8"))
+
+NEGATIONS: dict[str, frozenset[str]] = {language: _words(entry["negations"]) for language, entry in _DATA.items()}
+"""Words that deny, folded and without apostrophes."""
+
+OPPOSITES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
+    language: tuple((_words(line.split("|")[0]), _words(line.split("|")[1])) for line in entry["opposites"])
+    for language, entry in _DATA.items()
+}
+"""Pairs of sets of words that cannot both be meant, such as "before" and "after"."""
+
+_SPELT = (*range(2, 21), *range(30, 101, 10))
+
+NUMBERS: dict[str, dict[str, int]] = {
+    language: {
+        fold_word(word): number for word, number in zip(entry["numbers"].split(), _SPELT, strict=True) if word != "-"
+    }
+    for language, entry in _DATA.items()
+}
+"""Numbers that are one word; "one" is an article in most languages."""

@@ -1,0 +1,1 @@
+"""Claims with labels, and what the checker of citations makes of them."""

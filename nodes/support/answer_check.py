@@ -1,0 +1,68 @@
+"""Further checks of an answer's claims: words that the model says support them, and a judge of what follows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from anabranch.citations.alignment import Aligned
+from anabranch.citations.verification import Attribution
+from anabranch.models.chat import Chat
+from anabranch.models.entailment import load_entailment
+from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+from nodes.settings import Context
+from nodes.support.drafts import prompt
+from prompts import GUARD, JUDGE, QUOTE
+
+JUDGED = {
+    "llm": "each claim was compared with its words by the chat model; what it found contradicted or unsaid lost them",
+    "nli": "each claim was compared with its words by a local model of natural language inference; what it found "
+    "contradicted or unsaid lost them",
+}
+"""What was checked, for people, by the setting `verify`."""
+
+REPLY_TOKENS = 30
+"""Tokens of a reply for each statement that is judged."""
+
+QUOTE_TOKENS = 80
+MOST_QUOTED = 8
+"""Statements that words are asked for: one that nothing in the passages is like is seldom theirs."""
+
+
+async def with_quotes(chat: Chat, found: Attribution, question: str) -> Attribution:
+    """Ask the model for the words that say what the program could not place, and look those up."""
+    unplaced = found.unplaced[:MOST_QUOTED]
+    if not unplaced:
+        return found
+    passages = wrap([(number, each.label, each.text) for number, each in found.passages.items()], new_nonce())
+    stated = "\n".join(f"{number}. {text}" for number, (_, text) in enumerate(unplaced, start=1))
+    user = prompt(passages, question, QUOTE, f"Statements:\n{stated}")
+    quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=QUOTE_TOKENS * len(unplaced)))
+    places = {at: quotes[number] for number, (at, _) in enumerate(unplaced, start=1) if number in quotes}
+    return await asyncio.to_thread(found.quoted, places)
+
+
+async def judged(context: Context, chat: Chat | None, found: Attribution) -> list[tuple[int, Judgement]]:
+    """Judge each claim that has evidence against its words, by the check that is chosen."""
+    evidence = found.evidence
+    if not evidence:
+        return []
+    pairs = [(claim, words) for _, claim, words in evidence]
+    if context.verify == "nli":
+        model = await asyncio.to_thread(load_entailment, context.verify_model or "")
+        judgements: Sequence[Judgement] = await asyncio.to_thread(model.judge, pairs)
+    elif chat is not None:
+        shown = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
+        user = f"{wrap(shown, new_nonce())}\n\n{JUDGE}"
+        reply = await chat.ask(JUDGE, user, max_tokens=REPLY_TOKENS * len(pairs))
+        judgements = read_judgements(reply, len(pairs))
+    else:
+        return []
+    return [(at, judgement) for (at, *_), judgement in zip(evidence, judgements, strict=True)]
+
+
+def after_judgement(found: Attribution, judgements: Sequence[tuple[int, Judgement]]) -> Attribution:
+    """Take the evidence from the claims that do not follow from it."""
+    refuted = {at: Aligned("unsupported") for at, judgement in judgements if judgement != "entailed"}
+    return found.changed(refuted)
