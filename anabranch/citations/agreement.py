@@ -15,7 +15,7 @@ from anabranch.citations.passage_text import Piece
 from anabranch.citations.quantities import has
 from anabranch.citations.tokens import Token
 
-OUTDONE = 1.3
+OUTDONE = 3.0
 """How much nearer a rival has to be to the words around a name or number before it takes its place."""
 
 _ACROSS = 4
@@ -144,7 +144,9 @@ def replaces(said: ReadClaim, piece: Piece) -> bool:
     for tag, i1, i2, j1, j2 in codes:
         if tag == "replace" and i2 - i1 <= _SWAPPED and j2 - j1 <= _SWAPPED:
             there = piece.tokens[j1:j2]
-            mine = any(t.terms and not any(same(t, other) for other in there) for t in said.tokens[i1:i2])
+            # A word of the question is context, unless the claim says nothing else.
+            ours_there = [t for t in said.tokens[i1:i2] if t in said.added or not said.added]
+            mine = any(t.terms and not any(same(t, other) for other in there) for t in ours_there)
             other = any(t.terms and not any(same(t, one) for one in said.tokens) for t in there)
             if mine and other:
                 return True
@@ -192,6 +194,15 @@ def _is_rival(
     if any(token.text == one.text for one in said.tokens) or not question.isdisjoint(token.terms):
         return False
     return _counted_as(read, at) in {_counted_as(read, index) for index in own}
+
+
+def is_anchored(said: ReadClaim, piece: Piece) -> bool:
+    """Tell whether each name and number that a claim adds stands beside the same word in a span."""
+    hard = [item for item in said.added if item.is_hard]
+    return bool(hard) and all(
+        any(_copied(item, said.tokens, piece.tokens, at) for at, token in enumerate(piece.tokens) if same(item, token))
+        for item in hard
+    )
 
 
 def _copied(item: Token, said: Sequence[Token], read: Sequence[Token], at: int) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from anabranch.citations.agreement import ReadClaim, counts_else, denials, outdone, replaces, shortest_run
+from anabranch.citations.agreement import ReadClaim, counts_else, denials, is_anchored, outdone, replaces, shortest_run
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece
 from anabranch.citations.quantities import has
 from anabranch.citations.quote_matching import find_quote, fold, locate
@@ -103,8 +103,7 @@ class Alignment:
             found = self._whole(claim, said, numbers) or self._short(claim, said, numbers)
             if found := found or self._alike(claim, said, numbers):
                 return found
-        there = [passage.whole for passage in self._passages.values()]
-        missing = [token for token in said.added if token.is_hard and not any(each.has(token) for each in there)]
+        missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
         return Aligned("unsupported", missing=tuple(token.text for token in missing))
 
     def beside(self, claim: str, quote: str) -> Aligned:
@@ -190,11 +189,12 @@ class Alignment:
         added = _weight(held) / _weight(said.added) if said.added else len(inside) / (len(said.repeated) or 1)
         if added < ENOUGH or any(token.is_hard and token not in held for token in said.added):
             return None
-        if any(token.is_hard and not passage.whole.has(token) for token in said.repeated):
+        if any(token.is_hard and not self._is_known(token) for token in said.repeated):
             return None
         whole = len(said.added) + len(said.repeated)
         coverage, place = (len(held) + len(inside)) / whole, max(self._places[number][first : last + 1])
-        if not (coverage >= BY_ITSELF and whole > _SHORT) and not self._is_place(place):
+        by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or is_anchored(said, piece)
+        if not by_itself and not self._is_place(place):
             return None
         return _Candidate(number, passage, piece, 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first))
 
@@ -216,11 +216,14 @@ class Alignment:
         return not outdone(said, piece, self._terms, self._rarity)
 
     def _has_figures_of_question(self, passage: PassageText, piece: Piece) -> bool:
-        """Tell whether a passage with its label, or a row of a table, has the years and numbers of the question."""
+        """Tell whether the passages with their labels, or a row of a table, have the numbers of the question."""
         asked = [t for t in self._asked if (t.figure and not t.figure.may_be_a_word) or t.kind in ("month", "code")]
         if not piece.rows:
-            return all(map(passage.whole.has, asked))
+            return all(map(self._is_known, asked))
         return all(piece.has(each) or passage.about.has(each) for each in asked)
+
+    def _is_known(self, token: Token) -> bool:
+        return any(passage.whole.has(token) for passage in self._passages.values())
 
     def _is_place(self, place: float) -> bool:
         return not self._terms or (place >= LEAST_PLACE and place >= PLACE * self._best_place)
