@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 from anabranch.errors import SettingsError
 from anabranch.synthesis.routing import SYNTHESIS_MODES
 from graph.retrieval import build as build_retrieval
-from graph.routes import after_cite, after_draft, after_gather, after_pack, after_retrieval
+from graph.routes import after_begin, after_cite, after_draft, after_gather, after_pack, after_retrieval
 from graph.sync_adapter import both_ways, route
 from nodes.abstain import abstain
 from nodes.begin import begin
@@ -69,7 +69,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> AnswerBuilde
         builder.add_edge("installed", "cite")
 
     builder.add_edge(START, "begin")
-    builder.add_edge("begin", "retrieval")
+    route(builder, "begin", after_begin)
     route(builder, "retrieval", after_retrieval)
     builder.add_edge("review_sources", "pack")
     route(builder, "pack", after_pack, ["create", "map", "abstain", *(["installed"] if SYNTHESIS_MODES.names else [])])

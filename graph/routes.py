@@ -23,6 +23,11 @@ from nodes.support.state_records import Partial
 from nodes.support.turn_budget import as_left, beside, left_of
 
 
+def after_begin(state: State) -> Literal["retrieval", "finish"]:
+    """Search, unless there was nothing but a greeting."""
+    return "finish" if state["answer"] else "retrieval"
+
+
 def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
     """Make a follow-up stand alone; the first question of a conversation does."""
     return "condense" if len(state.get("messages") or []) > 1 else "rewrite"

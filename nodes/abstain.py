@@ -9,6 +9,7 @@ from itertools import chain
 
 from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
+from anabranch.text.phrases import phrases_for
 from anabranch.text.sentences import spans
 from nodes.settings import Context
 from nodes.state import State
@@ -24,22 +25,20 @@ PREVIEW_CHARS = 160
 @traced("abstain")
 async def abstain(state: State, context: Context) -> Update:
     """Write the abstention; nothing in it is an answer."""
+    words = phrases_for(state["original_question"])
     said = strip_links(state["draft"]["answer"])
-    if said and state["unsupported"]:
-        lines = [f"The model answered, but nothing in your documents supports it:\n\n{said}"]
-    else:
-        lines = ["I did not find the answer in your documents."]
-    queries = [query["text"] for query in state["queries"]]
+    lines = [words["unsupported"], said] if said and state["unsupported"] else [words["not_found"]]
+    queries = [strip_links(query["text"]).rstrip(".?! ") for query in state["queries"]]
     if queries:
-        lines.append("Looked for: " + "; ".join(strip_links(query).rstrip(".?! ") for query in queries) + ".")
+        lines.append(f"{words['looked_for']}: {'; '.join(queries)}.")
     missing = state["evidence"]["missing"]
     if missing:
-        lines.append(f"Missing: {missing.rstrip('.')}.")
+        lines.append(f"{words['missing']}: {missing.rstrip('.')}.")
     elif state["evidence"]["verdict"] != "enough" and state["evidence"]["reasons"]:
-        lines.append(f"Why: {'; '.join(state['evidence']['reasons'])}.")
+        lines.append(f"{words['why']}: {'; '.join(state['evidence']['reasons'])}.")
     nearest = await _nearest(context, state)
     if nearest:
-        lines.append("Nearest passages:\n" + "\n".join(nearest))
+        lines.append(f"{words['nearest']}:\n" + "\n".join(nearest))
     answer = "\n\n".join(lines)
     message_id = new_message_id()  # the reader may have seen a draft under the one of before
     show(message_id, answer)

@@ -11,9 +11,11 @@ from langchain_core.retrievers import BaseRetriever
 from anabranch.errors import QuestionError
 from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
+from anabranch.text.phrases import greeting_reply
 from nodes.retrieve import refuse_unknown
 from nodes.settings import Context
 from nodes.state import InputState, fresh_turn
+from nodes.support.answer_messages import new_message_id, show
 from nodes.support.dependencies import corpus_of, model_of, reranker_of
 from nodes.support.settings_precedence import reader_of
 from nodes.support.state_records import Query
@@ -34,8 +36,12 @@ async def begin(state: InputState, context: Context, *, guests: Mapping[str, Bas
     if context.rerank != "none":
         await reranker_of(context)
     corpus = await corpus_of(context, anew=True)
+    reply, message_id = greeting_reply(asked), new_message_id()
+    show(message_id, reply)
     return {
         **fresh_turn(),
+        # A greeting is answered by one, and not looked for in anybody's documents.
+        **({"answer": reply, "message_id": message_id} if reply else {}),
         # Inputs are taken in and emptied, so that the next turn on this thread cannot find this one's.
         "question": "",
         "filters": None,

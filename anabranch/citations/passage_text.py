@@ -40,6 +40,11 @@ class Piece:
         return frozenset(token.text for token in self.tokens)
 
     @cached_property
+    def initials(self) -> str:
+        """The first letters of its content words in a row."""
+        return "".join(token.text[:1] for token in self.tokens if token.terms)
+
+    @cached_property
     def figures(self) -> tuple[Figure, ...]:
         """Its numbers."""
         return tuple(token.figure for token in self.tokens if token.figure)
@@ -50,7 +55,10 @@ class Piece:
             return any(token.kind == item.kind and token.number == item.number for token in self.tokens)
         if item.figure and item.kind == "figure":
             return has(self.figures, item.figure)
-        return item.text in self.words or (bool(item.terms) and self.terms.issuperset(item.terms))
+        if item.text in self.words or (bool(item.terms) and self.terms.issuperset(item.terms)):
+            return True
+        # "CEO" stands for "chief executive officer".
+        return item.kind == "code" and item.text.isalpha() and len(item.text) > 2 and item.text in self.initials
 
 
 @dataclass(frozen=True)
