@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from anabranch.cli.app import app
 from tests.conftest import REPOSITORY
 
 README = REPOSITORY / "README.md"
@@ -68,20 +68,15 @@ def test_the_readme_and_the_guide_have_blocks_that_run() -> None:
 
 
 @pytest.mark.slow
-def test_the_first_example_is_what_make_ask_prints(tmp_path: Path) -> None:
+def test_the_first_example_is_what_make_ask_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`make ask` ingests the guide and asks the question that the Makefile holds."""
     (question,) = re.findall(r"^Q +\?= (.+)$", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     (example,) = re.findall(r"^\$ make ask\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
+    for name in [name for name in os.environ if name.startswith("ANABRANCH_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(REPOSITORY)
     corpus = str(tmp_path / "corpus")
     for command in (["ingest", "docs", "--corpus", corpus], ["ask", question, "--corpus", corpus]):
-        done = subprocess.run(
-            [sys.executable, "-m", "anabranch.cli", *command],
-            cwd=REPOSITORY,
-            env=kept,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
     assert done.stdout == example, "the guide or the program has changed: put what it prints into README.md"

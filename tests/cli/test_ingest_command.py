@@ -136,7 +136,7 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
     folder, corpus = tmp_path / "d", tmp_path / "c"
     folder.mkdir()
     # Several batches of embedding: the signal has to come while there is work left.
-    files = 600
+    files = 300
     for number in range(files):
         (folder / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Fact {number} is about otters and owls. " * 3)
     interrupted = threading.Event()

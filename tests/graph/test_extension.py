@@ -33,98 +33,103 @@ async def first_words(state, settings):
     return {"draft": draft}
 '''
 ASK = """
-import asyncio, json
-from graph.answer import graph
+import asyncio, json, os, sys
+os.environ["OPENAI_API_KEY"] = "unused"
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from graph.answer import build, graph
 from nodes.settings import Context
 from nodes.state import CHANNELS
-context = Context(corpus="corpus", {options})
-state = asyncio.run(graph.ainvoke({{"question": {question!r}}}, context=context, output_keys=CHANNELS))
+
+def ask(question, **settings):
+    context = Context(corpus="corpus", **settings)
+    state = asyncio.run(graph.ainvoke({"question": question}, context=context, output_keys=CHANNELS))
+    nodes = [step["node"] for step in state["trace"]]
+    print(json.dumps([state["answer"], state["citations"], state["route"], nodes]))
+
+def command_line(*arguments):
+    from anabranch.cli import main
+    sys.argv[1:] = ["ask", *arguments, "--corpus", "corpus"]
+    main()
+"""
+ALL = """
+ask("Who opened the Cedar bridge?", retrievers=("bm25", "dense", "bridges"))
+ask("Who built the Halden weir?", synthesis="first_words", model="openai:none")
 schema = graph.get_context_jsonschema()["properties"]
-print(json.dumps([state["answer"], state["citations"], state["route"], [s["node"] for s in state["trace"]], schema]))
+print(json.dumps([schema["retrievers"]["examples"][0], schema["synthesis"]["enum"]]))
+talk = build().compile(checkpointer=InMemorySaver())
+config = {"configurable": {"thread_id": "t"}}
+context = Context(corpus="corpus", synthesis="first_words", review="sources")
+for question in ("Who built the Halden weir?", "What is the diameter of the water wheel?"):
+    talk.invoke({"question": question}, config, context=context)
+    state = talk.invoke(Command(resume=True), config, context=context)
+print(json.dumps([message.type for message in state["messages"]]))
+command_line("Who opened the Cedar bridge?", "--set", 'retrievers=["bridges"]')
 """
 
 
-def installed(home: Path, group: str, place: str, source: str) -> None:
+def installed(home: Path, entry_points: str, source: str) -> None:
     """Write the package: a module, and the metadata that pip would write for it. Nothing of Anabranch is touched."""
     metadata = home / "package/theirs-1.0.dist-info"
     metadata.mkdir(parents=True)
     (home / "package/theirs.py").write_text(source)
-    (metadata / "entry_points.txt").write_text(f"[anabranch.{group}]\n{place}\n")
+    (metadata / "entry_points.txt").write_text(entry_points)
     assert len([file for file in (home / "package").rglob("*") if file.is_file()]) == 2
 
 
-def run(home: Path, river: str, *arguments: str) -> str:
-    """Run Python in a process of its own, where the package is installed; return what it prints."""
+def run(home: Path, river: str, code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, where the package is installed: what is installed is looked for once."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(home / "package"), str(REPOSITORY)])}
-    if not (home / "corpus").exists():
-        (home / "corpus").symlink_to(river)
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=home, env=environment, capture_output=True, text=True, check=False
+    (home / "corpus").symlink_to(river)
+    command = [sys.executable, "-c", ASK + code]
+    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory, river: str) -> list[str]:
+    """What one process with a retriever and a mode says, line by line: it takes seconds to start."""
+    home = tmp_path_factory.mktemp("theirs")
+    entry_points = (
+        "[anabranch.retrievers]\nbridges = theirs:Bridges\n"
+        "[anabranch.synthesis_modes]\nfirst_words = theirs:first_words\n"
     )
+    installed(home, entry_points, RETRIEVER + MODE)
+    done = run(home, river, ALL)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.splitlines()
 
 
 @pytest.mark.slow
-def test_a_retriever_is_two_files(tmp_path: Path, river: str) -> None:
-    installed(tmp_path, "retrievers", "bridges = theirs:Bridges", RETRIEVER)
-    question = "Who opened the Cedar bridge?"
-    code = ASK.format(question=question, options="retrievers=('bm25', 'dense', 'bridges')")
-    answer, citations, _, nodes, schema = json.loads(run(tmp_path, river, "-c", code))
+def test_a_retriever_is_two_files(said: list[str]) -> None:
+    answer, citations, _, nodes = json.loads(said[0])
     assert "Adelaide Finch" in answer
     assert [citation["source"] for citation in citations] == ["bridges"]
     assert nodes.count("retrieve") == 3
-    assert "bridges" in schema["retrievers"]["examples"][0]
-    command = ["-m", "anabranch.cli", "ask", question, "--corpus", "corpus", "--set", 'retrievers=["bridges"]']
-    assert "Adelaide Finch" in run(tmp_path, river, *command)
+    assert "bridges" in json.loads(said[2])[0]
+    assert "Adelaide Finch" in "".join(said[4:])
 
 
 @pytest.mark.slow
-def test_a_synthesis_mode_is_two_files(tmp_path: Path, river: str) -> None:
-    installed(tmp_path, "synthesis_modes", "first_words = theirs:first_words", MODE)
-    question = "Who built the Halden weir?"
-    code = ASK.format(question=question, options="synthesis='first_words', model='openai:none'")
-    environment = "import os; os.environ['OPENAI_API_KEY'] = 'unused'\n"
-    answer, citations, route, nodes, schema = json.loads(run(tmp_path, river, "-c", environment + code))
+def test_a_synthesis_mode_is_two_files(said: list[str]) -> None:
+    answer, citations, route, nodes = json.loads(said[1])
     assert route["name"] == "installed"
     assert "installed" in nodes
     assert "create" not in nodes
     assert len(answer.split()) <= 13
     assert citations[0]["verified"]
-    assert "first_words" in schema["synthesis"]["enum"]
-
-
-TALK = """
-import asyncio, json, os
-os.environ["OPENAI_API_KEY"] = "unused"
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
-from graph.answer import build
-from nodes.settings import Context
-graph = build().compile(checkpointer=InMemorySaver())
-config = {"configurable": {"thread_id": "t"}}
-context = Context(corpus="corpus", synthesis="first_words", review="sources")
-for question in ("Who built the Halden weir?", "What is the diameter of the water wheel?"):
-    graph.invoke({"question": question}, config, context=context)
-    state = graph.invoke(Command(resume=True), config, context=context)
-print(json.dumps([message.type for message in state["messages"]]))
-"""
+    assert "first_words" in json.loads(said[2])[1]
 
 
 @pytest.mark.slow
-def test_a_mode_answers_every_turn_of_a_conversation_also_after_a_pause_and_without_a_model(
-    tmp_path: Path, river: str
-) -> None:
-    installed(tmp_path, "synthesis_modes", "first_words = theirs:first_words", MODE)
-    assert json.loads(run(tmp_path, river, "-c", TALK)) == ["human", "ai", "human", "ai"]
+def test_a_mode_answers_every_turn_of_a_conversation_also_after_a_pause_and_without_a_model(said: list[str]) -> None:
+    assert json.loads(said[3]) == ["human", "ai", "human", "ai"]
 
 
 @pytest.mark.slow
 def test_a_mode_that_cannot_be_imported_harms_nobody_who_does_not_ask_for_it(tmp_path: Path, river: str) -> None:
-    installed(tmp_path, "synthesis_modes", "pack = theirs:pack", "raise RuntimeError('no licence')")
-    question = "Who built the Halden weir?"
-    answer, *_ = json.loads(run(tmp_path, river, "-c", ASK.format(question=question, options="")))
-    assert "Ida Marrow" in answer
-    asked = ["-m", "anabranch.cli", "ask", question, "--corpus", "corpus", "--set", "synthesis=pack"]
-    with pytest.raises(AssertionError, match="no licence"):
-        run(tmp_path, river, *asked)
+    installed(tmp_path, "[anabranch.synthesis_modes]\npack = theirs:pack\n", "raise RuntimeError('no licence')")
+    weir = "'Who built the Halden weir?'"
+    done = run(tmp_path, river, f"ask({weir})\ncommand_line({weir}, '--set', 'synthesis=pack')")
+    assert "Ida Marrow" in json.loads(done.stdout)[0]
+    assert done.returncode != 0
+    assert "no licence" in done.stderr

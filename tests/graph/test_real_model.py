@@ -17,7 +17,7 @@ from tests.graph.inside import graph
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 QUESTION = "Who built the Halden weir?"
-SHORT = {"answer_tokens": 40, "window_tokens": 64, "top_k": 2, "merge_threshold": 1.0, "model_timeout": 900.0}
+SHORT = {"answer_tokens": 24, "window_tokens": 64, "top_k": 2, "merge_threshold": 1.0, "model_timeout": 900.0}
 
 
 async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]:
@@ -26,10 +26,11 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
         state = await graph.ainvoke({"question": QUESTION}, context=context)
     finally:
         await close_chats()  # a connection that this server keeps open would outlive its loop
-    # In forty tokens it does not always come to an end, which is said.
+    # In so few tokens it does not always come to an end, which is said.
     cut = ("ends in the middle", "cut off at its length limit")
     others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]
-    assert {item["step"] for item in others} <= {"pack"}
+    # A model this small may write no line of relevances that can be read; then the fused order stays.
+    assert {item["step"] for item in others} <= {"pack", "rerank"}
     assert state["answer"]
     assert all(citation["verified"] and citation["quote"] for citation in state["citations"])
     assert state["abstained"] or state["citations"]
@@ -43,32 +44,20 @@ def _nodes(state: dict[str, Any]) -> dict[str, int]:
     return calls
 
 
-async def test_rewrite_and_create(river: str, llama_server: str) -> None:
-    state = await _ask(river, llama_server, n_queries=3, synthesis="stuff")
+async def test_rewrite_rerank_in_batches_and_create(river: str, llama_server: str) -> None:
+    reranked = {"rerank": "llm", "rerank_depth": 4, "rerank_batch": 2, "rerank_form": "batches"}
+    state = await _ask(river, llama_server, n_queries=3, synthesis="stuff", **reranked)
     assert _nodes(state)["rewrite"] == 1
+    assert _nodes(state)["rerank"] == 2
     assert _nodes(state)["create"] == 1
     assert state["usage"]["prompt_tokens"] > 100
     assert state["usage"]["output_tokens"] > 0
 
 
-@pytest.mark.parametrize(("form", "calls"), [("batches", 2), ("listwise", 1)])
-async def test_rerank(river: str, llama_server: str, form: Any, calls: int) -> None:
-    context = Context(
-        corpus=river, model="openai:smollm2", base_url=llama_server, strategy="none", rerank="llm", rerank_depth=4,
-        rerank_batch=2, rerank_form=form, synthesis="stuff", **SHORT,
-    )  # fmt: skip
-    try:
-        state = await graph.ainvoke({"question": QUESTION}, context=context)
-    finally:
-        await close_chats()  # a connection that this server keeps open would outlive its loop
-    assert _nodes(state)["rerank"] == calls
-    # A model this small may write no line that can be read; then the fused order stays and the answer says so.
-    assert {item["step"] for item in state["degraded"]} <= {"rerank", "pack", "create"}  # and its answer is cut off
-    assert state["answer"]
-
-
-async def test_refine(river: str, llama_server: str) -> None:
-    state = await _ask(river, llama_server, strategy="none", synthesis="refine")
+async def test_rerank_listwise_and_refine(river: str, llama_server: str) -> None:
+    reranked = {"rerank": "llm", "rerank_depth": 2, "rerank_form": "listwise"}
+    state = await _ask(river, llama_server, strategy="none", synthesis="refine", **reranked)
+    assert _nodes(state)["rerank"] == 1
     assert _nodes(state)["refine"] >= 1
 
 

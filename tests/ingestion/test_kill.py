@@ -66,7 +66,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     dice = random.Random(7)
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     committed: dict[str, str] = {}
-    for run in range(8):
+    for run in range(4):  # tests/faults kills as often as one likes
         for day in range(40):
             if run == 0 or dice.random() < 0.2:
                 write_day(folder, day, run)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -59,12 +60,15 @@ assert ingest(["documents"], "corpus"{options}).count("added") == 2
 """
 
 SEARCH = """
-import asyncio, json
+import asyncio, json, sys
+from anabranch.cli import main
 from graph.retrieval import graph as search
 from nodes.settings import Context
 state = asyncio.run(search.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
 step = next(step for step in state["trace"] if step["node"] == {node!r})
 print(json.dumps([state["candidates"], step, Context.model_json_schema()["properties"]["rerank"]]))
+sys.argv[1:] = ["doctor", "--corpus", "corpus", "--json", *{arguments!r}]
+main()
 """
 
 
@@ -85,41 +89,35 @@ def installed(home: Path, kind: str, place: str, source: str) -> None:
     assert len([file for file in package.rglob("*") if file.is_file()]) == 2
 
 
-def python(home: Path, code: str, *arguments: str) -> str:
-    """Run code in a process of its own, where the package is installed; return what it prints."""
+def python(home: Path, code: str) -> tuple[list[Any], dict[str, dict[str, str]]]:
+    """Run code in a process of its own, where the package is installed; return what it and the doctor print."""
     path = os.pathsep.join([str(home / "package"), str(REPOSITORY)])
-    command = [sys.executable, "-c", code, *arguments]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
     done = subprocess.run(
-        command, capture_output=True, text=True, cwd=home, env=environ | {"PYTHONPATH": path}, check=False
-    )
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=home, env=environ | {"PYTHONPATH": path},
+        check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
-    return done.stdout
-
-
-def doctor(home: Path, *arguments: str) -> dict[str, dict[str, str]]:
-    said = python(home, "from anabranch.cli import main; main()", "doctor", "--corpus", "corpus", "--json", *arguments)
-    return {check["name"]: check for check in json.loads(said)["checks"]}
+    found, doctor = done.stdout.split("\n", 1)
+    return json.loads(found), {check["name"]: check for check in json.loads(doctor)["checks"]}
 
 
 def test_a_reranker_of_another_package_is_two_files(home: Path) -> None:
     installed(home, "reranker", "shortest = theirs:Shortest", RERANKER)
-    search = INGEST.format(options="") + SEARCH.format(options=", rerank='shortest'", node="rerank")
-    candidates, step, form = json.loads(python(home, search))
+    search = SEARCH.format(options=", rerank='shortest'", node="rerank", arguments=["--set", "rerank=shortest"])
+    (candidates, step, form), doctor = python(home, INGEST.format(options="") + search)
     assert step["counts"]["by"] == "shortest"
     assert [candidate["fused"] for candidate in candidates] == [2, 1]
     assert "shortest" in form["enum"]
-    assert doctor(home, "--set", "rerank=shortest")["rerank"] == {
-        "name": "rerank", "status": "ok", "said": "shortest", "hint": ""
-    }  # fmt: skip
+    assert doctor["rerank"] == {"name": "rerank", "status": "ok", "said": "shortest", "hint": ""}
 
 
 def test_an_embedder_of_another_package_is_two_files(home: Path) -> None:
     installed(home, "embedder", "letters = theirs:Letters", EMBEDDER)
     ingest = INGEST.format(options=", embedder='letters:latin'")
-    candidates, *_ = json.loads(python(home, ingest + SEARCH.format(options="", node="retrieve")))
+    (candidates, *_), doctor = python(home, ingest + SEARCH.format(options="", node="retrieve", arguments=[]))
     assert len(candidates) == 2
-    assert "embedder letters:latin (26)" in doctor(home)["corpus"]["said"]
+    assert "embedder letters:latin (26)" in doctor["corpus"]["said"]
 
 
 def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:

@@ -14,14 +14,14 @@ from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.reader_process import ReaderProcess
 from anabranch.ingestion.isolation.worker_protocol import Setup
-from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers.document import PLAIN, Failure, ReadOptions
 
 SCRIPT = """
 import ctypes, os, sys, time
 from pathlib import Path
+from types import ModuleType
 from anabranch.readers.document import Block, Document
-from anabranch.readers import Failure, pdf
+from anabranch.readers import Failure
 from anabranch.ingestion.isolation import worker
 from anabranch.readers.heartbeat import beat
 from anabranch.errors import ReadingError
@@ -85,6 +85,8 @@ def play(path, source, options):
         yield document(f"{source}#options", repr(options.passwords))
         yield document(f"{source}#process", str(os.getpid()))
 
+# The real module loads MuPDF: two thirds of what it takes to start such a process.
+pdf = sys.modules["anabranch.readers.pdf"] = ModuleType("pdf")
 pdf.read_pdf = play
 worker.main()
 """
@@ -116,7 +118,7 @@ def pool_of(
     seconds: float = 60.0,
     megabytes: int = 1024,
     options: ReadOptions = PLAIN,
-    tokenizer: str = str(MINILM_TOKENIZER),
+    tokenizer: str = "",
 ) -> ReaderPool:
     setup = Setup(Limits(seconds, megabytes << 20), options, tokenizer, (64, 32, 16))
     return ReaderPool(setup, processes=processes, command=COMMAND)

@@ -215,7 +215,7 @@ def test_a_process_yields_what_would_be_read_and_cut_here(tmp_path: Path, tokeni
 
 def test_what_waits_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HELD_BYTES", 100_000)
-    pool = pool_of(2, tokenizer="")
+    pool = pool_of(2)
     most = 0
     with pool:
         for _, parts in pool.read(scripts(tmp_path, "many 300 5000", "many 300 5000", "many 300 5000")):
