@@ -38,9 +38,9 @@ def main(
         top_k=KEPT,
         merge_threshold=1.0,
     )
-    for arm in context.retrievers:
-        alone = context.model_copy(update={"retrievers": (arm,), "strategy": "none"})
-        show(f"{arm} alone, the question alone", [passage_line(*hit) for hit in found(question, alone)])
+    for retriever in context.retrievers:
+        alone = context.model_copy(update={"retrievers": (retriever,), "strategy": "none"})
+        show(f"{retriever} alone, the question alone", [passage_line(*hit) for hit in found(question, alone)])
     state = answered(question, context)
     queries = [f"{query['kind']} ({query['weight']:.2f}): {query['text']}" for query in state["queries"]]
     show(f"{len(queries)} queries, {len(queries) * len(context.retrievers)} ranked lists", queries)

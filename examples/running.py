@@ -61,7 +61,7 @@ def show(title: str, lines: Iterable[str]) -> None:
 
 def passage_line(candidate: Candidate, chunk: Chunk) -> str:
     """Return one passage on a line: its score, its rank in each retriever, its page, its first words."""
-    ranks = ", ".join(f"{arm} {rank}" for arm, rank in sorted(candidate["ranks"].items()))
+    ranks = ", ".join(f"{retriever} {rank}" for retriever, rank in sorted(candidate["ranks"].items()))
     page = f" p. {chunk.page}" if chunk.page is not None else ""
     return f"{candidate['score']:.3f} ({ranks}){page}: {' '.join(chunk.text.split())[:SHOWN]}"
 

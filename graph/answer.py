@@ -51,7 +51,7 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> AnswerBuilde
     builder: AnswerBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
-    builder.add_node("begin", both_ways(begin, guests=checked(retrievers)), input_schema=InputState)
+    builder.add_node("begin", both_ways(begin, external=checked(retrievers)), input_schema=InputState)
     builder.add_node("retrieval", build_retrieval(retrievers).compile(), input_schema=RetrievalInput)
     builder.add_node("review_sources", review_sources)
     builder.add_node("pack", both_ways(pack))

@@ -47,13 +47,13 @@ def build(retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool
     Raises:
         SettingsError: One of the retrievers has a name that is built in, or none, or is no retriever.
     """
-    guests = checked(retrievers)
+    external = checked(retrievers)
     builder: RetrievalBuilder = StateGraph(
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
     builder.add_node("condense", both_ways(condense))
     builder.add_node("rewrite", both_ways(rewrite))
-    builder.add_node("retrieve", both_ways(retrieve, guests=guests), input_schema=RetrieveTask)
+    builder.add_node("retrieve", both_ways(retrieve, external=external), input_schema=RetrieveTask)
     builder.add_node("fuse", both_ways(fuse))
     builder.add_node("rerank", both_ways(rerank))
 
@@ -81,7 +81,7 @@ def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> Searc
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )
-    builder.add_node("begin", both_ways(begin, guests=checked(retrievers)), input_schema=InputState)
+    builder.add_node("begin", both_ways(begin, external=checked(retrievers)), input_schema=InputState)
     builder.add_node("retrieval", build(retrievers, graded=False).compile(), input_schema=RetrievalInput)
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "retrieval")

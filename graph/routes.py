@@ -36,18 +36,18 @@ def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
 def fan_out(state: RetrievalState) -> list[Send]:
     """Send every query to each retriever that it is for: one branch per retriever."""
     context = settle(state.get("settings"), get_runtime(Context))
-    return [Send("retrieve", _task(context, state, arm)) for arm in context.retrievers]
+    return [Send("retrieve", _task(context, state, retriever)) for retriever in context.retrievers]
 
 
-def _task(context: Context, state: RetrievalState, arm: str) -> RetrieveTask:
+def _task(context: Context, state: RetrievalState, retriever: str) -> RetrieveTask:
     task = RetrieveTask(
-        arm=arm,
-        query_texts=searched(state["queries"], arm, context.retrievers),
+        retriever=retriever,
+        query_texts=searched(state["queries"], retriever, context.retrievers),
         settings=state["settings"],
         access_digest=state["access_digest"],
         active_filters=state.get("active_filters"),
     )
-    if arm == READER:
+    if retriever == READER:
         task["budget"] = as_left(left_of(context, state.get("trace") or []))
     return task
 
@@ -158,7 +158,7 @@ def _refuse_beyond_budget(context: Context, state: State, *, calls: int) -> None
     Raises:
         ThreadStateError: There are more.
     """
-    if lacking := left_of(context, state.get("trace") or []).lacks(Spending(calls, min(calls, 1), 0)):
+    if lacking := left_of(context, state.get("trace") or []).lacks(Spending(calls, 0)):
         msg = f"The state of this thread cannot be used: going on would take {lacking}."
         raise ThreadStateError(msg, hint="Ask the question again.")
 
@@ -169,6 +169,6 @@ def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
         return "finish"
     context = settle(state.get("settings"), get_runtime(Context))
     refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
-    able = context.model is not None and not left_of(context, state.get("trace") or []).lacks(Spending(1, 1, 0))
+    able = context.model is not None and not left_of(context, state.get("trace") or []).lacks(Spending(1, 0))
     again = refused and able and bool(state["draft"]["answer"]) and not state["asked_again"]
     return "create" if again and state["evidence"]["verdict"] == "enough" else "abstain"

@@ -25,13 +25,13 @@ MAX_QUESTION_CHARS = 10_000
 
 
 @traced("begin", first=True)
-async def begin(state: InputState, context: Context, *, guests: Mapping[str, BaseRetriever] | None = None) -> Update:
+async def begin(state: InputState, context: Context, *, external: Mapping[str, BaseRetriever] | None = None) -> Update:
     """Take the question from `question` or the last human message; fail at once on what cannot work."""
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     narrowed = state.get("filters") or None
     parse_filters(narrowed)
-    refuse_unknown(context.retrievers, guests)
+    refuse_unknown(context.retrievers, external)
     await model_of(context)
     if context.rerank != "none":
         await reranker_of(context)

@@ -89,7 +89,7 @@ async def _checked_further(
 
 
 def _can_ask(context: Context, state: State) -> bool:
-    return not left_of(context, state["trace"]).lacks(Spending(1, 1, 0))
+    return not left_of(context, state["trace"]).lacks(Spending(1, 0))
 
 
 def _figures(context: Context, checked: Verified, judgements: list[tuple[str, str, Judgement]]) -> Verification:

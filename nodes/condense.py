@@ -21,7 +21,7 @@ TOGETHER = "together"
 """Kind of a query that is the question with the one before it; the question alone comes next."""
 
 ALONE = "dense_alone"
-"""The signal of such a question: the best cosine of the question alone."""
+"""The evidence score of such a question: the best cosine of the question alone."""
 
 HISTORY_TOKENS = 1000
 """Of the conversation that a follow-up is understood from, newest turns first."""

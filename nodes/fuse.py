@@ -14,7 +14,7 @@ from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
 from nodes.state import RetrievalState
 from nodes.support.dependencies import corpus_of, scope_of
-from nodes.support.fusion_weights import ARMS, informed
+from nodes.support.fusion_weights import CORPUS_RETRIEVERS, informed
 from nodes.support.state_records import Candidate, Degraded, Query, Retrieved
 from nodes.support.tracing import Update, traced
 
@@ -30,7 +30,7 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     """
     good, degraded = _sorted_out(state["ranked_lists"])
     records, found = good, list[QuestionEvidence]()
-    if context.fusion == "complete" and any(record["arm"] in ARMS for record in good):
+    if context.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
         try:
             records, found = await _informed(context, state, good)
         except OperationError as error:
@@ -45,9 +45,9 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     kept = {candidate["id"] for candidate in candidates}
     return {
         "candidates": candidates,
-        "signals": _signals(good, state["queries"]),
+        "evidence_scores": _evidence_scores(good, state["queries"]),
         "ranked_lists": Overwrite([]),
-        # The text of guests that fell out is let go, or a thread would keep every passage they ever brought.
+        # External passages that fell out are let go, or a thread would keep every one that was ever brought.
         "external_passages": Overwrite(
             {key: value for key, value in (state.get("external_passages") or {}).items() if key in kept}
         ),
@@ -64,7 +64,7 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
 def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degraded]]:
     good = [record for record in retrieved if record["error"] is None]
     degraded = [
-        Degraded(step=f"retrieve:{record['arm']}", reason=record["error"])
+        Degraded(step=f"retrieve:{record['retriever']}", reason=record["error"])
         for record in retrieved
         if record["error"] is not None
     ]
@@ -80,11 +80,11 @@ def _fused(
 ) -> RankedList:
     chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
     alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
-    arms = [record["arm"] for record in records]
+    retrievers = [record["retriever"] for record in records]
     return fuse_lists(
         [[record["lists"][index] for record in records] for index in range(len(queries))],
         query_weights=[query["weight"] for query in queries],
-        own_weights=[_arm_weights(arms, alpha) for alpha in alphas],
+        weights=[_retriever_weights(retrievers, alpha) for alpha in alphas],
         method=context.fusion,
     )
 
@@ -107,13 +107,13 @@ def _reasons(found: QuestionEvidence) -> dict[str, Any]:
     }
 
 
-def _arm_weights(arms: list[str], alpha: float) -> list[float]:
-    """Weigh the two arms of the corpus by alpha; a guest counts like an arm at alpha one half.
+def _retriever_weights(retrievers: list[str], alpha: float) -> list[float]:
+    """Weigh the two retrievers of the corpus by alpha; an external one counts as at alpha one half.
 
-    Alpha weighs one arm against the other: where only the arm it would silence is left, that arm is all there is.
+    Alpha weighs one retriever against the other: where only the one it would silence is left, that is all there is.
     """
-    weights = [{"dense": 2 * alpha, "bm25": 2 * (1 - alpha)}.get(arm, 1.0) for arm in arms]
-    return weights if any(weights) else [1.0] * len(arms)
+    weights = [{"dense": 2 * alpha, "bm25": 2 * (1 - alpha)}.get(retriever, 1.0) for retriever in retrievers]
+    return weights if any(weights) else [1.0] * len(retrievers)
 
 
 def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:
@@ -122,25 +122,25 @@ def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:
         for ranked in record["lists"]:
             for rank, chunk_id in enumerate(ranked["ids"], start=1):
                 ranks = best.setdefault(chunk_id, {})
-                ranks[record["arm"]] = min(rank, ranks.get(record["arm"], rank))
+                ranks[record["retriever"]] = min(rank, ranks.get(record["retriever"], rank))
     return best
 
 
-def _signals(records: list[Retrieved], queries: list[Query]) -> dict[str, float]:
-    """Keep what `grade` needs of the lists: each arm's best score for the question, and how far the arms agree.
+def _evidence_scores(records: list[Retrieved], queries: list[Query]) -> dict[str, float]:
+    """Keep what `grade` needs of the lists: each retriever's best score for the question, and how far they agree.
 
     Of a question that is searched for together with the one before it, also the nearest passage to itself alone.
     """
-    first = {record["arm"]: record["lists"][0] for record in records if record["lists"]}
-    signals = {arm: round(_top(ranked), 4) for arm, ranked in first.items()}
+    first = {record["retriever"]: record["lists"][0] for record in records if record["lists"]}
+    scores = {retriever: round(_top(ranked), 4) for retriever, ranked in first.items()}
     if queries[0]["kind"] == TOGETHER and "dense" in first:
-        alone = next(record["lists"][1] for record in records if record["arm"] == "dense")
-        signals[ALONE] = round(_top(alone), 4)
+        alone = next(record["lists"][1] for record in records if record["retriever"] == "dense")
+        scores[ALONE] = round(_top(alone), 4)
     if len(first) > 1:
         tops = [set(ranked["ids"][:10]) for ranked in first.values()]
         shared, every = set.intersection(*tops), set.union(*tops)
-        signals["agreement"] = round(len(shared) / len(every), 3) if every else 0.0
-    return signals
+        scores["agreement"] = round(len(shared) / len(every), 3) if every else 0.0
+    return scores
 
 
 def _top(ranked: RankedList) -> float:

@@ -36,7 +36,7 @@ async def gather(state: State, context: Context) -> Update:
     plain = chat is None or not asks_for_markers(context.answer_form, chat)
     groups = await _groups(context, chat, state, parts) if chat is not None and not plain and len(parts) > 1 else []
     joined = sum(len(members) > 1 for members in groups)
-    lacking = left_of(context, state["trace"]).lacks(Spending(joined, min(joined, 1), 0))
+    lacking = left_of(context, state["trace"]).lacks(Spending(joined, 0))
     ends = bool(lacking) or not joined
     draft, degraded = await _end(context, state, parts, lacking, plain=plain) if ends else (None, [])
     return {

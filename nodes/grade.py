@@ -33,8 +33,8 @@ async def grade(state: RetrievalState, context: Context) -> Update:
         return _as_before(state)
     degraded: list[Degraded] = []
     judgement = await _by_scores(context, state)
-    # What the signals say is kept whoever decides: it is shown, and measured.
-    signals = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
+    # The scores are kept whoever decides: they are shown, and measured.
+    scores = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
     if context.grade == "none" and state["passages"]:
         judgement = Judgement("enough", ("grade: none was asked for",), ())
     if (
@@ -55,9 +55,9 @@ async def grade(state: RetrievalState, context: Context) -> Update:
     )
     return {
         "evidence": evidence,
-        "signals": {**state["signals"], **signals},
+        "evidence_scores": {**state["evidence_scores"], **scores},
         "degraded": degraded,
-        "counts": {"verdict": evidence["verdict"], "round": state["round"], "confidence": signals["confidence"]},
+        "counts": {"verdict": evidence["verdict"], "round": state["round"], "confidence": scores["confidence"]},
     }
 
 
@@ -76,13 +76,13 @@ async def _by_scores(context: Context, state: RetrievalState) -> Judgement:
     idf = await idf_of(corpus, [state["standalone_question"]], scope_of(context, state.get("active_filters")))
     passages = await _words(context, state, corpus)
 
-    async def judged(question: str, signal: str) -> Judgement:
+    async def judged(question: str, score: str) -> Judgement:
         words = WORD.findall(question)
         analysed = await corpus.analyse(words)
         surface = {term: word for word, terms in zip(words, analysed, strict=True) for term in terms}
         judgement = judge(
             passages=passages,
-            cosine=state["signals"].get(signal) if corpus.embedder.name in CALIBRATED else None,
+            cosine=state["evidence_scores"].get(score) if corpus.embedder.name in CALIBRATED else None,
             terms=list(surface),
             idf=idf,
         )
@@ -99,12 +99,14 @@ def _is_together(state: RetrievalState) -> bool:
 
 async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) -> list[frozenset[str]]:
     """Return which terms of the question each leaf has that was found."""
-    ids, guests = _leaf_ids(state), state.get("external_passages") or {}
-    own = [chunk_id for chunk_id in ids if chunk_id not in guests]
+    ids, external = _leaf_ids(state), state.get("external_passages") or {}
+    own = [chunk_id for chunk_id in ids if chunk_id not in external]
     words = WORD.findall(state["standalone_question"])
     found = await occurring_in(corpus, words, own, scope_of(context, state.get("active_filters")))
-    brought = [guests[chunk_id] for chunk_id in ids if chunk_id in guests]
-    analysed = await corpus.analyse([f"{guest['title']} {guest['heading']} {guest['text']}" for guest in brought])
+    brought = [external[chunk_id] for chunk_id in ids if chunk_id in external]
+    analysed = await corpus.analyse(
+        [f"{passage['title']} {passage['heading']} {passage['text']}" for passage in brought]
+    )
     return [*found.values(), *map(frozenset, analysed)]
 
 

@@ -32,7 +32,7 @@ async def refine(state: State, context: Context) -> Update:
     chat = await model_of(context)
     if chat is None:  # the model was taken away between a pause and its resumption
         return {"draft": {**draft, "window": len(state["windows"])}}
-    if lacking := left_of(context, state["trace"]).lacks(Spending(1, 1, 0)):
+    if lacking := left_of(context, state["trace"]).lacks(Spending(1, 0)):
         return {
             "draft": {**draft, "window": len(state["windows"])},
             "degraded": [

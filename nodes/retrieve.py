@@ -10,56 +10,57 @@ from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError, UserError
 from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
-from anabranch.parsing.relevance import Judgements, read_judgements
+from anabranch.parsing.relevance import Judgements
 from anabranch.retrieval import RETRIEVERS
-from anabranch.retrieval.langchain_retriever import guest_lists, installed_retriever
-from anabranch.retrieval.llm_retriever import Reach, read_all
+from anabranch.retrieval.fusion.score_normalization import sound
+from anabranch.retrieval.langchain_retriever import external_lists, installed_retriever
+from anabranch.retrieval.llm_retriever import BATCH, MOST_CALLS, Reach, read_all
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, RankedList
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
 from nodes.state import RetrieveTask
 from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
+from nodes.support.fusion_weights import CORPUS_RETRIEVERS
 from nodes.support.state_records import Degraded, Retrieved
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import as_spending, spent_on
 
-ARMS = ("bm25", "dense")
 READER = "llm"
 
 
 @traced("retrieve")
 async def retrieve(
-    state: RetrieveTask, context: Context, *, guests: Mapping[str, BaseRetriever] | None = None
+    state: RetrieveTask, context: Context, *, external: Mapping[str, BaseRetriever] | None = None
 ) -> Update:
     """Search with one retriever; a branch that fails returns an error record, so that the others go on.
 
     What the user configured wrongly is raised: an unknown retriever, a malformed filter, a missing key.
     """
-    arm, texts = state["arm"], state["query_texts"]
+    retriever, texts = state["retriever"], state["query_texts"]
     brought: dict[str, dict[str, object]] = {}
     failed: list[Exception] = []
     try:
-        if arm in ARMS:
+        if retriever in CORPUS_RETRIEVERS:
             corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
-            lists = await corpus.search(cast("Arm", arm), texts, context.depth, scope)
-        elif arm == READER:
+            lists = [sound(each) for each in await corpus.search(cast("Arm", retriever), texts, context.depth, scope)]
+        elif retriever == READER:
             lists = await _read(context, state)
         else:
             count = (await corpus_of(context)).embedder.count
             # In a thread: the package of an installed one is imported here.
-            named = await asyncio.to_thread(_named, arm, guests)
-            lists, brought, failed = await guest_lists(named, arm, texts, context.depth, count)
-        record = Retrieved(arm=arm, lists=lists, error=None)
+            named = await asyncio.to_thread(_named, retriever, external)
+            lists, brought, failed = await external_lists(named, retriever, texts, context.depth, count)
+        record = Retrieved(retriever=retriever, lists=lists, error=None)
     except UserError:
         raise
     except Exception as error:  # noqa: BLE001  # one branch must not end the fan-out, whatever its retriever raises
-        record = Retrieved(arm=arm, lists=[], error=_said(error))
+        record = Retrieved(retriever=retriever, lists=[], error=_said(error))
     return {
         "ranked_lists": [record],
         "external_passages": brought,
-        "degraded": [Degraded(step=f"retrieve:{arm}", reason=_said(error)) for error in failed],
-        "counts": {"arm": arm, "lists": [_length(x) for x in record["lists"]]},
+        "degraded": [Degraded(step=f"retrieve:{retriever}", reason=_said(error)) for error in failed],
+        "counts": {"retriever": retriever, "lists": [_length(x) for x in record["lists"]]},
     }
 
 
@@ -83,44 +84,49 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
         tokens = sum(at_most(text, count) for text, count in zip(sent, read, strict=True))
         replies = sum(reply_tokens(len(batch)) for batch in batches)
         left = spent_on(context, left, calls=len(batches), tokens=tokens + replies)
-        return await judge_all(chat, context.retrieve_prompt, question, batches, read_judgements, gate)
+        return await judge_all(chat, context.retrieve_prompt, question, batches, gate)
 
-    reach = Reach(batch=context.retrieve_batch, calls=context.retrieve_calls, depth=context.depth)
+    reach = Reach(batch=BATCH, calls=MOST_CALLS, depth=context.depth)
     ranked = await read_all(corpus, scope_of(context, state["active_filters"]), ask, reach)
     return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["query_texts"]]
 
 
-def checked(guests: Mapping[str, BaseRetriever] | None) -> Mapping[str, BaseRetriever]:
+def checked(external: Mapping[str, BaseRetriever] | None) -> Mapping[str, BaseRetriever]:
     """Return the retrievers that somebody gives to a graph.
 
     Raises:
         SettingsError: One has a name that is taken, or none, or is no retriever.
     """
-    taken = ", ".join([*ARMS, READER])
-    for name, guest in (guests or {}).items():
-        if not isinstance(name, str) or not name.strip() or name in (*ARMS, READER):
+    taken = ", ".join([*CORPUS_RETRIEVERS, READER])
+    for name, retriever in (external or {}).items():
+        if not isinstance(name, str) or not name.strip() or name in (*CORPUS_RETRIEVERS, READER):
             msg = f"A retriever cannot have the name {name!r}."
             raise SettingsError(msg, hint=f"Choose another name in build(retrievers=...); {taken} are built in.")
-        if not isinstance(guest, BaseRetriever):
-            msg = f"The retriever {name!r} is no retriever of LangChain but {guest!r}."
+        if not isinstance(retriever, BaseRetriever):
+            msg = f"The retriever {name!r} is no retriever of LangChain but {retriever!r}."
             raise SettingsError(msg, hint="Give an object of a subclass of langchain_core's BaseRetriever.")
-    return guests or {}
+    return external or {}
 
 
-def _named(name: str, guests: Mapping[str, BaseRetriever] | None) -> BaseRetriever:
+def _named(name: str, external: Mapping[str, BaseRetriever] | None) -> BaseRetriever:
     """Return a retriever by its name: what was given to the graph comes before what is installed."""
-    refuse_unknown([name], guests)
-    given = (guests or {}).get(name)
+    refuse_unknown([name], external)
+    given = (external or {}).get(name)
     return given if given is not None else installed_retriever(name)
 
 
-def refuse_unknown(names: Sequence[str], guests: Mapping[str, BaseRetriever] | None) -> None:
+def refuse_unknown(names: Sequence[str], external: Mapping[str, BaseRetriever] | None) -> None:
     """Refuse settings that name a retriever which is neither built in, nor given to the graph, nor installed.
 
     Raises:
         SettingsError: There is none of that name.
     """
-    known = [*ARMS, READER, *(guests or {}), *(name for name in RETRIEVERS.names if name not in (guests or {}))]
+    known = [
+        *CORPUS_RETRIEVERS,
+        READER,
+        *(external or {}),
+        *(name for name in RETRIEVERS.names if name not in (external or {})),
+    ]
     for name in names:
         if name not in known:
             msg = f"There is no retriever {name!r}; known here: {', '.join(known)}."

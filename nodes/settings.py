@@ -55,6 +55,8 @@ class Context(BaseModel):
     It knows its fields and nothing else: where values come from besides is the business of `in_force`.
     """
 
+    # A mistyped setting that is ignored costs a wrong answer; and `model_...` are names that pydantic would keep to
+    # itself.
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
     corpus: Annotated[str, BeforeValidator(_path)] = Field(
@@ -94,18 +96,12 @@ class Context(BaseModel):
         description="Tokens of one call that the model has room for, reply included; unset: what is published of it.",
         json_schema_extra=_on("pack"),
     )
+    # A bound by default, for a corpus that grew and a route that nobody chose.
     max_model_calls: int = Field(
         default=100,
         ge=1,
         le=100_000,
         description="Model calls one question may take; the answer is written by a route that keeps to it.",
-        json_schema_extra=_on("pack"),
-    )
-    max_sequential: int | None = Field(
-        default=None,
-        ge=1,
-        le=100_000,
-        description="Model calls one after the other that one question may wait for.",
         json_schema_extra=_on("pack"),
     )
     max_tokens: int | None = Field(
@@ -137,20 +133,6 @@ class Context(BaseModel):
         examples=[["bm25", "dense", *RETRIEVERS.names]],
         json_schema_extra=_on("retrieve"),
     )
-    retrieve_batch: int = Field(
-        default=20,
-        ge=1,
-        le=200,
-        description="Passages, or summaries, in one call of the retriever 'llm'.",
-        json_schema_extra=_on("retrieve"),
-    )
-    retrieve_calls: int = Field(
-        default=20,
-        ge=1,
-        le=10_000,
-        description="Calls the retriever 'llm' may make for one search; a corpus that needs more is refused.",
-        json_schema_extra=_on("retrieve"),
-    )
     depth: int = Field(
         default=50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve")
     )
@@ -179,17 +161,11 @@ class Context(BaseModel):
     rerank_depth: int = Field(
         default=30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
     )
-    rerank_form: Literal["auto", "listwise", "batches"] = Field(
-        default="auto",
-        description="How the LLM reranker judges: the first 20 candidates in one call, or all of them in parallel "
-        "batches; 'auto' is the former for up to 20.",
-        json_schema_extra=_on("rerank"),
-    )
     rerank_batch: int = Field(
-        default=10,
+        default=20,
         ge=1,
         le=50,
-        description="Candidates in one call of the LLM reranker's batches; one or two more are shown as a yardstick.",
+        description="Candidates in one call of the LLM reranker; of several calls, each is shown one or two more.",
         json_schema_extra=_on("rerank"),
     )
     top_k: int = Field(
@@ -199,6 +175,7 @@ class Context(BaseModel):
         description="Leaf passages kept after reranking.",
         json_schema_extra=_on("rerank", "merge"),
     )
+    # Measured in evals/merging.md; lower ones push other evidence out where windows are small.
     merge_threshold: float = Field(
         default=0.75,
         ge=0,
@@ -277,13 +254,7 @@ class Context(BaseModel):
         json_schema_extra=_on("rewrite", kind="prompt"),
     )
     retrieve_prompt: str = _prompt("retrieve", prompts.RETRIEVE)
-    rerank_prompt: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=20_000,
-        description="Instructions to the model in the step 'rerank', in place of those of the chosen form.",
-        json_schema_extra=_on("rerank", kind="prompt"),
-    )
+    rerank_prompt: str = _prompt("rerank", prompts.RERANK)
     grade_prompt: str = _prompt("grade", prompts.GRADE)
     create_prompt: str = _prompt("create", prompts.CREATE)
     refine_prompt: str = _prompt("refine", prompts.REFINE)
@@ -308,6 +279,7 @@ class Context(BaseModel):
 
         What the environment says stays out: it is the operator's, and a result is the caller's to read.
         """
+        # JSON primitives, because it lives in checkpoints.
         return self.model_dump(mode="json", include=self._given() - PRIVATE)
 
     def _given(self) -> set[str]:

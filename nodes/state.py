@@ -88,7 +88,7 @@ class SearchState(TypedDict):
     candidates: Annotated[list[Candidate], Fresh([])]
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(Evidence(verdict="", reasons=[], missing="", digest="", unchanged=False))]
-    signals: Annotated[dict[str, float], Fresh({})]
+    evidence_scores: Annotated[dict[str, float], Fresh({})]
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
     degraded: Annotated[list[Degraded], Fresh([]), added]
     trace: Annotated[list[Step], added]
@@ -115,7 +115,7 @@ class RetrievalOutput(TypedDict):
     candidates: list[Candidate]
     passages: list[Passage]
     evidence: Evidence
-    signals: dict[str, float]
+    evidence_scores: dict[str, float]
     texts: dict[str, Chunk]
     degraded: list[Degraded]
     trace: list[Step]
@@ -173,7 +173,7 @@ class SearchOutput(TypedDict):
     queries: list[Query]
     external_passages: dict[str, dict[str, Any]]
     candidates: list[Candidate]
-    signals: dict[str, float]
+    evidence_scores: dict[str, float]
     degraded: list[Degraded]
     trace: list[Step]
 
@@ -193,7 +193,7 @@ def fresh_turn() -> dict[str, Any]:
 class RetrieveTask(TypedDict):
     """What one retrieval branch is sent; `budget` where its retriever asks the chat model."""
 
-    arm: str
+    retriever: str
     query_texts: list[Text]
     settings: dict[str, Any]
     access_digest: str

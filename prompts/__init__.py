@@ -12,11 +12,11 @@ from prompts.judge import JUDGE
 from prompts.quote import QUOTE
 from prompts.reduce import REDUCE
 from prompts.refine import REFINE
-from prompts.rerank import RERANK, RERANK_LISTWISE
+from prompts.rerank import RERANK
 from prompts.retrieve import RETRIEVE
 from prompts.rewrite import REWRITE
 
 __all__ = [
-    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "JUDGE", "QUOTE", "REDUCE", "REFINE", "RERANK", "RERANK_LISTWISE",
+    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "JUDGE", "QUOTE", "REDUCE", "REFINE", "RERANK",
     "RETRIEVE", "REWRITE", "UNTOLD",
 ]  # fmt: skip

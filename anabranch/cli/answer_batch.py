@@ -39,7 +39,9 @@ async def answer_questions(
     if context.review != "none":
         msg = f"review: {context.review} pauses for a person; a file of questions has none."
         raise SettingsError(msg, hint="Leave `review` out.")
+    # A mistake in the last line must not come to light after hours of answering.
     asked = read_questions(questions)
+    # A missing corpus or key is one error now, and not one on each line of the output.
     await corpus_of(context)
     await model_of(context)
     done = finished_answers(out, asked)
@@ -50,6 +52,7 @@ async def answer_questions(
     with bar("questions", len(rest)) as advance, out.open("a", encoding="utf-8", errors="backslashreplace") as file:
         async for row in _in_order(rest, context, filters, jobs):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            # Whatever a kill leaves in the file is answered; the next run goes on behind it.
             file.flush()
             failed += "error" in row
             advance(f"questions ({failed} failed)" if failed else "questions")
@@ -68,6 +71,7 @@ async def _in_order(
         while waiting or running:
             while waiting and len(running) < jobs:
                 running.append(asyncio.create_task(_row(waiting.popleft(), context, filters)))
+            # In the order asked: whoever reads the output while it grows can tell what is missing.
             yield await running[0]
             running.popleft()
     finally:
@@ -105,6 +109,7 @@ def finished_answers(out: Path, asked: Sequence[QuestionLine]) -> set[str]:
     check_folder(out, "--out")
     if not out.is_file():
         return set()
+    # Only "\n" ends a line: str.splitlines cuts at separators that an answer may hold.
     *whole, torn = out.read_text(encoding="utf-8", errors="replace").split("\n")
     rows = [_read_row(out, number, line) for number, line in enumerate(whole, start=1) if line.strip()]
     if torn and (last := _answer_in(torn)) is not None:

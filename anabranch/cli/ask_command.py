@@ -63,6 +63,7 @@ def ask(
 
     anabranch ask "What changed?" --thread t1 --set review=sources
     """
+    # Inside, as all that is heavy: `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import context_of, filters_of
 
     if questions is not None or out is not None:
@@ -92,6 +93,7 @@ def ask(
         reply=reply,
         corpus=context.corpus if context.corpus != context_of().corpus else None,
     )
+    # Nothing is kept without a thread, so there is nothing to go on with.
     how = f"To go on:\n{resume_command(thread, request.corpus)}" if thread else ""
     with told_how_to_go_on(how):
         asyncio.run(answer(request, context))

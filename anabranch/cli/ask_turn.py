@@ -43,6 +43,7 @@ class Request:
 
 async def answer(request: Request, context: Context) -> None:
     """Answer, with a conversation where a thread is named, and show it."""
+    # Before a thread file is made: a mistyped corpus must leave nothing on the disk.
     await corpus_of(context)
     if request.thread is None:
         _refuse_without_thread(request, context)
@@ -59,6 +60,7 @@ async def answer(request: Request, context: Context) -> None:
             if request.resume
             else await _next(graph, request, context, config)
         )
+        # A program that asked for JSON is told what is waited for, and how to go on; it cannot be asked.
         while turn.waiting and can_ask() and not request.as_json:
             word: Command[Any] = Command(resume=ask_person(notes(), turn.waiting[0]))
             turn = await _run(graph, word, context, config, request)
@@ -108,6 +110,7 @@ async def _run(
 
 
 async def _show(turn: TurnResult, request: Request, context: Context) -> None:
+    # A resumed run keeps the settings that it began with, where this command line names no others.
     context = settle(turn.state.get("settings"), Runtime(context=context))
     if turn.waiting:
         _show_waiting(turn.waiting[0], request)

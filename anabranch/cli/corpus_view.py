@@ -43,6 +43,7 @@ def show_stats(folder: Path, *, as_json: bool) -> None:
 
 def _write_stats(folder: Path, found: Overview) -> None:
     """Write one JSON object, a document at a time: there may be millions."""
+    # Written by hand around the rows, because json.dumps wants the whole list in memory.
     head = json_text({**asdict(found), "dead": found.dead})
     sys.stdout.write(f'{head[:-1]}, "sources": [')
     between = ""
@@ -97,6 +98,7 @@ def show_verdict(folder: Path, *, as_json: bool) -> bool:
 def show_repair(folder: Path, *, wait: float, as_json: bool) -> bool:
     """Mend what can be mended, print what was done as it is, and return whether nothing is wrong any more."""
     with stages(**STAGES) as told:
+        # Line by line as it happens: mending a large corpus takes minutes, and may be interrupted.
         said = None if as_json else lambda done: say(results(), f"- {done}.")
         report = repair(folder, wait=wait, said=said, progress=told)
     if as_json:
@@ -176,6 +178,7 @@ def _written(output: str) -> Iterator[BinaryIO]:
         return
     part = path.with_name(f".{path.name}.part")
     try:
+        # Access tags are in an export: only its owner may read it, from the first byte on.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             yield file
             file.flush()

@@ -8,12 +8,14 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import anabranch
 from anabranch import __version__
-from anabranch.cli.import_shadowing import shadows
 from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundError
 
 if TYPE_CHECKING:
@@ -51,9 +53,10 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
         sets: `--set` pairs.
         options: Settings with options of their own (corpus, model, base_url), None where not given.
     """
-    checks = [*_installation(), *_packages()]
+    checks = [*_installation(), packages_check()]
     if any(check.status == "problem" for check in checks):
         return checks  # the settings live in a package that cannot be imported
+    # After the checks of the packages: a `nodes` of somebody else would be imported here.
     from anabranch.cli.settings_options import context_of
 
     try:
@@ -67,6 +70,7 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
             DoctorCheck("settings", "problem", error.message, error.hint),
         ]
     checks += [*_environment(), _changed(context), *_locked(), await _corpus(context)]
+    # In a thread: loading a model would keep the loop from everything else.
     checks += [await asyncio.to_thread(_embedder), await _model_check(context), await _reranker_check(context)]
     return [*checks, _keys_check(), *_extras(), *extension_checks()]
 
@@ -88,18 +92,17 @@ def _version(name: str) -> str:
         return ""
 
 
-def _packages() -> Iterator[DoctorCheck]:
-    found = list(shadows())
-    for name, place, before in found:
-        if before:
+def packages_check() -> DoctorCheck:
+    """Say whether another package hides one of ours: `graph`, `nodes` and `prompts` are names that others have, too."""
+    ours = Path(anabranch.__file__).resolve().parent.parent
+    for name in ("graph", "nodes", "prompts"):
+        # Looked up and not imported: what hides ours may do anything when it is imported.
+        spec = PathFinder.find_spec(name)
+        if spec is None or spec.origin is None or Path(spec.origin).resolve().parent.parent != ours:
+            place = "nothing" if spec is None else spec.origin or "a folder without __init__.py"
             hint = "Install Anabranch in a virtual environment of its own, or rename that package."
-            yield DoctorCheck("packages", "problem", f"{place} hides Anabranch's package {name!r}", hint)
-        else:
-            yield DoctorCheck(
-                "packages", "note", f"{place} has the name of Anabranch's {name!r}, which comes first and is used"
-            )
-    if not found:
-        yield DoctorCheck("packages", "ok", "nothing else on the path is called graph, nodes or prompts")
+            return DoctorCheck("packages", "problem", f"{place} stands for Anabranch's package {name!r}", hint)
+    return DoctorCheck("packages", "ok", "graph, nodes and prompts are Anabranch's")
 
 
 def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[DoctorCheck]:
@@ -239,6 +242,7 @@ async def _served(model: str, base_url: str) -> DoctorCheck:
     headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
     hint = "Start the server, or check base_url; it usually ends in /v1."
     try:
+        # A server of the user's own costs nothing to ask; a hosted provider may bill, and logs who asked.
         async with httpx.AsyncClient(timeout=REACH_SECONDS, headers=headers) as client:
             reply = await client.get(f"{base_url.rstrip('/')}/models")
             reply.raise_for_status()
@@ -248,6 +252,7 @@ async def _served(model: str, base_url: str) -> DoctorCheck:
             "model", "problem", f"{base_url} does not answer as it should: {error or type(error).__name__}", hint
         )
     name = model.partition(":")[2] or model
+    # Ollama lists `llama3.2:latest` and takes `llama3.2`.
     if {model, name} & {*names, *(each.removesuffix(":latest") for each in names)}:
         return DoctorCheck("model", "ok", f"{model} at {base_url}")
     return DoctorCheck(

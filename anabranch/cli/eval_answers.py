@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from anabranch.cli.eval_settings import Values, context_of
 from anabranch.cli.progress import bar
 from anabranch.evaluation.answer_quality import Outcome, WrittenAnswer, outcome_of
-from anabranch.evaluation.answer_report import (
-    AnswerCollection,
-    AnswerReport,
-)
+from anabranch.evaluation.answer_report import AnswerCollection, answers_reported
 from anabranch.evaluation.calibration import LogisticWeights
 from anabranch.evaluation.collection_corpus import Prepared
+from anabranch.evaluation.eval_report import EvalReport
 from anabranch.evaluation.question_selection import Question, asked_of, pool_of
 from anabranch.evaluation.score_tables import ANSWERS, AnswerTable
 from anabranch.retrieval.answerability import BIAS, SURE, WEIGHTS
@@ -26,9 +24,9 @@ from nodes.support.settings_precedence import in_force
 _MARKER = re.compile(r"\s?\[(?:\d+|\?)\]")
 
 
-def answer_report(table: AnswerTable, found: Sequence[AnswerCollection], absent: tuple[str, ...]) -> AnswerReport:
+def answer_report(table: AnswerTable, found: Sequence[AnswerCollection], absent: tuple[str, ...]) -> EvalReport:
     """Return the report of what was measured, with the weights and the threshold in force."""
-    return AnswerReport(table, tuple(found), absent, SURE, LogisticWeights(BIAS, dict(WEIGHTS)))
+    return answers_reported(table, found, absent, SURE, LogisticWeights(BIAS, dict(WEIGHTS)))
 
 
 async def answers_measured(
@@ -59,6 +57,8 @@ async def _forced(
         for question, outcome in zip(questions, outcomes, strict=True)
         if question.kind == "own" and question.gold.is_comparable
     ]
+    # Where abstentions were left out, a system that answers only what it is sure of would look as good as one that is
+    # right.
     open_to_all = in_force(Context(**{**context.explicit, "grade": "none"}))
     again = await _answered([each for each, outcome in own if not outcome.answered], open_to_all, f"{name}, abstained")
     return (*(outcome for _, outcome in own if outcome.answered), *again)
@@ -79,9 +79,10 @@ async def _written(question: Question, context: Context) -> WrittenAnswer:
     state = await graph.ainvoke(given, context=context, output_keys=CHANNELS)
     chunks = await chunks_of(context, state, [passage["id"] for passage in state["passages"]])
     return WrittenAnswer(
+        # Markers are no words of the answer, and would count against its precision.
         text="" if state["abstained"] else _MARKER.sub("", state["answer"]),
         passages="\n".join(chunk.text for chunk in chunks.values()),
         sentences=0 if state["abstained"] else len(state["citations"]),
-        confidence=state["signals"].get("confidence", 0.0),
-        signals=state["signals"],
+        confidence=state["evidence_scores"].get("confidence", 0.0),
+        features=state["evidence_scores"],
     )

@@ -12,7 +12,7 @@ from anabranch.cli.shared_options import JsonOption, SetOption
 from anabranch.errors import MissingExtraError, SettingsError
 
 CACHE = Path(".anabranch/eval")
-LIBRARIES = ("ir_measures", "scipy.stats", "drawsvg", "yaml")
+LIBRARIES = ("ir_measures", "scipy.stats", "yaml")
 TABLES = (".yaml", ".yml")
 
 
@@ -56,9 +56,7 @@ def evaluate(
         Path, typer.Option(metavar="DIR", help="Keeps a corpus per collection, so that it is embedded once.")
     ] = CACHE,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make the corpora anew.")] = False,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Write Markdown there, and a plot beside it.")
-    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE.md", help="Write the report there, as Markdown.")] = None,
     per_query: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="Write the scores of every query there.")
     ] = None,
@@ -87,6 +85,7 @@ def evaluate(
 
     anabranch eval evals/retrieval.yaml --data ~/collections --only scifact
     """
+    # Before a corpus is embedded, only to be told at the end that SciPy is missing.
     require_libraries()
     from anabranch.cli.eval_output import EvalOptions
     from anabranch.cli.eval_run import evaluated
@@ -97,6 +96,7 @@ def evaluate(
         for_tables={"data": data, "collection": collection, "write": write, "accept": accept, "strict": strict},
         for_folders={"corpus": corpus},
     )
+    # What is kept in the repository has to be what the table says, or nobody can make it again.
     if (write or accept) and (sets or embedder or baseline):
         msg = "--write and --accept record what the table says, not what --set, --embedder and --baseline say."
         raise SettingsError(msg, hint="Change the table, or use --report.")

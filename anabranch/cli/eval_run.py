@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.progress import TaskID
-
 from anabranch.cli.eval_answers import answer_report, answers_measured
-from anabranch.cli.eval_output import EvalOptions, deliver_answers, deliver_scores
+from anabranch.cli.eval_output import EvalOptions, deliver
 from anabranch.cli.eval_settings import (
     FoundCollections,
     Selection,
@@ -23,16 +19,17 @@ from anabranch.cli.eval_settings import (
     settings_shown,
 )
 from anabranch.cli.output import check_folder, notes, say
-from anabranch.cli.progress import bar, bars
-from anabranch.cli.search_view import Hit, hits_of
+from anabranch.cli.progress import bar, stages
+from anabranch.cli.search_view import hits_of
 from anabranch.cli.settings_options import context_of as context_given
 from anabranch.errors import SettingsError
 from anabranch.evaluation.collection import Collection, read_collection
 from anabranch.evaluation.collection_corpus import CorpusOptions, Prepared, opened, prepare
+from anabranch.evaluation.collection_scores import CollectionScores, scored_collection
 from anabranch.evaluation.metrics import TextSpan
 from anabranch.evaluation.passage_builders import PassageBuilder, passages_of
-from anabranch.evaluation.runs import AT_ONCE, FoundDocuments, Run, SearchFunction, best_per_document, run_queries
-from anabranch.evaluation.score_report import CollectionReport, reported, scored_collection
+from anabranch.evaluation.runs import FoundDocuments, Run, SearchFunction, best_per_document, run_queries
+from anabranch.evaluation.score_report import reported
 from anabranch.evaluation.score_tables import (
     AnswerTable,
     EvalTable,
@@ -43,7 +40,7 @@ from anabranch.evaluation.score_tables import (
     usual_table,
 )
 from anabranch.evaluation.span_evidence import with_spans
-from anabranch.readers.document import Chunk
+from anabranch.models.lru import LRU
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
 from anabranch.store.stores import open_corpus
 from nodes.settings import Context
@@ -55,9 +52,11 @@ MOST_DOCUMENTS = 1000
 
 def evaluated(asked: EvalOptions) -> int:
     """Measure, show and write what was asked for; return 1 where a score is not as expected."""
+    # A report that cannot be written is known now, not after the measurement.
     for path, option in ((asked.report, "--report"), (asked.per_query, "--per-query")):
         if path is not None:
             check_folder(path, option)
+    # Explicit ones only: for a table the environment of whoever runs it counts for nothing.
     given = context_given(asked.sets).explicit
     table, collections = _table(asked)
     if asked.write and collections.absent:
@@ -69,12 +68,12 @@ def evaluated(asked: EvalOptions) -> int:
             say(notes(), f"{said}.", style="yellow")
     prepared = [_prepared(collection, table, asked) for collection in collections.here]
     if isinstance(table, AnswerTable):
-        answers = answer_report(table, asyncio.run(answers_measured(table, prepared, settings)), collections.absent)
-        has_failed = deliver_answers(answers, asked)
+        report = answer_report(table, asyncio.run(answers_measured(table, prepared, settings)), collections.absent)
     else:
         found = asyncio.run(_measured(table, prepared, settings, Selection(asked.only)))
         shown = {name: settings_shown(values) + passages_shown(table, name) for name, values in settings.items()}
-        has_failed = deliver_scores(reported(table, tuple(found), collections.absent, shown), asked)
+        report = reported(table, found, collections.absent, shown)
+    has_failed = deliver(report, asked)
     return 1 if has_failed or (asked.strict and collections.absent) else 0
 
 
@@ -112,20 +111,14 @@ def _prepared(collection: Collection, table: EvalTable, asked: EvalOptions) -> P
         sizes=table.chunk_sizes,
         fresh=asked.fresh,
     )
-    with bars() as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def told(stage: str, done: int, total: int, detail: str = "") -> None:  # noqa: ARG001  # the protocol's
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(f"{collection.name}: {stage}", total=total or None)
-            progress.update(tasks[stage], completed=done, total=total or None)
-
+    labels = {stage: f"{collection.name}: {stage}" for stage in ("files", "passages", "index")}
+    with stages(**labels) as told:
         return prepare(collection, making, told)
 
 
 async def _measured(
     table: ScoreTable, prepared: Sequence[Prepared], settings: Mapping[str, Values], selection: Selection
-) -> list[CollectionReport]:
+) -> list[CollectionScores]:
     reports = []
     for each in prepared:
         chosen = selection.of(each.collection.name, settings)
@@ -134,16 +127,17 @@ async def _measured(
             reports.append(await _measured_by_spans(table, each, contexts))
             continue
         runs = await _runs(each, contexts)
+        # In a thread: the permutation tests take seconds of pure computation.
         reports.append(await asyncio.to_thread(scored_collection, table, each, runs))
     return reports
 
 
 async def _measured_by_spans(
     table: ScoreTable, prepared: Prepared, contexts: Mapping[str, Context]
-) -> CollectionReport:
+) -> CollectionScores:
     corpus = await open_corpus(prepared.corpus)
     prepared, evidence = await asyncio.to_thread(with_spans, prepared, corpus.embedder)
-    runs = await _run(prepared, contexts, SpanSearch(contexts, table.passages))
+    runs = await _run(prepared, contexts, span_search(contexts, table.passages))
     return await asyncio.to_thread(scored_collection, table, prepared, runs, evidence)
 
 
@@ -169,66 +163,58 @@ async def _run(prepared: Prepared, contexts: Mapping[str, Context], search: Sear
 AFTER_SEARCH = frozenset({"merge_threshold", "window_tokens"})
 """Settings that only change what passages are made of the leaves that were found."""
 
+KEPT = 256
+"""Searches that configurations share: one query goes through all of them in a row."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Searched:
-    hits: list[Hit]
+class _Leaves:
+    ranked: dict[str, float]
     degraded: tuple[str, ...]
     around: Ancestry
 
 
-class SpanSearch:
-    """Answers a query in a configuration with the places of its passages."""
+async def _leaves_of(query: str, context: Context) -> _Leaves:
+    hits, state = await hits_of(query, context, None)
+    corpus, scope = await corpus_of(context), scope_of(context, None)
+    around = await ancestry_of(corpus, scope, {chunk.chunk_id: chunk for _, chunk in hits})
+    degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])
+    return _Leaves({chunk.chunk_id: item["score"] for item, chunk in hits}, degraded, around)
 
-    def __init__(self, contexts: Mapping[str, Context], arms: Mapping[str, PassageBuilder]) -> None:
-        """Take the settings of each configuration, and how it makes passages where not as the product does."""
-        self._contexts = contexts
-        self._arms = arms
-        self._keys = {name: _settings_of_search(context) for name, context in contexts.items()}
-        self._most = 2 * AT_ONCE * len(set(self._keys.values()))
-        self._searched: OrderedDict[tuple[str, str], _Searched] = OrderedDict()
 
-    async def __call__(self, configuration: str, query: str) -> FoundDocuments:
-        """Return the passages, best first."""
-        context, arm = self._contexts[configuration], self._arms.get(configuration, PassageBuilder())
-        searched = await self._search(configuration, query)
-        ranked = {chunk.chunk_id: item["score"] for item, chunk in searched.hits}
-        ids = passages_of(arm, ranked, searched.around, threshold=context.merge_threshold, window=context.window_tokens)
-        chunks = await self._chunks(ids, searched.around, context)
+def span_search(contexts: Mapping[str, Context], builders: Mapping[str, PassageBuilder]) -> SearchFunction:
+    """Return what answers a query in a configuration with the places of its passages.
+
+    Args:
+        contexts: The settings of each configuration.
+        builders: How it makes passages, where not as the product does.
+    """
+    keys = {name: context.model_dump_json(exclude=set(AFTER_SEARCH)) for name, context in contexts.items()}
+    known: LRU[tuple[str, str], _Leaves] = LRU(KEPT)
+
+    async def search(configuration: str, query: str) -> FoundDocuments:
+        context, builder = contexts[configuration], builders.get(configuration, PassageBuilder())
+        key = (keys[configuration], query)
+        leaves = known.get(key) or await _leaves_of(query, context)
+        known.set(key, leaves)
+        around = leaves.around
+        ids = passages_of(
+            builder, leaves.ranked, around, threshold=context.merge_threshold, window=context.window_tokens
+        )
+        others = [chunk_id for chunk_id in ids if chunk_id not in around.chunks]
+        fetched = await (await corpus_of(context)).chunks(others, scope_of(context, None)) if others else {}
+        chunks = {**around.chunks, **fetched}
         found = [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
         documents = tuple(dict.fromkeys(chunk.doc_key for chunk in found))
-        spans = tuple(TextSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in found)
-        return FoundDocuments(documents, searched.degraded, spans)
+        return FoundDocuments(
+            documents, leaves.degraded, tuple(TextSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in found)
+        )
 
-    async def _search(self, configuration: str, query: str) -> _Searched:
-        """Search once for all configurations that only differ afterwards; one query goes through them in a row."""
-        key = (self._keys[configuration], query)
-        if key not in self._searched:
-            context = self._contexts[configuration]
-            hits, state = await hits_of(query, context, None)
-            corpus, scope = await corpus_of(context), scope_of(context, None)
-            around = await ancestry_of(corpus, scope, {chunk.chunk_id: chunk for _, chunk in hits})
-            degraded = tuple(f"{item['step']}: {item['reason']}" for item in state["degraded"])
-            self._searched[key] = _Searched(hits, degraded, around)
-            while len(self._searched) > self._most:
-                self._searched.popitem(last=False)
-        return self._searched[key]
-
-    async def _chunks(self, ids: list[str], around: Ancestry, context: Context) -> dict[str, Chunk]:
-        known = around.chunks
-        corpus = await corpus_of(context)
-        others = [chunk_id for chunk_id in ids if chunk_id not in known]
-        fetched = await corpus.chunks(others, scope_of(context, None)) if others else {}
-        return {**known, **fetched}
+    return search
 
 
 def passages_shown(table: ScoreTable, configuration: str) -> str:
     """Return how a configuration makes passages, if not as the product does, to be put after its settings."""
-    arm = table.passages.get(configuration, PassageBuilder())
-    given = ", ".join(f"{name}={value}" for name, value in arm.model_dump(exclude_defaults=True).items())
+    builder = table.passages.get(configuration, PassageBuilder())
+    given = ", ".join(f"{name}={value}" for name, value in builder.model_dump(exclude_defaults=True).items())
     return f"; passages: {given}" if given else ""
-
-
-def _settings_of_search(context: Context) -> str:
-    values = context.model_dump(mode="json", exclude=set(AFTER_SEARCH))
-    return json.dumps(values, sort_keys=True)

@@ -39,6 +39,7 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
     found: dict[str, Values] = {}
     for name, own in table.configurations.items():
         chosen = {**table.settings, **own}
+        # Every configuration has to search the same documents, or the comparison says nothing.
         if "corpus" in {*chosen, *given}:
             msg = f"{where}: the configuration {name!r} names a corpus; that is what the collection is for."
             raise CollectionError(msg, hint="Leave it out.")
@@ -112,6 +113,7 @@ class Selection:
             SettingsError: There is one.
         """
         for pattern in self.patterns:
+            # A misspelled name would measure nothing and succeed, which looks like no drift.
             if not any(_matches(pattern, each, name) for each in collections for name in configurations):
                 msg = f"--only {pattern!r} takes nothing."
                 hint = f"Collections: {', '.join(collections)}. Configurations: {', '.join(configurations)}."

@@ -101,6 +101,7 @@ def _cost(step: Mapping[str, Any]) -> list[str]:
 def _counts(counts: Mapping[str, Any]) -> Iterator[str]:
     for name, value in counts.items():
         if isinstance(value, list):
+            # The lengths of the lists of each query are worth seeing one by one; of other lists, how many there are.
             numbers = all(isinstance(item, int | float) for item in value)
             yield f"{name}={'+'.join(map(str, value)) if numbers and value else len(value)}"
         else:
@@ -110,9 +111,10 @@ def _counts(counts: Mapping[str, Any]) -> Iterator[str]:
 def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     """Return one row per candidate, best first."""
     candidates = state.get("candidates") or []
-    arms = sorted({arm for candidate in candidates for arm in candidate["ranks"]})
+    retrievers = sorted({retriever for candidate in candidates for retriever in candidate["ranks"]})
+    # Without a reranker its column would repeat that of fusion.
     reranked = any(candidate["fused"] != rank for rank, candidate in enumerate(candidates, start=1))
-    ranks = [*arms, "fused", *(["rerank"] if reranked else [])]
+    ranks = [*retrievers, "fused", *(["rerank"] if reranked else [])]
     title = "Passages: their rank in each list, what they were merged into, their number in the windows"
     table = _table_of(
         title, *ranks, "score", "merged", "no.", "cited", "where", "text", right=[*ranks, "score"], wide="text"
@@ -122,7 +124,7 @@ def _passages(state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> Table:
     for rank, candidate in enumerate(candidates[:MAX_ROWS], start=1):
         chunk = chunks.get(candidate["id"])
         table.add_row(
-            *(str(candidate["ranks"].get(arm, "-")) for arm in arms),
+            *(str(candidate["ranks"].get(retriever, "-")) for retriever in retrievers),
             str(candidate["fused"]),
             *([str(rank)] if reranked else []),
             f"{candidate['score']:.3f}",

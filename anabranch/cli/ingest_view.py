@@ -38,6 +38,7 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
     """
     with stages(passages="passages embedded") as told:
         report = run(paths, corpus, progress=told)
+    # Asked of the corpus and not of the report: a run that changed nothing still has to say what is there.
     documents, chunks = asyncio.run(_holds(corpus))
     if as_json:
         write_json([asdict(row) for row in report.rows])
@@ -89,6 +90,7 @@ def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
     """Yield what a person has to see: every failure, and the others where they are few; never the unchanged."""
     fine = sum(row.status in ("added", "updated", "removed") for row in report.rows)
     for row in report.rows:
+        # Among ten thousand files that went well, the one that failed has to be seen.
         troubled = row.status in ("failed", "skipped") or bool(row.notes and row.status != "unchanged")
         if troubled or (row.status != "unchanged" and fine <= MAX_FINE):
             yield row

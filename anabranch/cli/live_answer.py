@@ -7,7 +7,7 @@ differ from what was streamed: markers renumbered, claims marked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,7 +16,6 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from anabranch.cli.output import notes, results
-from anabranch.cli.turn import Unwatched, Watcher
 from anabranch.text.normalization import clean
 
 LABELS = {
@@ -44,16 +43,18 @@ MARGIN = 4
 
 
 class LiveAnswer:
-    """A watcher that draws the answer so far above a line that says what is going on."""
+    """Draws the answer so far above a line that says what is going on, or that line alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shows_answer: bool = True) -> None:
         """Begin with nothing said."""
+        self._shows_answer = shows_answer
         self._text = ""
         self._message_id: str | None = None
         self._spinner = Spinner("dots", Text("starting", style="dim"), style="cyan")
 
     def token(self, text: str, message_id: str | None) -> None:
         """Append a piece of the answer; another message takes the place of what was shown."""
+        # A refined answer comes as another message; put behind the first it would be read twice.
         self._text = self._text + text if message_id == self._message_id else text
         self._message_id = message_id
 
@@ -66,25 +67,10 @@ class LiveAnswer:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the last lines that fit: a terminal cannot scroll what is drawn in place."""
-        lines = Text(clean(self._text)).wrap(console, options.max_width)
-        yield from lines[-max(console.height - MARGIN, 1) :]
+        if self._shows_answer:
+            lines = Text(clean(self._text)).wrap(console, options.max_width)
+            yield from lines[-max(console.height - MARGIN, 1) :]
         yield self._spinner
-
-
-class StatusLine:
-    """A watcher for when the answer goes elsewhere: one line on standard error."""
-
-    def __init__(self, spinner: Spinner) -> None:
-        """Keep the spinner whose words change."""
-        self._spinner = spinner
-
-    def token(self, text: str, message_id: str | None) -> None:
-        """Leave the answer to its end."""
-
-    def event(self, event: Mapping[str, Any]) -> None:
-        """Say which step has begun."""
-        if event.get("status") == "started":
-            self._spinner.update(text=label_of(event))
 
 
 def label_of(event: Mapping[str, Any]) -> str:
@@ -94,20 +80,17 @@ def label_of(event: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def watching(*, answer: bool) -> Iterator[Watcher]:
+def watching(*, answer: bool) -> Iterator[LiveAnswer]:
     """Show a turn where there is a terminal to show it on.
 
     Args:
         answer: Whether the answer itself may be drawn; JSON output has only the status line.
     """
-    out, err = results(), notes()
-    if answer and out.is_terminal:
-        drawn = LiveAnswer()
-        with Live(drawn, console=out, transient=True, refresh_per_second=12):
-            yield drawn
-    elif err.is_terminal:
-        spinner = Spinner("dots", "starting", style="cyan")
-        with Live(spinner, console=err, transient=True, refresh_per_second=12):
-            yield StatusLine(spinner)
-    else:
-        yield Unwatched()
+    out = results()
+    shown = answer and out.is_terminal
+    console = out if shown else notes()
+    live = LiveAnswer(shows_answer=shown)
+    # Without a terminal rich would write every frame one below the other, into somebody's file.
+    is_drawn = console.is_terminal
+    with Live(live, console=console, transient=True, refresh_per_second=12) if is_drawn else nullcontext():
+        yield live

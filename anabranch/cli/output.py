@@ -19,6 +19,7 @@ WIDTH = 100
 
 def results() -> Console:
     """Return the console on standard output."""
+    # Rich takes 80 columns for a file, which folds tables that fit a page.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
@@ -46,6 +47,7 @@ def write_json(value: Any) -> None:  # noqa: ANN401  # any JSON value
 def json_text(value: Any, *, indent: int | None = None) -> str:  # noqa: ANN401  # any JSON value
     """Return JSON with its letters as they are, and as escapes what nobody sees or a terminal obeys."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
+    # Text of a document may hold characters that reorder a terminal; JSON can say them without showing them.
     return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
@@ -68,5 +70,6 @@ def write_whole(path: Path, text: str) -> None:
     with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)
         file.flush()
+        # The rename may reach the disk before the words do: a power cut would leave an empty file under the name.
         os.fsync(file.fileno())
     part.replace(path)

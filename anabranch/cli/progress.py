@@ -40,6 +40,7 @@ def bars() -> Progress:
         TimeRemainingColumn(),
         console=notes(),
         transient=True,
+        # A bar in a log file is a line for each step.
         disable=not notes().is_terminal,
     )
 

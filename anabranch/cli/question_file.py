@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anabranch.errors import QuestionError
-from anabranch.evaluation.queries import numbered
+from anabranch.evaluation.queries import read_rows, text_of
 
-MAX_LISTED = 5
+SHAPE = 'Write one object per line: {"id": "q1", "question": "..."}.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +30,13 @@ def read_questions(path: Path) -> list[QuestionLine]:
     Raises:
         QuestionError: The file cannot be read, is empty, or has bad lines, named by their numbers.
     """
-    asked: list[QuestionLine] = []
-    first_line: dict[str, int] = {}
-    problems: list[str] = []
-    for number, line in numbered(path, refused=QuestionError, hint="Give a UTF-8 file with one JSON object per line."):
-        parsed = _parsed(line)
-        if isinstance(parsed, str):
-            problems.append(f"line {number}: {parsed}")
-        elif parsed.key in first_line:
-            problems.append(f"line {number}: the id {parsed.id!r} is that of line {first_line[parsed.key]}")
-        else:
-            first_line[parsed.key] = number
-            asked.append(parsed)
-    if problems:
-        more = f" and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
-        msg = f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}."
-        raise QuestionError(msg, hint='Each line is an object like {"id": "q1", "question": "..."}.')
+    asked = read_rows(
+        path,
+        # As it was written: who joins answers to questions by id must find 7 again, and not "7".
+        lambda row: QuestionLine(row["_id"] if "_id" in row else row["id"], text_of(row)),
+        hint=SHAPE,
+        refused=QuestionError,
+    )
     if not asked:
-        msg = f"{path} holds no question."
-        raise QuestionError(msg, hint='Write one object per line: {"id": "q1", "question": "..."}.')
-    return asked
-
-
-def _parsed(line: str) -> QuestionLine | str:
-    """Return the question of a line, or what is wrong with it."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        return f"not JSON ({error})"
-    if not isinstance(row, dict):
-        return "not a JSON object"
-    identity, question = row.get("id"), _question_in(row)
-    if isinstance(identity, bool) or not isinstance(identity, str | int) or not str(identity).strip():
-        return "no 'id'"
-    if question is None:
-        return "no 'question' or 'text'"
-    return QuestionLine(identity, question)
-
-
-def _question_in(row: dict[str, Any]) -> str | None:
-    given = row.get("question", row.get("text"))
-    return given if isinstance(given, str) and given.strip() else None
+        raise QuestionError(f"{path} holds no question.", hint=SHAPE)
+    return list(asked.values())

@@ -35,6 +35,7 @@ def reply_of(text: str, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # t
     if not isinstance(reply, list) or not reply or not all(isinstance(item, str) and item.strip() for item in reply):
         msg = f"--reply {text[:80]} is neither true nor a list of texts."
         raise SettingsError(msg, hint="The run still waits for a reply.")
+    # An id that was not offered is a typing mistake here; in the run it would be a passage that is silently missing.
     offered = [passage["id"] for passage in waiting.get("passages", [])]
     unknown = [item for item in reply if offered and item not in offered]
     if unknown:

@@ -42,6 +42,7 @@ async def show_hits(
 ) -> None:
     """Print the best `k` passages, `top_k` of the settings where k is not given."""
     if k is not None:
+        # A list that is shorter than what is wanted of it could never fill the page.
         context = _with(context, top_k=k, depth=max(k, context.depth), rerank_depth=max(k, context.rerank_depth))
     hits, state = await hits_of(query, context, filters)
     if as_json:
@@ -73,6 +74,7 @@ async def write_run(queries: Path, run: Path, context: Context, filters: dict[st
     for item in asked:
         check_query_id(item.key)
     check_folder(run, "--run")
+    # Passages are searched for and documents counted: the best ones of a long document take many places.
     leaves = depth * LEAVES_PER_DOCUMENT
     context = _with(context, top_k=max(leaves, context.top_k), depth=max(leaves, context.depth))
     await corpus_of(context)
@@ -90,6 +92,7 @@ async def write_run(queries: Path, run: Path, context: Context, filters: dict[st
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(lines_of(item.key, item.question)) for item in asked]
     found = [task.result() for task in tasks]
+    # Whole or not at all: an evaluator takes half a run for one that found little.
     await asyncio.to_thread(write_whole, run, "".join(f"{line}\n" for lines, _ in found for line in lines))
     for reason in sorted(set().union(*(reasons for _, reasons in found))):
         say(notes(), f"degraded: {reason}", style="yellow")
@@ -113,7 +116,7 @@ def _print_hits(hits: list[Hit]) -> None:
     if not hits:
         say(console, "Nothing was found.")
     for number, (candidate, chunk) in enumerate(hits, start=1):
-        ranks = ", ".join(f"{arm} {rank}" for arm, rank in sorted(candidate["ranks"].items()))
+        ranks = ", ".join(f"{retriever} {rank}" for retriever, rank in sorted(candidate["ranks"].items()))
         page = f", p. {chunk.page}" if chunk.page is not None else ""
         heading = f", {squeeze(chunk.heading)}" if chunk.heading else ""
         line = Text(f"{number}. {squeeze(chunk.source)}{page}{heading}", style="bold")

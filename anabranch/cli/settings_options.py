@@ -31,19 +31,16 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     from nodes.support.settings_precedence import in_force
 
     given = dict(_pair(pair) for pair in sets or ())
-    for name, value in options.items():
-        if value is None:
-            continue
-        if name in given:
-            msg = f"The setting {name!r} is given twice, with --set and with --{name.replace('_', '-')}."
-            raise SettingsError(msg, hint="Leave one out.")
-        given[name] = value
+    chosen = {name: value for name, value in options.items() if value is not None}
+    if twice := [name for name in chosen if name in given]:
+        msg = f"The setting {twice[0]!r} is given twice, with --set and with --{twice[0].replace('_', '-')}."
+        raise SettingsError(msg, hint="Leave one out.")
     _refuse_unknown(given, list(Context.model_fields))
     try:
-        chosen = Context(**{name: _as_text_field(Context, name, value) for name, value in given.items()})
+        context = Context(**chosen, **{name: _value(Context, name, text) for name, text in given.items()})
     except ValidationError as error:
         raise SettingsError(" ".join(_problem(Context, item) for item in error.errors())) from error
-    return in_force(chosen)
+    return in_force(context)
 
 
 def filters_of(text: str | None) -> dict[str, Any] | None:
@@ -61,38 +58,30 @@ def filters_of(text: str | None) -> dict[str, Any] | None:
     return filters
 
 
-class _Raw(str):
-    """The text of a `--set` value beside what it means as JSON."""
-
-    __slots__ = ("value",)
-    value: Any
-
-
-def _pair(pair: str) -> tuple[str, Any]:
+def _pair(pair: str) -> tuple[str, str]:
     key, equals, text = pair.partition("=")
     if not equals or not key.strip():
         msg = f"--set {_short(pair)} is not of the form key=value."
         raise SettingsError(msg, hint="For example: --set top_k=20.")
-    raw = _Raw(text)
+    return key.strip(), text
+
+
+def _value(model: type[Context], name: str, text: str) -> Any:  # noqa: ANN401  # a JSON value
+    """Return what a value means as JSON, or as it was typed where the setting is text: a corpus may be called 2024."""
     try:
-        raw.value = json.loads(text, parse_constant=str)
+        # NaN and Infinity are no JSON; as text the setting's own bounds refuse them, with its name.
+        value = json.loads(text, parse_constant=str)
     except ValueError:
-        raw.value = text
-    return key.strip(), raw
-
-
-def _as_text_field(model: type[Context], name: str, given: Any) -> Any:  # noqa: ANN401  # a JSON value
-    """Take a value as it was typed where the setting is text: a corpus may be called 2024."""
-    if not isinstance(given, _Raw):
-        return given
+        return text
     textual = model.model_fields[name].annotation in (str, str | None)
-    return str(given) if textual and not isinstance(given.value, str | None) else given.value
+    return text if textual and not isinstance(value, str | None) else value
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str]) -> None:
     unknown = [name for name in given if name not in known]
     if not unknown:
         return
+    # Dashes are how options are spelled, so `--set top-k=3` is the likeliest slip.
     near = [match for name in unknown for match in get_close_matches(name.lower().replace("-", "_"), known, n=3)]
     hint = f"Did you mean {_listed(near)}?" if near else f"The settings are {_listed(known)}."
     msg = f"There is no setting {_listed([repr(name) for name in unknown])}."
@@ -113,5 +102,5 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # whatever was given
-    text = repr(str(value) if isinstance(value, _Raw) else value)
+    text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

@@ -40,6 +40,7 @@ async def threads_of(corpus: str) -> AsyncIterator[AsyncSqliteSaver]:
     path = thread_file(corpus)
     async with AsyncExitStack() as stack:
         try:
+            # Before SQLite makes it, with a mode that usually lets others on the machine read the questions.
             await asyncio.to_thread(private, path)
             saver = await stack.enter_async_context(AsyncSqliteSaver.from_conn_string(str(path)))
             await saver.setup()

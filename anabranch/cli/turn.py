@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StreamMode
 
+from anabranch.cli.live_answer import LiveAnswer
 from nodes.settings import Context
 from nodes.state import CHANNELS, InputState
-
-
-class Watcher(Protocol):
-    """Sees a turn as it runs."""
-
-    def token(self, text: str, message_id: str | None) -> None:
-        """Take a piece of the answer; one with another id begins a text that takes the place of the one before."""
-        ...
-
-    def event(self, event: Mapping[str, Any]) -> None:
-        """Take one small event of a step."""
-        ...
-
-
-class Unwatched:
-    """Nobody looks."""
-
-    def token(self, text: str, message_id: str | None) -> None:
-        """Let it go."""
-
-    def event(self, event: Mapping[str, Any]) -> None:
-        """Let it go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +28,7 @@ Graph = CompiledStateGraph[Any, Context, Any, Any]
 
 
 async def run_turn(
-    graph: Graph, given: InputState | Command[Any] | None, context: Context, config: RunnableConfig, watcher: Watcher
+    graph: Graph, given: InputState | Command[Any] | None, context: Context, config: RunnableConfig, watcher: LiveAnswer
 ) -> TurnResult:
     """Run until the end or an interrupt; each step is on disk before the next begins, where there is a checkpointer.
 
@@ -62,6 +41,7 @@ async def run_turn(
     """
     state: dict[str, Any] = {}
     modes: list[StreamMode] = ["messages", "custom", "values"]
+    # Written before the next step begins, so that a killed run repeats no finished model call.
     options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
     stream: AsyncIterator[Any] = graph.astream(
         given, config, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options

@@ -84,6 +84,7 @@ class _Runs:
                 if self.is_first:
                     raise
                 _note(f"error: {paragraph(error)}")
+                # Trying again would fail again, until the user changes something and so wakes the watcher.
                 if isinstance(error, UserError):
                     return
                 time.sleep(PAUSE)

@@ -7,7 +7,7 @@ those that are wrong (El-Yaniv and Wiener, JMLR 2010).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -34,14 +34,14 @@ class WrittenAnswer:
         passages: What it was written from.
         sentences: How many it cites.
         confidence: In the evidence, 0 to 1.
-        signals: What that was made of.
+        features: What that was made of, by name.
     """
 
     text: str
     passages: str
     sentences: int
     confidence: float
-    signals: dict[str, float]
+    features: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ def outcome_of(question: str, kind: QuestionKind, written: WrittenAnswer, gold: 
     """Hold an answer against what is known; a question that has no answer is only answered or not."""
     if kind != "own" or not gold.is_comparable:
         return Outcome(question, kind, written)
+    # A longer answer holds more answers by chance; the same length without any choosing is what it has to beat.
     lead = " ".join(written.passages.split()[: len(written.text.split())])
     shared = overlap(written.text, gold.references) if gold.references else None
     return Outcome(
@@ -97,86 +98,37 @@ def _holds(text: str, gold: Gold) -> bool:
     return overlap(text, gold.references).recall >= HELD if found is None else found
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """Means over the questions of one collection that its documents answer; None where nothing could be compared.
+def measures_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+    """Return what is measured of the questions of one collection, by name; None where nothing could be compared.
 
-    Attributes:
-        asked: Questions with something to compare with.
-        contains: Share whose answer holds the answer; an abstention does not.
-        reachable: Share whose passages hold it: the most that could be.
-        lead: Share where as many words from the start of the best passage hold it.
-        recall: See `Outcome`.
-        precision: See `Outcome`; of the answered ones.
-        sentences: In an answer.
-        words: In an answer.
+    Of the questions that its documents answer and that have something to compare with (`compared` of them): the shares
+    whose answer holds the answer (`contains`; an abstention does not), whose passages do (`reachable`: the most that
+    could be), and where as many words from the start of the best passage do (`lead`). `recall`, and of those that were
+    answered `precision`, `sentences` and `words`. Of each kind of questions: how many were asked, what share was
+    answered, and how often an own one has more confidence.
     """
-
-    asked: int
-    contains: float | None
-    reachable: float | None
-    lead: float | None
-    recall: float | None
-    precision: float | None
-    sentences: float | None
-    words: float | None
-
-
-def quality_of(outcomes: Iterable[Outcome]) -> Quality:
-    """Add up what became of the questions that have an answer."""
     own = [each for each in outcomes if each.kind == "own" and each.holds is not None]
-    answered = [each for each in own if each.answered]
-    return Quality(
-        asked=len(own),
-        contains=_mean(own, lambda each: each.holds),
-        reachable=_mean(own, lambda each: each.reachable),
-        lead=_mean(own, lambda each: each.lead),
-        recall=_mean(own, lambda each: each.recall),
-        precision=_mean(answered, lambda each: each.precision),
-        sentences=_mean(answered, lambda each: each.written.sentences),
-        words=_mean(answered, lambda each: len(each.written.text.split())),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """How well one collection's answerable questions are told from others.
-
-    Attributes:
-        asked: Questions by kind.
-        answered: Share of each kind that was answered.
-        auc: How often an own question has more confidence than one of the kind.
-    """
-
-    asked: dict[QuestionKind, int]
-    answered: dict[QuestionKind, float]
-    auc: dict[QuestionKind, float]
-
-    @property
-    def false_abstentions(self) -> float | None:
-        """Share of the questions with an answer in the documents that got none."""
-        return None if "own" not in self.answered else 1 - self.answered["own"]
-
-
-def caution_of(outcomes: Sequence[Outcome]) -> Caution:
-    """Compare the kinds of questions that were asked of one collection."""
-    kinds: dict[QuestionKind, list[Outcome]] = {}
-    for kind in KINDS:
-        if rows := [each for each in outcomes if each.kind == kind]:
-            kinds[kind] = rows
-    confidence: dict[QuestionKind, list[float]] = {}
-    for kind, rows in kinds.items():
-        confidence[kind] = [each.written.confidence for each in rows]
-    areas: dict[QuestionKind, float] = {}
-    for kind in kinds:
-        area = auc(confidence.get("own", []), confidence[kind])
-        if kind != "own" and area is not None:
-            areas[kind] = area
-    return Caution(
-        asked={kind: len(rows) for kind, rows in kinds.items()},
-        answered={kind: sum(each.answered for each in rows) / len(rows) for kind, rows in kinds.items()},
-        auc=areas,
-    )
+    written = [each for each in own if each.answered]
+    values = {
+        "compared": float(len(own)),
+        "contains": _mean(own, lambda each: each.holds),
+        "reachable": _mean(own, lambda each: each.reachable),
+        "lead": _mean(own, lambda each: each.lead),
+        "recall": _mean(own, lambda each: each.recall),
+        "precision": _mean(written, lambda each: each.precision),
+        "sentences": _mean(written, lambda each: each.written.sentences),
+        "words": _mean(written, lambda each: len(each.written.text.split())),
+    }
+    by_kind = {kind: [each for each in outcomes if each.kind == kind] for kind in KINDS}
+    values["false_abstentions"] = _mean(by_kind["own"], lambda each: not each.answered)
+    sure = {kind: [each.written.confidence for each in rows] for kind, rows in by_kind.items()}
+    for kind, rows in by_kind.items():
+        values[f"asked_{kind}"] = float(len(rows))
+        # An own question against itself is no better than chance, by definition.
+        if kind != "own":
+            values[f"answered_{kind}"] = _mean(rows, lambda each: each.answered)
+            values[f"auc_{kind}"] = auc(sure["own"], sure[kind])
+    return values
 
 
 def _mean(outcomes: Sequence[Outcome], value: Callable[[Outcome], float | None]) -> float | None:

@@ -1,4 +1,4 @@
-"""Calibrates the confidence in the evidence: a logistic regression on its signals, checked where it was not fitted.
+"""Calibrates the confidence in the evidence: a logistic regression on its features, checked where it was not fitted.
 
 The weights that `anabranch.retrieval.answerability` holds are what this finds on all collections together; the table of
 answers shows both, and how well weights that were fitted on all other collections do on each one.
@@ -16,19 +16,19 @@ from anabranch.evaluation.answer_quality import Outcome, auc
 
 STEPS = 50
 RIDGE = 1e-3
-"""Keeps the weights finite where one signal separates everything."""
+"""Keeps the weights finite where one feature separates everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticWeights:
-    """A logistic model: its bias, and a weight per signal."""
+    """A logistic model: its bias, and a weight per feature."""
 
     bias: float
     weights: dict[str, float]
 
-    def score(self, signals: Mapping[str, float]) -> float:
+    def score(self, features: Mapping[str, float]) -> float:
         """Return the log-odds that there is evidence."""
-        return self.bias + sum(weight * signals[name] for name, weight in self.weights.items())
+        return self.bias + sum(weight * features[name] for name, weight in self.weights.items())
 
 
 def fitted(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> LogisticWeights:
@@ -36,14 +36,15 @@ def fitted(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> Log
 
     Args:
         groups: Outcomes by collection.
-        names: Of the signals to use; an outcome without one of them is left out.
+        names: Of the features to use; an outcome without one of them is left out.
     """
     rows, truth, worth = [], [], []
     for outcomes in groups.values():
         for side, members in _sides(outcomes, names).items():
-            for signals in members:
-                rows.append([1.0, *(signals[name] for name in names)])
+            for features in members:
+                rows.append([1.0, *(features[name] for name in names)])
                 truth.append(float(side))
+                # A collection of a thousand questions must not decide alone, nor the side that has more of them.
                 worth.append(1.0 / len(members))
     solved = _newton(np.array(rows), np.array(truth), np.array(worth)) if rows else np.zeros(len(names) + 1)
     return LogisticWeights(
@@ -56,6 +57,7 @@ def _newton(x: NDArray[np.float64], y: NDArray[np.float64], worth: NDArray[np.fl
     weights = np.zeros(x.shape[1])
     ridge = RIDGE * worth.sum() * np.eye(x.shape[1])
     for _ in range(STEPS):
+        # Far out the exponential overflows; beyond 30 the probability is 0 or 1 to thirteen digits.
         p = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
         gradient = x.T @ (worth * (p - y)) + ridge @ weights
         hessian = (x * (worth * p * (1 - p))[:, None]).T @ x + ridge
@@ -72,13 +74,13 @@ def held_out(groups: Mapping[str, Sequence[Outcome]], names: Sequence[str]) -> d
     for name, outcomes in groups.items():
         weights = fitted({other: rows for other, rows in groups.items() if other != name}, names)
         sides = _sides(outcomes, names)
-        area = auc(*([weights.score(signals) for signals in sides[side]] for side in (True, False)))
+        area = auc(*([weights.score(features) for features in sides[side]] for side in (True, False)))
         if area is not None:
             areas[name] = area
     return areas
 
 
 def _sides(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[bool, list[dict[str, float]]]:
-    """Return the signals of the collection's own questions (True) and of all others, as far as they have them all."""
-    usable = [each for each in outcomes if all(name in each.written.signals for name in names)]
-    return {side: [each.written.signals for each in usable if (each.kind == "own") is side] for side in (True, False)}
+    """Return the features of the collection's own questions (True) and of all others, as far as they have them all."""
+    usable = [each for each in outcomes if all(name in each.written.features for name in names)]
+    return {side: [each.written.features for each in usable if (each.kind == "own") is side] for side in (True, False)}

@@ -118,6 +118,7 @@ def _of_questions(folder: Path, name: str) -> Collection:
         folder=folder,
         corpus=None,
         queries=queries,
+        # Of passages, which are known only once the documents are cut.
         qrels={},
         remarks=(without,) if without else (),
         documents=tuple(sorted(each for each in folder.iterdir() if each != path and not each.name.startswith("."))),
@@ -162,6 +163,7 @@ def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
     """
     relevant = {key for rows in collection.qrels.values() for key, value in rows.items() if value > 0}
     unknown = relevant.difference(documents)
+    # All of them unknown is a mistake of the user; some are usual, as judgements outlive documents.
     if unknown == relevant:
         msg = (
             f"None of the {len(relevant)} documents that the judgements of {collection.folder} call relevant is there."

@@ -74,6 +74,7 @@ def prepare(collection: Collection, making: CorpusOptions, progress: Progress | 
         sizes=making.sizes,
         progress=progress,
     )
+    # Half a corpus would be measured as if the rest could not be found.
     if report.interrupted:
         raise KeyboardInterrupt
     return opened(collection, folder, remarks=_remarks(report))

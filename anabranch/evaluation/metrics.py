@@ -44,6 +44,7 @@ def measure_of(name: str) -> Measure:
         measure = parse_measure(name)
     except (ValueError, NameError, AssertionError, SyntaxError) as error:
         raise ValueError(f"there is no metric {name!r}; for example: {EXAMPLES}") from error
+    # Without a cutoff a score depends on how much was retrieved, and two runs cannot be compared.
     if measure.NAME not in FAMILIES or cutoff_of(measure) < 1:
         raise ValueError(f"the metric {name!r} cannot be used; for example: {EXAMPLES}")
     return measure
@@ -159,6 +160,7 @@ def spent(taken: Sequence[TextSpan], wanted: Sequence[TextSpan], budget: int) ->
     """Count what the first `budget` tokens of `taken` hold; both are disjoint runs of token numbers."""
     tokens = relevant = 0
     for document, start, end in taken:
+        # A passage that overran the budget whole would pay for size: the larger the passages, the more they bring.
         cut = min(end, start + budget - tokens)
         tokens += cut - start
         relevant += sum(_overlap(start, cut, one.start, one.end) for one in wanted if one.document == document)

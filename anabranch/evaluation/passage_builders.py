@@ -54,6 +54,7 @@ def passages_of(
         gap=builder.gap,
         sizes=sizes,
         budget=window,
+        # What the product allows itself: merging must not cost a further model call.
         room=room_left((sizes[leaf] for leaf in ranked), window) if builder.bounded else None,
         score=_SCORES[builder.score],
     )

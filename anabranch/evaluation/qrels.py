@@ -58,7 +58,7 @@ def read_qrels(path: Path) -> Qrels:
             problems.append(f"line {number}: {error}")
     if problems:
         hint = "Each line holds a query id, a document id and a whole number, separated by tabs."
-        raise unusable(path, problems, hint=hint)
+        raise unusable(path, problems, hint=hint, refused=CollectionError)
     if not qrels:
         msg = f"{path} holds no judgement."
         raise CollectionError(msg, hint="Each line holds a query id, a document id and a whole number.")
@@ -74,6 +74,7 @@ def _take(qrels: Qrels, fields: list[str]) -> None:
     relevance = int(float(said))
     if abs(relevance) > HIGHEST:
         raise ValueError(f"the relevance {said} is beyond {HIGHEST:,}")
+    # The same line twice is harmless; two verdicts on one document are a mistake that no evaluator mentions.
     known = qrels.setdefault(query, {}).setdefault(document, relevance)
     if known != relevance:
         raise ValueError(f"{document!r} is judged {relevance} for {query!r}, and {known} on an earlier line")

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +31,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 
 _Item = TypeVar("_Item")
+_Refusal = TypeVar("_Refusal", bound=UserError)
 
 
 def read_queries(path: Path) -> dict[str, str]:
@@ -39,51 +40,57 @@ def read_queries(path: Path) -> dict[str, str]:
     Raises:
         CollectionError: The file cannot be read, holds no query, or has bad lines, named by their numbers.
     """
-    queries: dict[str, str] = {}
-
-    def take(key: str, row: Mapping[str, Any]) -> str:
-        text = row.get("text", row.get("question"))
-        if not isinstance(text, str) or not text.strip():
-            raise ValueError("it has no 'text'")
-        if key in queries:
-            raise ValueError(f"the id {key!r} stands on an earlier line")
-        queries[key] = text
-        return text
-
-    _read(path, take, hint='Each line is an object like {"_id": "q1", "text": "..."}.')
+    hint = 'Write one object per line: {"_id": "q1", "text": "..."}.'
+    queries = read_rows(path, text_of, hint=hint)
     if not queries:
-        msg = f"{path} holds no query."
-        raise CollectionError(msg, hint='Write one object per line: {"_id": "q1", "text": "..."}.')
+        raise CollectionError(f"{path} holds no query.", hint=hint)
     return queries
 
 
-def _read(path: Path, parse: Callable[[str, Mapping[str, Any]], _Item], *, hint: str) -> dict[str, _Item]:
-    """Return what `parse` makes of the id and the object on each line, by id.
+def text_of(row: Mapping[str, Any]) -> str:
+    """Return the words of a query or a question.
 
     Raises:
-        CollectionError: The file cannot be read, or `parse` refuses lines; all of them are named by their numbers.
+        ValueError: There are none.
+    """
+    text = row.get("question", row.get("text"))
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("it has no 'question' or 'text'")
+    return text
+
+
+def read_rows(
+    path: Path, parse: Callable[[dict[str, Any]], _Item], *, hint: str, refused: type[UserError] = CollectionError
+) -> dict[str, _Item]:
+    """Return what `parse` makes of the object on each line, by its `_id` or `id`.
+
+    Raises:
+        UserError: The file cannot be read, or lines have no id, one that was, or are refused by `parse`; all of them
+            are named by their numbers. Of the type `refused`.
     """
     found: dict[str, _Item] = {}
     problems: list[str] = []
-    for number, line in numbered(path):
+    for number, line in numbered(path, refused=refused, hint=hint):
         try:
             row = json.loads(line)
-            key = _id(row)
-            found[key] = parse(key, row)
+            key = _new_id(row, found)
+            found[key] = parse(row)
         # Deep nesting is refused by the parser with a RecursionError, a bad pattern with its own error.
         except (ValueError, RecursionError, re.error) as error:
             problems.append(f"line {number}: {error}")
     if problems:
-        raise unusable(path, problems, hint=hint)
+        raise unusable(path, problems, hint=hint, refused=refused)
     return found
 
 
-def _id(row: object) -> str:
+def _new_id(row: object, known: Container[str]) -> str:
     if not isinstance(row, dict):
         raise ValueError("it is not an object")  # noqa: TRY004  # told with the other problems of the file
     key = row.get("_id", row.get("id"))
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
         raise ValueError("it has no '_id'")
+    if str(key).strip() in known:
+        raise ValueError(f"the id {key!r} stands on an earlier line")
     return str(key).strip()
 
 
@@ -104,10 +111,10 @@ def numbered(
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
-def unusable(path: Path, problems: Sequence[str], *, hint: str) -> CollectionError:
+def unusable(path: Path, problems: Sequence[str], *, hint: str, refused: type[_Refusal]) -> _Refusal:
     """Return the error that tells what is wrong with a file, the first few problems by name."""
     more = f" and {len(problems) - MAX_LISTED} more" if len(problems) > MAX_LISTED else ""
-    return CollectionError(f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}.", hint=hint)
+    return refused(f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,7 @@ def read_references(path: Path) -> dict[str, tuple[Reference, ...]]:
         CollectionError: The file cannot be read or has bad lines, named by their numbers.
     """
     hint = f"A line with evidence is an object like {SHAPE}."
-    rows = _read(path, lambda _, row: tuple(_references(row)), hint=hint)
+    rows = read_rows(path, lambda row: tuple(_references(row)), hint=hint)
     return {key: found for key, found in rows.items() if found}
 
 
@@ -199,11 +206,7 @@ def read_gold(path: Path) -> dict[str, Gold]:
     Raises:
         CollectionError: The file cannot be read, or has bad lines, named by their numbers.
     """
-    return _read(
-        path,
-        lambda _, row: gold_of(row),
-        hint='Each line is an object like {"_id": "q1", "text": "...", "answer": "..."}',
-    )
+    return read_rows(path, gold_of, hint='Each line is an object like {"_id": "q1", "text": "...", "answer": "..."}')
 
 
 def gold_of(row: Mapping[str, Any]) -> Gold:
@@ -216,6 +219,7 @@ def gold_of(row: Mapping[str, Any]) -> Gold:
     regex = row.get("evidence_regex") or ""
     if not isinstance(regex, str):
         raise ValueError(f"'evidence_regex' is {type(regex).__name__}, not text")  # noqa: TRY004  # told with the others
+    # "Yes" and whole paragraphs cannot be looked for in a text: no answer could hold them word for word.
     answers = [text for text in _texts(row, "answers") + _texts(row, "answer") if _is_short(text)]
     return Gold(
         answers=tuple(dict.fromkeys(answers)),
@@ -251,6 +255,7 @@ def contains(text: str, gold: Gold) -> bool | None:
         return None
     if gold.pattern is not None and gold.pattern.search(text):
         return True
+    # With spaces around: 19 is no answer to be found in 1954.
     spoken = f" {' '.join(_words(text))} "
     return any(f" {' '.join(_words(answer))} " in spoken for answer in gold.answers)
 

@@ -86,6 +86,7 @@ async def run_queries(
 
     async def work(waiting: Iterator[tuple[str, str]]) -> None:
         for key, text in waiting:
+            # Query by query: its vector is still known when the next configuration asks for it.
             for name in configurations:
                 await _searched(runs[name], key, text, search, name)
             if told is not None:
@@ -150,6 +151,7 @@ def run_lines(query: str, ranked: Iterable[tuple[str, float]], tag: str = TAG) -
     check_query_id(query)
     previous = np.float32(np.inf)
     for rank, (document, given) in enumerate(ranked, start=1):
+        # trec_eval holds scores in 32 bits: two that differ in 64 would tie there, and be ordered by id.
         score = min(np.float32(given), np.nextafter(previous, np.float32(-np.inf), dtype=np.float32))
         previous = score
         yield f"{query} Q0 {document_id(document)} {rank} {np.format_float_positional(score, unique=True)} {tag}"

@@ -1,73 +1,78 @@
-"""What an evaluation of retrieval found: scores by query, means, comparisons, and what the table expects beside it."""
+"""The report of a table of scores: each collection, comparisons with the baseline, expected scores and margins."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
-from anabranch.evaluation.collection_corpus import Prepared
-from anabranch.evaluation.metrics import PerQuery, scores_of, span_scores
-from anabranch.evaluation.runs import Run
-from anabranch.evaluation.score_tables import Case, Margin, ScoreTable
-from anabranch.evaluation.significance import RunComparison, compared, interval
-from anabranch.evaluation.span_evidence import SpanEvidence
+from anabranch.evaluation.collection_scores import CollectionScores
+from anabranch.evaluation.eval_report import (
+    ROUNDING,
+    EvalReport,
+    ReportTable,
+    checked,
+    checks_json,
+    checks_table,
+    number,
+)
+from anabranch.evaluation.score_tables import Margin, ScoreTable
 
-CheckVerdict = Literal["ok", "drift", "not checked", "not here"]
-"""`not checked`: nothing is expected yet; `not here`: the collection is not on this machine."""
+MAX_COLUMNS = 8
+"""Of the overview; with more configurations each of them has a row."""
 
-ROUNDING = 1e-9
-
-ScoreMeans = Mapping[tuple[str, str], Mapping[str, float]]
-"""Collection and configuration to mean score by metric."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreCheck:
-    """What became of one case; `index` is its place in the table."""
-
-    index: int
-    case: Case
-    tolerance: float
-    measured: float | None
-    verdict: CheckVerdict
-
-
-def verdict_of(measured: float | None, expected: float | None, tolerance: float) -> CheckVerdict:
-    """Compare a score with what is expected.
-
-    A score above that is drift, too: the table is then out of date, and the next fall would go unseen.
-    """
-    if measured is None:
-        return "not here"
-    if expected is None:
-        return "not checked"
-    return "ok" if abs(measured - expected) <= tolerance + ROUNDING else "drift"
-
-
-def checked(table: ScoreTable, means: ScoreMeans, *, absent: frozenset[str]) -> list[ScoreCheck]:
-    """Return a check of each case that was to be measured, in the order of the table.
-
-    Args:
-        table: With its cases.
-        means: What was measured.
-        absent: Collections that are not here.
-    """
-    checks = []
-    for index, case in enumerate(table.cases):
-        measured = means.get((case.collection, case.configuration), {}).get(case.metric)
-        if measured is not None or case.collection in absent:
-            tolerance = table.tolerance if case.tolerance is None else case.tolerance
-            checks.append(ScoreCheck(index, case, tolerance, measured, verdict_of(measured, case.expected, tolerance)))
-    return checks
-
+SHOWN_DOCUMENTS = 20
+"""Of those that a query found."""
 
 MarginVerdict = Literal["ok", "missed", "not checked"]
 """`not checked`: a collection or a configuration that it speaks of was not measured."""
 
-MeansByCollection = Mapping[str, Mapping[str, float]]
-"""Collection to mean score of the first metric by configuration."""
+ScoreMeans = Mapping[str, Mapping[str, float]]
+"""Mean score of the first metric by configuration, by collection."""
+
+
+def reported(
+    table: ScoreTable,
+    collections: Sequence[CollectionScores],
+    absent: tuple[str, ...],
+    settings: Mapping[str, str],
+) -> EvalReport:
+    """Put a report together.
+
+    Args:
+        table: What was measured.
+        collections: Those that are here, in the order of the table.
+        absent: Names of those that are not.
+        settings: Of each configuration, for people.
+    """
+    first = table.metrics[0]
+    columns = {each.name: {name: scored.mean(first) for name, scored in each.scored.items()} for each in collections}
+    values: dict[tuple[str, ...], Mapping[str, float | None]] = {
+        (each.name, name): {**scored.means} for each in collections for name, scored in each.scored.items()
+    }
+    checks = checked(table, values, absent)
+    margins = margins_checked(table, columns, absent=[name for name in table.collections if name not in columns])
+    tables = (
+        _overview(table, columns),
+        _comparisons(table, collections),
+        checks_table(checks, ("collection", "configuration", "metric")),
+        _margins(table, margins),
+        *(found for each in collections for found in _details(table, each)),
+        ReportTable("Configurations", "", ("configuration", "settings"), list(settings.items())),
+    )
+    value = {
+        "title": table.title,
+        "metrics": list(table.metrics),
+        "baseline": table.baseline,
+        "configurations": dict(settings),
+        "collections": [_collection_json(each) for each in collections],
+        "absent": list(absent),
+        "checks": checks_json(checks),
+        "margins": [{**asdict(check), "margin": check.margin.model_dump()} for check in margins],
+    }
+    remarks = tuple((each.name, remark) for each in collections for remark in each.remarks())
+    missed = any(check.verdict == "missed" for check in margins)
+    return EvalReport(table, tables, checks, remarks, absent, value, _queries_json(table, collections), missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class MarginCheck:
     verdict: MarginVerdict
 
 
-def margins_checked(table: ScoreTable, columns: MeansByCollection, *, absent: Sequence[str]) -> list[MarginCheck]:
+def margins_checked(table: ScoreTable, columns: ScoreMeans, *, absent: Collection[str]) -> list[MarginCheck]:
     """Check the margins of a table on the collections that were measured.
 
     Args:
@@ -105,172 +110,121 @@ def margins_checked(table: ScoreTable, columns: MeansByCollection, *, absent: Se
     ]
 
 
-def _margin_checks(margin: Margin, columns: MeansByCollection, *, complete: bool) -> Iterator[MarginCheck]:
+def _margin_checks(margin: Margin, columns: ScoreMeans, *, complete: bool) -> Iterator[MarginCheck]:
     needed = (margin.configuration, *margin.over)
     whole = {name: row for name, row in columns.items() if all(each in row for each in needed)}
-    if margin.where == "each":
-        for name, row in whole.items():
-            yield _margin_check(margin, name, row)
-        if not whole:
-            yield MarginCheck(margin, "each", "", None, "not checked")
-    elif complete and columns and len(whole) == len(columns):
-        yield _margin_check(
-            margin, "mean", {name: sum(row[name] for row in whole.values()) / len(whole) for name in needed}
+    if margin.where == "mean":
+        known = list(whole.values()) if complete and len(whole) == len(columns) else []
+        whole = {"mean": {name: sum(row[name] for row in known) / len(known) for name in needed}} if known else {}
+    for on, row in whole.items():
+        best = max(margin.over, key=lambda name: row[name])
+        measured = row[margin.configuration] - row[best]
+        yield MarginCheck(margin, on, best, measured, "ok" if measured >= margin.by - ROUNDING else "missed")
+    if not whole:
+        yield MarginCheck(margin, margin.where, "", None, "not checked")
+
+
+def _overview(table: ScoreTable, columns: ScoreMeans) -> ReportTable:
+    names = [name for name in table.configurations if any(name in row for row in columns.values())]
+    rows = [(on, *_best_bold([row.get(name) for name in names])) for on, row in columns.items()]
+    if len(columns) > 1:
+        # A mean over fewer collections cannot stand beside the others.
+        whole = [name for name in names if all(name in row for row in columns.values())]
+        means = {name: sum(row[name] for row in columns.values()) / len(columns) for name in whole}
+        rows.append(("mean", *_best_bold([means.get(name) for name in names])))
+    heads: Sequence[str] = ("collection", *names)
+    # Thirty configurations side by side fit no page.
+    if len(names) > MAX_COLUMNS:
+        heads, *rows = [("configuration", *(row[0] for row in rows)), *list(zip(heads, *rows, strict=True))[1:]]
+    return ReportTable(f"{table.metrics[0]} by collection", "", heads, rows)
+
+
+def _best_bold(values: Sequence[float | None]) -> list[str]:
+    """Mark the best of a row, and what rounds to the same."""
+    texts = [number(value) for value in values]
+    best = max(texts, key=lambda text: float(text or "-inf"), default="")
+    return [f"**{text}**" if text and len(values) > 1 and text == best else text for text in texts]
+
+
+def _comparisons(table: ScoreTable, collections: Sequence[CollectionScores]) -> ReportTable:
+    rows = [
+        (each.name, c.configuration, f"{c.difference:+.3f}", str(c.won), str(c.lost), str(c.tied), f"{c.p:.4f}")
+        for each in collections
+        for c in each.comparisons
+    ]
+    return ReportTable(
+        f"Query by query against {table.baseline}",
+        f"{table.metrics[0]}: mean difference, queries won, lost and tied, and p of a paired randomisation test, "
+        "corrected by Holm within the collection.",
+        ("collection", "configuration", "difference", "won", "lost", "tied", "p"),
+        rows,
+    )
+
+
+def _margins(table: ScoreTable, margins: Sequence[MarginCheck]) -> ReportTable:
+    rows = [
+        (
+            check.on, check.margin.configuration, ", ".join(check.margin.over), check.best,
+            "" if check.measured is None else f"{check.measured:+.3f}", f"{check.margin.by:+.3f}", check.verdict,
         )
-    else:
-        yield MarginCheck(margin, "mean", "", None, "not checked")
+        for check in margins
+    ]  # fmt: skip
+    return ReportTable(
+        "Margins",
+        f"{table.metrics[0]}: by how much a configuration is better than the best of others, and has to be.",
+        ("on", "configuration", "over", "best of them", "measured", "at least", ""),
+        rows,
+    )
 
 
-def _margin_check(margin: Margin, on: str, scores: Mapping[str, float]) -> MarginCheck:
-    best = max(margin.over, key=lambda name: scores[name])
-    measured = scores[margin.configuration] - scores[best]
-    return MarginCheck(margin, on, best, measured, "ok" if measured >= margin.by - ROUNDING else "missed")
+def _details(table: ScoreTable, each: CollectionScores) -> Iterator[ReportTable]:
+    prepared, metrics = each.prepared, table.metrics
+    rows = [
+        (name, *(number(scored.mean(metric)) for metric in metrics), f"{number(scored.low)} to {number(scored.high)}")
+        for name, scored in each.scored.items()
+    ]
+    queries = len(prepared.collection.queries)
+    about = f"{prepared.documents:,} documents, {queries:,} queries, embedder {prepared.embedder}."
+    yield ReportTable(each.name, about, ("configuration", *metrics, f"95 % of {metrics[0]}"), rows)
+    if each.texts:
+        rows = [
+            (name, *(number(scored.mean_of(metrics[0], queries)) for queries in each.texts.values()))
+            for name, scored in each.scored.items()
+        ]
+        about = "Each text counts alike in the means above."
+        yield ReportTable(f"{metrics[0]} by text in {each.name}", about, ("configuration", *each.texts), rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One configuration on one collection.
-
-    Attributes:
-        scores: Score by query, by metric.
-        low: Of the 95 % confidence interval of the first metric's mean.
-        high: Likewise.
-        run: What it found.
-        weights: How much each query counts in a mean, 1 on average; empty where all count alike.
-    """
-
-    scores: Mapping[str, PerQuery]
-    low: float
-    high: float
-    run: Run
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def mean(self, metric: str) -> float:
-        """Return the mean over the queries."""
-        values = [value * self.weights.get(query, 1.0) for query, value in self.scores[metric].items()]
-        return sum(values) / len(values)
-
-    def mean_of(self, metric: str, queries: Sequence[str]) -> float:
-        """Return the mean over some queries."""
-        return sum(self.scores[metric][query] for query in queries) / len(queries)
-
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean of each metric."""
-        return {metric: self.mean(metric) for metric in self.scores}
+def _collection_json(each: CollectionScores) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "documents": each.prepared.documents,
+        "queries": len(each.prepared.collection.queries),
+        "embedder": each.prepared.embedder,
+        "scores": {name: scored.means for name, scored in each.scored.items()},
+        "intervals": {name: [scored.low, scored.high] for name, scored in each.scored.items()},
+        "texts": {
+            text: {name: {m: scored.mean_of(m, queries) for m in scored.scores} for name, scored in each.scored.items()}
+            for text, queries in each.texts.items()
+        },
+        "comparisons": [asdict(comparison) for comparison in each.comparisons],
+        "remarks": list(each.remarks()),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionReport:
-    """One collection.
-
-    Attributes:
-        prepared: What was searched.
-        scored: By configuration.
-        comparisons: With the baseline, on the first metric.
-        texts: Queries by the text they are about, where each text counts alike; empty where each query does.
-    """
-
-    prepared: Prepared
-    scored: Mapping[str, Scored]
-    comparisons: tuple[RunComparison, ...]
-    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """Of the collection."""
-        return self.prepared.collection.name
-
-    def remarks(self) -> Iterator[str]:
-        """Yield what was left out, refused or degraded."""
-        yield from self.prepared.collection.remarks
-        runs = {name: scored.run for name, scored in self.scored.items()}
-        refused = {key: reason for run in runs.values() for key, reason in run.refused.items()}
-        if refused:
-            key, reason = next(iter(refused.items()))
-            said = f"cannot be searched for, with a score of 0, such as {key!r}: {reason.rstrip('.')}"
-            yield f"{_queries(len(refused))} {said}"
-        for name, run in runs.items():
-            for reason, count in run.degraded.items():
-                yield f"{name}: {_queries(count)} degraded: {reason.rstrip('.')}"
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreReport:
-    """A whole table.
-
-    Attributes:
-        table: What was measured.
-        collections: Those that are here, in the order of the table.
-        absent: Names of those that are not.
-        checks: Measured beside expected.
-        margins: What became of the table's margins.
-        shown: The settings of each configuration, for people.
-    """
-
-    table: ScoreTable
-    collections: tuple[CollectionReport, ...]
-    absent: tuple[str, ...]
-    checks: tuple[ScoreCheck, ...]
-    margins: tuple[MarginCheck, ...]
-    shown: Mapping[str, str]
-
-    @property
-    def configurations(self) -> list[str]:
-        """Names of those that were measured anywhere, in the order of the table."""
-        return [name for name in self.table.configurations if any(name in each.scored for each in self.collections)]
-
-    def everywhere(self, metric: str) -> dict[str, float]:
-        """Return the mean over collections of each configuration that was measured on all of them."""
-        columns = {
-            name: [each.scored[name].mean(metric) for each in self.collections if name in each.scored]
-            for name in self.configurations
-        }
-        return {name: sum(means) / len(means) for name, means in columns.items() if len(means) == len(self.collections)}
-
-
-def scored_collection(
-    table: ScoreTable, prepared: Prepared, runs: Mapping[str, Run], evidence: SpanEvidence | None = None
-) -> CollectionReport:
-    """Score what the configurations found on one collection.
-
-    Args:
-        table: What is measured.
-        prepared: The collection.
-        runs: By configuration.
-        evidence: Where queries are judged by spans; each text then counts as much as any other.
-    """
-    first, about = table.metrics[0], evidence.texts if evidence is not None else {}
-    sizes = Counter(about.values())
-    weights = {query: len(about) / len(sizes) / sizes[text] for query, text in about.items()}
-    scored: dict[str, Scored] = {}
-    for name, run in runs.items():
-        scores = _scores(table, prepared, run, evidence)
-        low, high = interval(list(scores[first].values()), [about[query] for query in scores[first] if about])
-        scored[name] = Scored(scores, low, high, run, weights)
-    columns = {name: each.scores[first] for name, each in scored.items()}
-    comparisons = compared(columns, table.baseline, weights) if table.baseline is not None else []
-    texts = {text: [query for query in about if about[query] == text] for text in sorted(sizes)}
-    return CollectionReport(prepared, scored, tuple(comparisons), texts)
-
-
-def _scores(table: ScoreTable, prepared: Prepared, run: Run, evidence: SpanEvidence | None) -> dict[str, PerQuery]:
-    if evidence is None:
-        return scores_of(table.metrics, prepared.collection.qrels, run.rankings)
-    return span_scores(table.metrics, evidence.spans, run.spans, evidence.places)
-
-
-def reported(
-    table: ScoreTable, collections: tuple[CollectionReport, ...], absent: tuple[str, ...], shown: Mapping[str, str]
-) -> ScoreReport:
-    """Put a report together, with the checks of the table's cases and margins."""
-    means = {(each.name, name): scored.means for each in collections for name, scored in each.scored.items()}
-    checks = checked(table, means, absent=frozenset(absent))
-    first = table.metrics[0]
-    columns = {each.name: {name: scored.mean(first) for name, scored in each.scored.items()} for each in collections}
-    margins = margins_checked(table, columns, absent=[name for name in table.collections if name not in columns])
-    return ScoreReport(table, collections, absent, tuple(checks), tuple(margins), shown)
-
-
-def _queries(count: int) -> str:
-    return f"{count} quer{'y' if count == 1 else 'ies'}"
+def _queries_json(table: ScoreTable, collections: Sequence[CollectionScores]) -> Iterator[dict[str, Any]]:
+    """Yield a row per collection, query and configuration: its scores, what it found, what was relevant."""
+    for each in collections:
+        collection = each.prepared.collection
+        for query, text in collection.queries.items():
+            relevant = [key for key, value in collection.qrels[query].items() if value > 0]
+            for name, scored in each.scored.items():
+                yield {
+                    "collection": each.name,
+                    "configuration": name,
+                    "query": query,
+                    "text": text,
+                    "scores": {metric: round(scored.scores[metric][query], 6) for metric in table.metrics},
+                    "found": list(scored.run.rankings[query][:SHOWN_DOCUMENTS]),
+                    "relevant": relevant,
+                }

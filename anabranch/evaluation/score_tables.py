@@ -172,7 +172,9 @@ def _read(path: Path, kind: type[_Kind], contradictions: Callable[[_Kind], Itera
 
 def _unusable(path: Path, located: Located, problems: Iterable[tuple[Where, str]]) -> CollectionError:
     told = [f"line {located.line(where)}: {_spelled(where)}{what}" for where, what in problems]
-    return unusable(path, told, hint="The guide's page on evaluation shows what a table holds.")
+    return unusable(
+        path, told, hint="The guide's page on evaluation shows what a table holds.", refused=CollectionError
+    )
 
 
 def with_expected(path: Path, table: EvalTable, values: Mapping[int, float]) -> str:
@@ -182,6 +184,7 @@ def with_expected(path: Path, table: EvalTable, values: Mapping[int, float]) -> 
         CollectionError: The file has changed since the table was read.
     """
     located = read_located(path)
+    # The places of the numbers are those of the file as it is now.
     if type(table).model_validate(located.value) != table:
         raise CollectionError(f"{path} has changed since it was read.", hint="Run the command again.")
     return located.replaced({("cases", index, "expected"): f"{value:.{DIGITS}f}" for index, value in values.items()})
@@ -247,6 +250,7 @@ def _place(where: tuple[str | int, ...]) -> Where:
 def _said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
     """Return what one of pydantic's errors says, with the value it is about."""
     what = str(item["msg"]).removeprefix("Value error, ")
+    # Of what is missing pydantic gives all that is around it.
     shown = "" if item["type"] in ("missing", "extra_forbidden") else f", not {str(item['input'])[:60]!r}"
     return what[:1].lower() + what[1:] + shown
 

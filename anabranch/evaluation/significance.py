@@ -86,6 +86,7 @@ def _stratified(values: Sequence[float], strata: Sequence[object]) -> tuple[floa
     groups: dict[object, list[float]] = {}
     for value, stratum in zip(values, strata, strict=True):
         groups.setdefault(stratum, []).append(value)
+    # SciPy's bootstrap knows no strata.
     rng = np.random.default_rng(SEED)
     means = [rng.choice(group, (BOOTSTRAPS, len(group))).mean(axis=1) for group in groups.values()]
     low, high = np.percentile(np.mean(means, axis=0), [2.5, 97.5])

@@ -82,6 +82,7 @@ def _found(
     found: dict[Reference, TextSpan] = {}
     moved = 0
     for document, references in by_document.items():
+        # Two documents may have one name; the words say which of them is meant.
         for doc_id in texts.ids(document):
             text = texts.text(doc_id)
             for one, place, off in located(references, text, originals.get(document, text)):
@@ -138,6 +139,7 @@ class Letters:
         needle = squashed(words)
         if not needle:
             return None
+        # On both sides: a phrase that is repeated may lie before the place as well as behind it.
         after = self._text.find(needle, max(expected, 0))
         before = self._text.rfind(needle, 0, max(expected, 0) + len(needle) - 1)
         places = [place for place in (before, after) if place >= 0]

@@ -40,6 +40,7 @@ class Located:
     def replaced(self, values: Mapping[Where, str]) -> str:
         """Return the text with other values in some places; everything else, comments too, stays as it is."""
         text = self.text
+        # From the end, so that the places before stay what they are.
         for where, new in sorted(values.items(), key=lambda item: self.spans[item[0]], reverse=True):
             start, end = self.spans[where]
             text = text[:start] + (new if end > start else f" {new}") + text[end:]
@@ -65,6 +66,7 @@ def read_located(path: Path) -> Located:
     lines: dict[Where, int] = {}
     spans: dict[Where, tuple[int, int]] = {}
     for where, inner in _walk(node, (), set()):
+        # YAML takes the last of two equal keys without a word; here that may be the wrong expectation.
         if where in lines:
             msg = f"{path}: line {inner.start_mark.line + 1}: {where[-1]!r} was given on line {lines[where]} already."
             raise CollectionError(msg, hint="Leave one out.")

@@ -1,10 +1,10 @@
 """Is there evidence? A judgement from retrieved scores alone, before any model is asked.
 
-Two signals, because each is blind where the other sees: the best cosine of the question (a question on another subject
+Two features, because each is blind where the other sees: the best cosine of the question (a question on another subject
 has no near passage), and how much of what the question asks about occurs together in one passage, weighted by how rare
 each word is. A logistic model makes one confidence of them; `evals/answers.md` has its calibration, and what it is
 worth on each collection when fitted on the others.
-Neither signal tells well an unanswerable question on the corpus's own topic from an answerable one; that is what
+Neither feature tells well an unanswerable question on the corpus's own topic from an answerable one; that is what
 `grade: llm` is for.
 """
 
@@ -73,7 +73,7 @@ def term_coverage(terms: Sequence[str], found: Collection[str], idf: Mapping[str
 
 
 def confidence(*, cosine: float | None, covered: float) -> float:
-    """Return how likely it is that the passages hold an answer, 0 to 1, by logistic regression on the two signals.
+    """Return how likely it is that the passages hold an answer, 0 to 1, by logistic regression on the two features.
 
     Args:
         cosine: Best cosine between the question and a passage, by an embedder of `CALIBRATED`; None without one.

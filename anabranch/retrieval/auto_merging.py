@@ -197,6 +197,7 @@ def _join(
 ) -> _Branch:
     """Fold the branches under one parent into the parent's own branch."""
     inside = [passage for branch in below.values() for passage in branch.passages]
+    # It was retrieved itself: its children say nothing that it does not hold.
     if own is not None:
         return _Branch([rule.replacement(parent, [*own.passages, *inside])], True)
     if known is None:
@@ -208,6 +209,7 @@ def _join(
     _fill(siblings, below, rule)
     inside = [passage for branch in below.values() for passage in branch.passages]
     present = [child for child in siblings if child in below and below[child].whole]
+    # More than the share, not as much: LlamaIndex compares the same way, and 0.5 of two is one hit.
     enough = len(present) / len(siblings) > rule.threshold and not _only_climbed(present, below)
     if enough and rule.fits(parent) and rule.takes([parent], inside):
         return _Branch([rule.replacement(parent, inside)], True)

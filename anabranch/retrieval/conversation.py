@@ -44,6 +44,7 @@ def recent(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str]
         The newest turns, without gaps; of the newest its question alone where its answer does not fit, or nothing.
     """
     kept: list[ConversationTurn] = []
+    # The newest first: what a follow-up means is nearly always the turn before.
     for turn in reversed(turns):
         cost = count(_lines(turn))
         if cost > budget:
@@ -101,6 +102,7 @@ def condense_reply(reply: str, question: str, turns: Sequence[ConversationTurn] 
 def _may_be_question(text: str, question: str) -> bool:
     if not text or len(text) > 300 + 3 * len(question) or strip_links(text) != text:
         return False
+    # A model that answers instead of rewriting would have its invention searched for.
     return not (question.rstrip().endswith("?") and text.endswith("."))
 
 
@@ -123,6 +125,7 @@ def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
     Whether it is about that, nobody can tell without a model, so it is searched for alone as well.
     """
     before = turns[-1].question.strip()[:MAX_ANSWER_CHARS] if turns else ""
+    # Asked again word for word, the question would only weigh twice.
     if not before or before.casefold() == question.strip().casefold():
         return question
     return f"{before} {question.strip()}"

@@ -19,7 +19,7 @@ from anabranch.store.protocol import RankedList
 from anabranch.text.normalization import clean
 
 MAX_CHARS = 4_000
-"""A guest's text travels in the state, so it is bounded."""
+"""The text of an external passage travels in the state, so it is bounded."""
 
 
 @lru_cache(maxsize=32)
@@ -36,7 +36,7 @@ def installed_retriever(name: str) -> BaseRetriever:
     return retriever
 
 
-async def guest_lists(
+async def external_lists(
     retriever: BaseRetriever, name: str, texts: Sequence[str], k: int, count: Callable[[list[str]], Sequence[int]]
 ) -> tuple[list[RankedList], dict[str, dict[str, Any]], list[Exception]]:
     """Ask a LangChain retriever each query, at the same time.
@@ -55,6 +55,7 @@ async def guest_lists(
     Raises:
         Exception: What the first query raised, where every one of them failed.
     """
+    # Together with what fails: one query that times out must not cost the others their passages.
     results = await asyncio.gather(*(retriever.ainvoke(text) for text in texts), return_exceptions=True)
     failed = [result for result in results if isinstance(result, Exception)]
     if failed and len(failed) == len(results):
@@ -79,6 +80,7 @@ async def guest_lists(
 def _chunk(document: LangChainDocument, name: str) -> Chunk:
     text = clean(document.page_content).strip()[:MAX_CHARS]
     source = str(document.metadata.get("source") or document.id or name)
+    # The same passage for two queries has to be one id, or fusion could not see that it was found twice.
     digest = hashlib.sha256(f"{name}\0{source}\0{text}".encode()).hexdigest()[:16]
     return Chunk(
         chunk_id=f"{name}:{digest}",

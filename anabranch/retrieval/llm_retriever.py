@@ -20,6 +20,13 @@ Ask = Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[Judgements | None]]
 """Asks the model about batches of texts at the same time, see `rerank_calls.judge_all`."""
 
 
+BATCH = 20
+"""Texts in one call."""
+
+MOST_CALLS = 20
+"""Of one search, so that a corpus of thousands of passages is refused and not read at its owner's cost."""
+
+
 class Reach(NamedTuple):
     """How far the retriever may go: texts in one call, calls in all, and passages in its list."""
 
@@ -39,9 +46,11 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
     if not isinstance(corpus, Outlines):
         msg = "The retriever 'llm' reads a corpus document by document, and its store does not list them."
         raise SettingsError(msg, hint="Leave it out of `retrievers`.")
+    # One more than may be read: that is enough to tell that there is more.
     most = reach.batch * reach.calls
     documents = [one for one in await corpus.outlines(scope, most + 1) if one.leaves]
     passages = sum(one.leaves for one in documents)
+    # A corpus that fits one call is read whole: choosing documents would cost a call and save none.
     if passages > reach.batch and any(one.summary for one in documents):
         used = -(-len(documents) // reach.batch)
         if used >= reach.calls:
@@ -49,7 +58,7 @@ async def read_all(corpus: CorpusReader, scope: Scope, ask: Ask, reach: Reach) -
         documents = await _chosen(corpus, scope, documents, ask, reach.batch)
         most = reach.batch * (reach.calls - used)
         if sum(one.leaves for one in documents) > most:
-            note_failure(f"of the documents it chose, it read the first {most:,} passages (retrieve_calls)")
+            note_failure(f"of the documents it chose, it read the first {most:,} passages")
     elif passages > most:
         raise _too_large(f"{passages:,} passages or more", reach)
     chunks = await _passages(corpus, scope, documents, most)
@@ -97,5 +106,5 @@ def _too_large(size: str, reach: Reach) -> SettingsError:
     return SettingsError(
         f"The retriever 'llm' reads at most {most:,} texts for a question, {reach.calls} calls of {reach.batch}, and "
         f"what is searched has {size}.",
-        hint="Narrow it with filters, give the documents a `summary`, raise retrieve_calls, or use bm25 and dense.",
+        hint="Narrow it with filters, give the documents a `summary`, or use bm25 and dense.",
     )

@@ -24,6 +24,7 @@ def rank_by_relevance(ids: Sequence[str], scores: Mapping[int, float], *, floor:
     """
 
     def order(index: int) -> tuple[float, bool, int]:
+        # False sorts before True: silence before an explicit "does not help".
         return (-scores.get(index, floor), index in scores, index)
 
     places = sorted(range(len(ids)), key=order)

@@ -25,6 +25,7 @@ async def occurring_in(
     corpus: CorpusReader, words: Sequence[str], ids: Sequence[str], scope: Scope
 ) -> dict[str, frozenset[str]]:
     """Return which analysed terms of `words` each of these leaves has; those that are gone or hidden are absent."""
+    # From the index where there is one: analysing every passage again takes as long as the search.
     if isinstance(corpus, TermStatistics):
         return await corpus.occurring(words, ids, scope)
     found = await corpus.chunks(ids, scope)

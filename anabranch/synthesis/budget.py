@@ -16,30 +16,20 @@ class Spending:
 
     Attributes:
         calls: Model calls in all.
-        sequential: Calls that wait for one another: those that run at the same time are one.
         tokens: Of prompts and replies together.
     """
 
     calls: float = math.inf
-    sequential: float = math.inf
     tokens: float = math.inf
 
     def less(self, spent: Spending) -> Spending:
         """Return what is left after something was spent, at least nothing."""
-        return Spending(
-            max(self.calls - spent.calls, 0),
-            max(self.sequential - spent.sequential, 0),
-            max(self.tokens - spent.tokens, 0),
-        )
+        return Spending(max(self.calls - spent.calls, 0), max(self.tokens - spent.tokens, 0))
 
     def lacks(self, wanted: Spending) -> str:
         """Say, for people, what is missing to pay for something; empty where it can be paid."""
         if wanted.calls > self.calls:
             return f"{wanted.calls:,.0f} model calls, and max_model_calls leaves {self.calls:,.0f}"
-        if wanted.sequential > self.sequential:
-            return (
-                f"{wanted.sequential:,.0f} calls one after the other, and max_sequential leaves {self.sequential:,.0f}"
-            )
         if wanted.tokens > self.tokens:
             return f"up to {wanted.tokens:,.0f} tokens, and max_tokens leaves {self.tokens:,.0f}"
         return ""
@@ -67,25 +57,24 @@ class Prices:
         """Return the most that a route takes when it reads the first `read` windows."""
         passages = sum(self.windows[:read])
         if route == "compose":
-            return Spending(0, 0, 0)
+            return Spending(0, 0)
         each = self.frame + self.reply + self.thoughts
         reading = passages + read * each
         if route != "map_reduce":
-            return Spending(read, read, reading + (read - 1) * self.reply)
-        calls, levels, parts = _tree(read, self.fan_in)
-        return Spending(read + calls, 1 + levels, reading + parts * self.reply + calls * each)
+            return Spending(read, reading + (read - 1) * self.reply)
+        calls, parts = _tree(read, self.fan_in)
+        return Spending(read + calls, reading + parts * self.reply + calls * each)
 
 
-def _tree(leaves: int, fan_in: int) -> tuple[int, int, int]:
-    """Return the calls, the levels and the partial answers read of a reduction; a group of one needs no call."""
-    calls, levels, parts = 0, 0, 0
+def _tree(leaves: int, fan_in: int) -> tuple[int, int]:
+    """Return the calls and the partial answers read of a reduction; a group of one needs no call."""
+    calls, parts = 0, 0
     while leaves > 1:
         alone = leaves % fan_in == 1
         calls += math.ceil(leaves / fan_in) - alone
         parts += leaves - alone
-        levels += 1
         leaves = math.ceil(leaves / fan_in)
-    return calls, levels, parts
+    return calls, parts
 
 
 def group(sizes: Sequence[int], *, fan_in: int, room: int) -> list[list[int]]:

@@ -105,10 +105,6 @@ def _ranking(prompt: str) -> str:
     return json.dumps({"documents": [{"index": number} for number in order]})
 
 
-def _listwise(prompt: str) -> str:
-    return json.dumps({"ranking": [[number, relevance] for relevance, number in _judged(prompt)]})
-
-
 def _prose(prompt: str) -> str:
     """Answer in three sentences that stand in the last part of the prompt."""
     starts = [found.start() for found in _BEGINNING.finditer(prompt, len(prompt) // 4)] or [0]
@@ -177,7 +173,6 @@ def _chance(text: str, sides: int) -> int:
 FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     (r'\{"queries":', _expansions),
     (r'"documents":.*"index"', _ranking),
-    (r'"ranking": \[\[', _listwise),
     (r"as well as the relevance score", _relevances),
     (r"Doc: \d+, Relevance: \d+", _relevances),
     (r'"action": "keep"', _revision),

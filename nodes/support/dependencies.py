@@ -14,7 +14,6 @@ from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import last_opened, open_corpus
 from nodes.settings import Context
-from prompts.rerank import RERANK, RERANK_LISTWISE
 
 MAX_CONCURRENCY = 8
 """Model calls at once within one step, where the config of the run does not say `max_concurrency`."""
@@ -53,14 +52,16 @@ async def model_of(context: Context) -> Chat | None:
 async def chunks_of(
     context: Context, state: Mapping[str, Any], ids: Sequence[str], *, corpus: CorpusReader | None = None
 ) -> dict[str, Chunk]:
-    """Return passages with their text: those that this turn has read, those of guest retrievers, then the corpus's.
+    """Return passages with their text: those that this turn has read, those of external retrievers, then the corpus's.
 
     Passages that are gone, or that the caller may not read, are absent.
     """
-    guests: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
+    external: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
     read: Mapping[str, Chunk] = state.get("texts") or {}
     known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
-    known |= {chunk_id: Chunk(**guests[chunk_id]) for chunk_id in ids if chunk_id in guests and chunk_id not in known}
+    known |= {
+        chunk_id: Chunk(**external[chunk_id]) for chunk_id in ids if chunk_id in external and chunk_id not in known
+    }
     if missing := [chunk_id for chunk_id in ids if chunk_id not in known]:
         corpus = corpus or await corpus_of(context)
         known |= await corpus.chunks(missing, scope_of(context, state.get("active_filters")))
@@ -83,10 +84,8 @@ async def reranker_of(context: Context, *, concurrency: int = MAX_CONCURRENCY) -
         timeout=context.model_timeout,
         retries=context.model_retries,
         concurrency=concurrency,
-        form=context.rerank_form,
         batch=context.rerank_batch,
-        listwise_prompt=context.rerank_prompt or RERANK_LISTWISE,
-        batch_prompt=context.rerank_prompt or RERANK,
+        prompt=context.rerank_prompt,
         chat=await model_of(context),
     )
     # In a thread: its package is imported and its model loaded here.

@@ -5,7 +5,8 @@ That is the scores that ranked lists lack, and what the evidence for each questi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import cast, get_args
 
 from anabranch.errors import OperationError
@@ -14,10 +15,10 @@ from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
 from nodes.support.state_records import Query, Retrieved
 
-ARMS: frozenset[str] = frozenset(get_args(Arm))
+CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)
 
 
-def searched(queries: Sequence[Query], arm: str, arms: Sequence[str]) -> list[str]:
+def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]) -> list[str]:
     """Return what one retriever searches for, in the order of the queries; blank where one is not for it.
 
     A passage that a model made up (`hyde`) means what true ones mean, but its names and numbers are invented: BM25
@@ -25,10 +26,10 @@ def searched(queries: Sequence[Query], arm: str, arms: Sequence[str]) -> list[st
 
     Args:
         queries: The question and what was made from it.
-        arm: The retriever.
-        arms: All retrievers of this search.
+        retriever: The retriever.
+        retrievers: All retrievers of this search.
     """
-    without_made_up = arm == "bm25" and len(arms) > 1
+    without_made_up = retriever == "bm25" and len(retrievers) > 1
     return ["" if without_made_up and query["kind"] == "hyde" else query["text"] for query in queries]
 
 
@@ -37,23 +38,30 @@ async def _complete(
 ) -> list[Retrieved]:
     """Score with each retriever of the corpus what all of them found, for any query that it searches for.
 
-    The lists of others stay as they are: the corpus cannot tell what a guest would have thought of a passage.
+    The lists of others stay as they are: the corpus cannot tell what an external retriever would score a passage.
 
     Raises:
         OperationError: The corpus cannot be asked any more.
     """
     ids = list(dict.fromkeys(chunk_id for record in records for found in record["lists"] for chunk_id in found["ids"]))
-    arms = [record["arm"] for record in records]
+    retrievers = [record["retriever"] for record in records]
 
     async def filled(record: Retrieved) -> Retrieved:
-        if record["arm"] not in ARMS or len(records) == 1:
+        if record["retriever"] not in CORPUS_RETRIEVERS or len(records) == 1:
             return record
-        scores = await corpus.scores(cast("Arm", record["arm"]), searched(queries, record["arm"], arms), ids, scope)
-        lists = [completed(found, known) for found, known in zip(record["lists"], scores, strict=True)]
-        return Retrieved(arm=record["arm"], lists=lists, error=None)
+        scores = await corpus.scores(
+            cast("Arm", record["retriever"]), searched(queries, record["retriever"], retrievers), ids, scope
+        )
+        lists = [completed(found, _finite(known)) for found, known in zip(record["lists"], scores, strict=True)]
+        return Retrieved(retriever=record["retriever"], lists=lists, error=None)
 
     # One after the other: side by side, threads that take half a millisecond each spend more on waiting for their turn.
     return [await filled(record) for record in records]
+
+
+def _finite(scores: Mapping[str, float]) -> dict[str, float]:
+    """Leave out what is no number: the passage then counts as if this retriever had not found it."""
+    return {chunk_id: score for chunk_id, score in scores.items() if math.isfinite(score)}
 
 
 async def informed(
@@ -68,12 +76,12 @@ async def informed(
     """
     if not isinstance(corpus, FullScores):
         raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
-    if not {record["arm"] for record in records} >= ARMS:
+    if not {record["retriever"] for record in records} >= {*CORPUS_RETRIEVERS}:
         return await _complete(corpus, scope, queries, records), []
     texts = [query["text"] for query in queries]
     filled = await _complete(corpus, scope, queries, records)
     backgrounds = await corpus.background(texts, scope)
-    lists = {record["arm"]: record["lists"] for record in filled}
+    lists = {record["retriever"]: record["lists"] for record in filled}
     return filled, [
         weigh(bm25["scores"], dense["scores"], background)
         for bm25, dense, background in zip(lists["bm25"], lists["dense"], backgrounds, strict=True)

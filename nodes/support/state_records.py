@@ -24,14 +24,14 @@ class Query(TypedDict):
     """One search query; `kind` says where it came from (asked, condensed, together, reviewed, or a strategy)."""
 
     text: Text
-    weight: float
+    weight: Annotated[float, Field(ge=0, le=100)]
     kind: str
 
 
 class Retrieved(TypedDict):
     """One retriever's lists, aligned with the queries; `error` says why it has none."""
 
-    arm: str
+    retriever: str
     lists: list[RankedList]
     error: str | None
 
@@ -206,5 +206,4 @@ class Left(TypedDict):
     """What a turn may still spend, None where nothing bounds it."""
 
     calls: Count | None
-    sequential: Count | None
     tokens: Count | None

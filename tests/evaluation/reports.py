@@ -6,8 +6,10 @@ from pathlib import Path
 
 from anabranch.evaluation.collection import Collection
 from anabranch.evaluation.collection_corpus import Prepared
+from anabranch.evaluation.collection_scores import CollectionScores, scored_collection
+from anabranch.evaluation.eval_report import EvalReport
 from anabranch.evaluation.runs import Run
-from anabranch.evaluation.score_report import ScoreReport, reported, scored_collection
+from anabranch.evaluation.score_report import reported
 from anabranch.evaluation.score_tables import ScoreTable
 
 TABLE = {
@@ -32,7 +34,7 @@ def collection(name: str, *, remarks: tuple[str, ...] = ()) -> Prepared:
     return Prepared(Collection(name, Path(name), None, queries, qrels, remarks), Path(name), 1234, "made:up")
 
 
-def report() -> ScoreReport:
+def collections() -> tuple[CollectionScores, ...]:
     """In `here` old finds everything second and new finds it first; in `there` it is the other way round."""
     first, second = ("right", "wrong"), ("wrong", "right")
     table = ScoreTable.model_validate(TABLE)
@@ -43,8 +45,12 @@ def report() -> ScoreReport:
     }
     here["new"].degraded["rerank: it was down."] = 2
     there = {"old": Run(dict.fromkeys(queries, first)), "new": Run(dict.fromkeys(queries, second))}
-    collections = (
+    return (
         scored_collection(table, collection("here", remarks=("one | thing",)), here),
         scored_collection(table, collection("there"), there),
     )
-    return reported(table, collections, ("nowhere",), {"old": "the defaults", "new": 'fusion="rrf"'})
+
+
+def report() -> EvalReport:
+    settings = {"old": "the defaults", "new": 'fusion="rrf"'}
+    return reported(ScoreTable.model_validate(TABLE), collections(), ("nowhere",), settings)

@@ -11,16 +11,15 @@ from anabranch.evaluation.answer_quality import (
     area,
     at_threshold,
     auc,
-    caution_of,
+    measures_of,
     outcome_of,
-    quality_of,
     risk_coverage,
 )
 from anabranch.evaluation.queries import Gold
 
 
 def _written(text: str, passages: str = "", confidence: float = 0.5) -> WrittenAnswer:
-    return WrittenAnswer(text, passages, sentences=1, confidence=confidence, signals={})
+    return WrittenAnswer(text, passages, sentences=1, confidence=confidence, features={})
 
 
 def _outcome(kind: QuestionKind, confidence: float, text: str = "x") -> Outcome:
@@ -50,25 +49,25 @@ def test_half_of_the_words_of_the_reference_sentences_count_as_the_answer() -> N
 def test_no_answer_is_right_to_a_question_that_has_none() -> None:
     outcome = outcome_of("q", "elsewhere", _written("Ida Marrow"), Gold(answers=("Ida Marrow",)))
     assert outcome.holds is None
-    assert quality_of([outcome]).asked == 0
-    assert quality_of([outcome]).contains is None
+    assert measures_of([outcome])["compared"] == 0
+    assert measures_of([outcome])["contains"] is None
 
 
 def test_abstentions_do_not_count_in_the_length_and_do_in_what_is_held() -> None:
     outcomes = [_outcome("own", 0.9, "x and more"), _outcome("own", 0.1, "")]
-    quality = quality_of(outcomes)
-    assert (quality.asked, quality.contains, quality.words, quality.sentences) == (2, 0.5, 3.0, 1.0)
+    found = measures_of(outcomes)
+    assert (found["compared"], found["contains"], found["words"], found["sentences"]) == (2, 0.5, 3.0, 1.0)
 
 
 def test_kinds_are_compared_with_the_own_questions() -> None:
     rows = [_outcome("own", 0.9), _outcome("own", 0.4, ""), _outcome("elsewhere", 0.4), _outcome("removed", 0.1, "")]
-    caution = caution_of(rows)
-    assert caution.false_abstentions == 0.5
-    assert caution.answered == {"own": 0.5, "elsewhere": 1.0, "removed": 0.0}
-    assert caution.auc == {"elsewhere": 0.75, "removed": 1.0}
-    assert caution_of([]).false_abstentions is None
-    assert caution_of([_outcome("elsewhere", 1)]).auc == {}
-    assert caution.asked == pytest.approx({"own": 2, "elsewhere": 1, "removed": 1})
+    found = measures_of(rows)
+    assert found["false_abstentions"] == 0.5
+    assert (found["answered_elsewhere"], found["answered_removed"], found["answered_marked"]) == (1.0, 0.0, None)
+    assert (found["auc_elsewhere"], found["auc_removed"], found["auc_marked"]) == (0.75, 1.0, None)
+    assert (found["asked_own"], found["asked_elsewhere"], found["asked_marked"]) == (2, 1, 0)
+    assert measures_of([])["false_abstentions"] is None
+    assert measures_of([_outcome("elsewhere", 1)])["auc_elsewhere"] is None
 
 
 SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.9]), min_size=1, max_size=12)

@@ -14,8 +14,8 @@ def _outcomes(seed: int, size: int = 200, offset: float = 0.0) -> list[Outcome]:
     for near in rng.uniform(0, 1, size):
         own = rng.uniform() < 1 / (1 + np.exp(2 - 4 * near))
         kind: QuestionKind = "own" if own else "elsewhere"
-        signals = {"near": float(near) + offset, "noise": float(rng.uniform())}
-        rows.append(Outcome("q", kind, WrittenAnswer("", "", 0, 0.0, signals)))
+        features = {"near": float(near) + offset, "noise": float(rng.uniform())}
+        rows.append(Outcome("q", kind, WrittenAnswer("", "", 0, 0.0, features)))
     return rows
 
 

@@ -7,7 +7,7 @@ from anabranch.evaluation.passage_builders import PassageBuilder, passages_of
 from anabranch.readers.document import Chunk, Level
 from anabranch.store.chunk_ancestors import Ancestry
 
-# R holds A (4 leaves) and B (2 leaves); x is a guest without a parent, o a leaf whose parent may not be read.
+# R holds A (4 leaves) and B (2 leaves); x is an external passage with no parent, o a leaf whose parent is hidden.
 CHILDREN = {"R": ["A", "B"], "A": ["a1", "a2", "a3", "a4"], "B": ["b1", "b2"]}
 PARENTS = {child: parent for parent, below in CHILDREN.items() for child in below} | {"R": None, "x": None, "o": "O"}
 
@@ -23,9 +23,9 @@ def chunk(chunk_id: str, parent: str | None) -> Chunk:
 AROUND = Ancestry({one: chunk(one, parent) for one, parent in PARENTS.items()}, CHILDREN)
 
 
-def passages(arm: PassageBuilder, *leaves: str, threshold: float = 0.5, window: int = 100) -> list[str]:
+def passages(builder: PassageBuilder, *leaves: str, threshold: float = 0.5, window: int = 100) -> list[str]:
     ranked = {leaf: 1.0 - place / 10 for place, leaf in enumerate(leaves)}
-    return passages_of(arm, ranked, AROUND, threshold=threshold, window=window)
+    return passages_of(builder, ranked, AROUND, threshold=threshold, window=window)
 
 
 def test_leaves_are_left_as_they_were_found() -> None:
@@ -51,15 +51,15 @@ def test_the_score_of_a_parent_says_where_it_stands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arm", "kept"),
+    ("builder", "kept"),
     [
         (PassageBuilder(by="parents"), ["B", "A", "x", "o"]),
         (PassageBuilder(by="roots"), ["R", "x", "o"]),
         (PassageBuilder(by="neighbours"), ["b1", "b2", "a2", "a3", "a4", "x", "o"]),
     ],
 )
-def test_what_stands_for_a_leaf_stands_there_once(arm: PassageBuilder, kept: list[str]) -> None:
-    assert passages(arm, "b2", "a3", "b1", "x", "o") == kept
+def test_what_stands_for_a_leaf_stands_there_once(builder: PassageBuilder, kept: list[str]) -> None:
+    assert passages(builder, "b2", "a3", "b1", "x", "o") == kept
 
 
 def test_what_is_no_arm_is_refused() -> None:

@@ -204,8 +204,8 @@ async def test_the_answer_is_streamed_and_nothing_else_is(river: str) -> None:
 
 
 async def test_one_retriever_alone(river: str) -> None:
-    for arm in ("bm25", "dense"):
-        state = await _ask("Who built the Halden weir?", river, retrievers=(arm,))
+    for retriever in ("bm25", "dense"):
+        state = await _ask("Who built the Halden weir?", river, retrievers=(retriever,))
         assert "Ida Marrow" in state["answer"]
 
 

@@ -79,12 +79,12 @@ async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monk
         monkeypatch.setattr(owner, name, _noted(threads, name, getattr(owner, name)))
     note = Document("The weir of Vesle was built in 1904. It is of stone.", id="1", metadata={"source": "note"})
 
-    class Guest(BaseRetriever):
+    class External(BaseRetriever):
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
             return [note]
 
-    compiled = build(retrievers={"guest": Guest()}).compile()
-    context = Context(corpus=river, retrievers=("bm25", "dense", "guest"))
+    compiled = build(retrievers={"external": External()}).compile()
+    context = Context(corpus=river, retrievers=("bm25", "dense", "external"))
     state = await compiled.ainvoke({"question": question}, context=context)
     assert {name for name, _ in threads} == {"terms", "spans" if state["abstained"] else "statements"}
     assert [name for name, thread in threads if thread == threading.get_ident()] == []

@@ -150,10 +150,7 @@ async def test_when_no_window_helps_the_answer_is_an_abstention(river: str) -> N
 
 
 async def test_the_llm_reranker_is_one_round(river: str) -> None:
-    batches = {
-        "strategy": "none", "rerank": "llm", "rerank_depth": 12, "rerank_batch": 4,
-        "rerank_form": "batches",
-    }  # fmt: skip
+    batches = {"strategy": "none", "rerank": "llm", "rerank_depth": 12, "rerank_batch": 4}
     with OpenAIStub(model()) as stub:
         first = await _ask(stub, river, **batches)
     with OpenAIStub(together(model(), *at_once(first))) as stub:

@@ -141,7 +141,7 @@ async def test_one_failing_step_leaves_the_others(river: str) -> None:
 async def test_an_unreadable_reranking_loses_no_candidate(reply: str, river: str) -> None:
     with OpenAIStub(model(rerank=Reply(reply))) as stub:
         base = {"model": "openai:stub", "base_url": stub.base_url, "strategy": "none", "top_k": 8}
-        state = await _ask(river, rerank="llm", rerank_depth=8, rerank_batch=8, **base)
+        state = await _ask(river, rerank="llm", rerank_depth=8, **base)
         plain = await _ask(river, **base)
     assert {c["id"] for c in state["candidates"]} == {c["id"] for c in plain["candidates"]}
 

@@ -41,7 +41,7 @@ KNOWN = [
 ]
 HIDDEN = ["norvexium", "canarybuyer", "takeover", "dismissal"]
 UNKNOWN = ["zeppelin", "quagga"]
-ARMS: tuple[Arm, ...] = ("bm25", "dense")
+CORPUS_RETRIEVERS: tuple[Arm, ...] = ("bm25", "dense")
 
 
 def document(name: str, words: list[str], dice: random.Random, **extra: Any) -> dict[str, Any]:
@@ -115,11 +115,11 @@ def test_a_turn_is_the_same_whatever_is_hidden(
 
 async def read(store: CorpusReader, queries: list[str], scope: Scope) -> Any:
     """All that a store tells one caller, to the last bit."""
-    lists = {arm: await store.search(arm, queries, 30, scope) for arm in ARMS}
+    lists = {retriever: await store.search(retriever, queries, 30, scope) for retriever in CORPUS_RETRIEVERS}
     ids = sorted({chunk_id for found in lists.values() for ranked in found for chunk_id in ranked["ids"]})
     return {
         "lists": lists,
-        "scores": {arm: await store.scores(arm, queries, ids, scope) for arm in ARMS},
+        "scores": {retriever: await store.scores(retriever, queries, ids, scope) for retriever in CORPUS_RETRIEVERS},
         "background": await store.background(queries, scope),
         "idf": await store.idf(queries, scope),
         "occurring": await store.occurring(queries, ids, scope),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from nodes import retrieve
 from nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.levels import most_at_once, twenty_notes
@@ -65,10 +66,13 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
 
 
 @pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
-async def test_the_batches_of_one_step_keep_to_the_same_bound(config: Any, most: int, parish: str) -> None:
+async def test_the_batches_of_one_step_keep_to_the_same_bound(
+    config: Any, most: int, parish: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieve, "BATCH", 2)
     with OpenAIStub(model()) as stub:
-        reader = {"retrievers": ("bm25", "llm"), "retrieve_batch": 2, "retrieve_calls": 12}
-        judge = {"rerank": "llm", "rerank_form": "batches", "rerank_batch": 2}
+        judge = {"rerank": "llm", "rerank_batch": 2}
+        reader = {"retrievers": ("bm25", "llm")}
         context = _context(parish, stub, top_k=6, synthesis="stuff", max_model_calls=64, **reader, **judge)
         await graph.ainvoke({"question": QUESTION}, config, context=context)
         assert most_at_once(stub, "retrieve") == most

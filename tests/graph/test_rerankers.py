@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -76,28 +75,27 @@ async def _reranked(river: str, reply: Any, **settings: Any) -> dict[str, Any]:
         return await _ask(river, rerank="llm", **base, **settings)
 
 
-async def test_the_order_of_a_window_is_the_order_of_the_candidates(river: str) -> None:
+async def test_the_order_by_relevance_is_the_order_of_the_candidates(river: str) -> None:
     def last_first(request: Request) -> Reply:
-        return Reply(json.dumps({"ranking": [{"passage": n, "relevance": n} for n in reversed(passages_in(request))]}))
+        return Reply("\n".join(f"Doc: {n}, Relevance: {n}" for n in passages_in(request)))
 
     state = await _reranked(river, last_first, rerank_depth=6, top_k=6)
     assert [candidate["fused"] for candidate in state["candidates"]] == [6, 5, 4, 3, 2, 1]
     assert [round(candidate["score"]) for candidate in state["candidates"]] == [6, 5, 4, 3, 2, 1]
 
 
-async def test_what_a_window_does_not_name_stays_in_fused_order_behind(river: str) -> None:
-    state = await _reranked(river, "[4] > [2]", rerank_depth=6, top_k=8)
-    assert [candidate["fused"] for candidate in state["candidates"]] == [4, 2, 1, 3, 5, 6, 7, 8]
+async def test_what_a_reply_does_not_name_goes_behind_what_was_not_judged_in_fused_order(river: str) -> None:
+    state = await _reranked(river, "Doc: 4, Relevance: 9\nDoc: 2, Relevance: 8", rerank_depth=6, top_k=8)
+    assert [candidate["fused"] for candidate in state["candidates"]] == [4, 2, 7, 8, 1, 3, 5, 6]
 
 
-@pytest.mark.parametrize("form", ["listwise", "batches"])
 @pytest.mark.parametrize(
     "reply",
     ["", "I cannot do that.", "Doc: 0, Relevance: 9", "Doc: -7, Relevance: 9", "Relevance: 7", scripts.BROKEN],
 )
-async def test_llamaindex_r1_r7_a_reply_that_says_nothing_loses_no_candidate(river: str, form: Any, reply: Any) -> None:
+async def test_llamaindex_r1_r7_a_reply_that_says_nothing_loses_no_candidate(river: str, reply: Any) -> None:
     # the last document, an IndexError, or no document at all
-    state = await _reranked(river, reply, rerank_form=form, top_k=8)
+    state = await _reranked(river, reply, top_k=8)
     assert [candidate["fused"] for candidate in state["candidates"]] == list(range(1, 9))
     assert "rerank" in [item["step"] for item in state["degraded"]]
 
@@ -113,7 +111,7 @@ async def test_a_batch_that_fails_is_said_and_the_others_count(river: str) -> No
     def first_fails(request: Request) -> Reply:
         return scripts.BROKEN if len(passages_in(request)) == 3 else Reply("Doc: 4, Relevance: 9")
 
-    state = await _reranked(river, first_fails, rerank_form="batches", rerank_depth=6, rerank_batch=3, top_k=8)
+    state = await _reranked(river, first_fails, rerank_depth=6, rerank_batch=3, top_k=8)
     assert [item["step"] for item in state["degraded"]] == ["rerank"]
     assert "1 of 2 calls failed" in state["degraded"][0]["reason"]
     assert len(_ids(state)) == 8

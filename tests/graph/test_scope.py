@@ -101,7 +101,7 @@ routes = st.sampled_from(
         {"synthesis": "refine"},
         {"synthesis": "map_reduce"},
         {"rerank": "llm", "synthesis": "auto"},
-        {"rerank": "llm", "rerank_form": "batches", "synthesis": "auto"},
+        {"rerank": "llm", "rerank_batch": 3, "synthesis": "auto"},
         {"retrievers": ["llm", "bm25"], "synthesis": "auto"},
     ]
 )

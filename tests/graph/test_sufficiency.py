@@ -27,7 +27,7 @@ async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:
 
 async def test_confidence_is_high_with_evidence_and_low_without(river: str) -> None:
     near, far = await _ask(QUESTION, river), await _ask(OTHER_SUBJECT, river)
-    assert near["signals"]["confidence"] > 0.8 > 0.2 > far["signals"]["confidence"]
+    assert near["evidence_scores"]["confidence"] > 0.8 > 0.2 > far["evidence_scores"]["confidence"]
     assert (near["evidence"]["verdict"], far["evidence"]["verdict"]) == ("enough", "nothing")
     assert any("confidence" in reason for reason in near["evidence"]["reasons"])
 
@@ -44,7 +44,7 @@ async def test_nothing_found_is_never_answered(grade: str, river: str) -> None:
 async def test_signals_are_kept_where_nobody_judges(river: str) -> None:
     state = await _ask(OTHER_SUBJECT, river, grade="none")
     assert state["evidence"]["verdict"] == "enough"
-    assert state["signals"]["confidence"] < 0.2
+    assert state["evidence_scores"]["confidence"] < 0.2
 
 
 async def test_cosines_of_an_embedder_that_was_not_calibrated_do_not_count(
@@ -62,7 +62,7 @@ async def test_an_abstention_shows_the_leaves_that_come_nearest_and_says_why(tmp
     ingest([tmp_path / "long.md"], tmp_path / "corpus")
     question = "Which parish had a famous bishop of the pond order in the Roman empire?"
     state = await _ask(question, str(tmp_path / "corpus"), merge_threshold=0.0, top_k=2)
-    assert state["abstained"], state["signals"]
+    assert state["abstained"], state["evidence_scores"]
     assert "Herons nest" in state["answer"]
     assert "Missing: " in state["answer"]
 

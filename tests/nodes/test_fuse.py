@@ -41,10 +41,10 @@ async def test_the_weight_and_its_reasons_are_in_the_trace(river: str) -> None: 
 
 
 async def test_a_given_weight_is_kept(river: str) -> None:  # noqa: F811
-    arms = {arm: ids(await found(river, retrievers=(arm,))) for arm in ("bm25", "dense")}
+    retrievers = {retriever: ids(await found(river, retrievers=(retriever,))) for retriever in ("bm25", "dense")}
     dense, bm25 = await found(river, alpha=1), await found(river, alpha=0)
-    assert ids(dense)[: len(arms["dense"])] == arms["dense"]
-    assert ids(bm25)[: len(arms["bm25"])] == arms["bm25"]
+    assert ids(dense)[: len(retrievers["dense"])] == retrievers["dense"]
+    assert ids(bm25)[: len(retrievers["bm25"])] == retrievers["bm25"]
     assert "alpha" not in counts(dense)
 
 

@@ -37,14 +37,14 @@ def says(text: str) -> Any:
 def lists(state: dict[str, Any]) -> dict[str, list[int]]:
     """How long each list of each retriever is, in the order of the queries."""
     steps = [step for step in state["trace"] if step["node"] == "retrieve"]
-    return {step["counts"]["arm"]: step["counts"]["lists"] for step in steps}
+    return {step["counts"]["retriever"]: step["counts"]["lists"] for step in steps}
 
 
 async def test_without_a_model_the_question_alone_is_searched_for(river: str) -> None:  # noqa: F811
     state = await graph.ainvoke(InputState(question=QUESTION), context=Context(corpus=river))
     assert state["queries"] == [{"text": QUESTION, "weight": 1.0, "kind": "asked"}]
     assert state["degraded"] == []
-    assert all(len(of_arm) == 1 for of_arm in lists(state).values())
+    assert all(len(of_retriever) == 1 for of_retriever in lists(state).values())
 
 
 @pytest.mark.loopback

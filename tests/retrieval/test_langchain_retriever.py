@@ -11,7 +11,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
-from anabranch.retrieval.langchain_retriever import guest_lists
+from anabranch.retrieval.langchain_retriever import external_lists
 
 
 class Shelf(BaseRetriever):
@@ -32,7 +32,7 @@ def count(texts: Sequence[str]) -> list[int]:
 
 def page_of(metadata: dict[str, Any]) -> int | None:
     shelf = Shelf(documents=[Document("The mill.", metadata={"source": "mill.pdf", **metadata})])
-    _, chunks, _ = asyncio.run(guest_lists(shelf, "shelf", ["mill"], 5, count))
+    _, chunks, _ = asyncio.run(external_lists(shelf, "shelf", ["mill"], 5, count))
     (chunk,) = chunks.values()
     return chunk["page"]
 
@@ -75,13 +75,13 @@ def test_pages_of_a_real_loader(tmp_path: Path) -> None:
 
 def test_tokens_are_counted_as_the_corpus_counts() -> None:
     shelf = Shelf(documents=[Document("水車は穀物を挽く。" * 20), Document("The mill grinds corn.")])
-    _, chunks, _ = asyncio.run(guest_lists(shelf, "shelf", ["mill"], 5, count))
+    _, chunks, _ = asyncio.run(external_lists(shelf, "shelf", ["mill"], 5, count))
     assert [chunk["tokens"] for chunk in chunks.values()] == [180, 21]
 
 
 def test_a_query_that_fails_costs_its_own_list() -> None:
     shelf = Shelf(documents=[Document("The mill grinds corn.")], unbearable=("weir",))
-    lists, chunks, failed = asyncio.run(guest_lists(shelf, "shelf", ["mill", "weir", "corn"], 5, count))
+    lists, chunks, failed = asyncio.run(external_lists(shelf, "shelf", ["mill", "weir", "corn"], 5, count))
     assert [len(ranked["ids"]) for ranked in lists] == [1, 0, 1]
     assert len(chunks) == 1
     assert [str(error) for error in failed] == ["no line for weir"]
@@ -90,4 +90,4 @@ def test_a_query_that_fails_costs_its_own_list() -> None:
 def test_a_retriever_that_fails_at_every_query_has_failed() -> None:
     shelf = Shelf(documents=[], unbearable=("weir", "mill"))
     with pytest.raises(ConnectionError, match="no line for weir"):
-        asyncio.run(guest_lists(shelf, "shelf", ["weir", "mill"], 5, count))
+        asyncio.run(external_lists(shelf, "shelf", ["weir", "mill"], 5, count))

@@ -15,7 +15,7 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.rerankers.llm.rerank_calls import judge_all
 from anabranch.models.usage import Meter, metered
-from anabranch.parsing.relevance import Judgements, read_judgements
+from anabranch.parsing.relevance import Judgements
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.store.protocol import CorpusReader, RankedList, Scope
 from anabranch.store.stores import open_corpus
@@ -90,7 +90,7 @@ async def _read(
         chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0))
 
         async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
-            return await judge_all(chat, RETRIEVE, "Which?", batches, read_judgements, asyncio.Semaphore(8))
+            return await judge_all(chat, RETRIEVE, "Which?", batches, asyncio.Semaphore(8))
 
         return await read_all(store, scope, ask, Reach(batch, calls, depth)), stub, store, meter
 
@@ -126,7 +126,7 @@ async def test_nothing_out_of_scope_is_read(plain: Path) -> None:
 
 async def test_more_than_the_calls_allow_is_refused_before_any_call(plain: Path) -> None:
     with OpenAIStub(scripts.unexpected) as stub:
-        with pytest.raises(SettingsError, match=r"at most 6 texts.*retrieve_calls"):
+        with pytest.raises(SettingsError, match="at most 6 texts"):
             await _read(plain, stub.script, batch=3, calls=2)
         assert stub.calls == []
 

@@ -64,13 +64,7 @@ def _afford(name: RouteName, windows: int, *, chain: bool = True, fan_in: int = 
 
 
 def test_within_its_budget_the_evidence_decides() -> None:
-    assert _afford("refine", 5, calls=5, sequential=5) == RouteChoice("refine", ("why",))
-
-
-def test_a_chain_too_long_to_wait_for_is_read_side_by_side() -> None:
-    choice = _afford("refine", 4, sequential=3)
-    assert (choice.name, choice.unread) == ("map_reduce", 0)
-    assert any("max_sequential leaves 3" in reason for reason in choice.reasons)
+    assert _afford("refine", 5, calls=5) == RouteChoice("refine", ("why",))
 
 
 def test_a_tree_with_too_many_calls_is_read_one_after_the_other() -> None:
@@ -83,8 +77,8 @@ def test_where_no_route_reads_all_the_best_windows_are_read_and_the_others_count
     choice = _afford("refine", 9, calls=3)
     assert (choice.name, choice.unread) == ("refine", 6)
     assert "the first 3 of 9 windows" in choice.reasons[-1]
-    assert _afford("map_reduce", 9, calls=6, sequential=2).unread == 5
-    assert _afford("refine", 9, sequential=1) == replace(_afford("refine", 9, sequential=1), name="create", unread=8)
+    assert _afford("map_reduce", 9, calls=6).unread == 3
+    assert _afford("refine", 9, calls=1) == replace(_afford("refine", 9, calls=1), name="create", unread=8)
 
 
 def test_tokens_bound_it_too() -> None:
@@ -110,14 +104,13 @@ def test_a_context_without_room_for_an_answer_so_far_is_not_refined() -> None:
     st.sampled_from(["create", "refine", "map_reduce"]),
     st.integers(1, 12),
     st.integers(0, 20),
-    st.integers(0, 12),
     st.integers(0, 4000),
     st.integers(2, 6),
 )
 def test_what_is_chosen_is_always_within_what_is_left(
-    name: RouteName, windows: int, calls: int, sequential: int, tokens: int, fan_in: int
+    name: RouteName, windows: int, calls: int, tokens: int, fan_in: int
 ) -> None:
-    left = Spending(calls, sequential, tokens)
+    left = Spending(calls, tokens)
     prices = Prices([100] * windows, frame=50, reply=10, fan_in=fan_in)
     wanted = RouteChoice("create" if windows == 1 else name, ("why",))
     choice = afford(wanted, prices, left)

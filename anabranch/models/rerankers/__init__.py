@@ -16,14 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from anabranch.registry import Registry
 
 if TYPE_CHECKING:
     from anabranch.models.chat import Chat
-
-RerankForm = Literal["auto", "listwise", "batches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +33,9 @@ class RerankerSettings:
         timeout: Seconds that one request may take, retries included.
         retries: Further tries after 429, 5xx and lost connections.
         concurrency: Requests at once.
-        form: How a chat model judges, see `LLMReranker`.
-        batch: Candidates that one call of a chat model is the first to judge.
-        listwise_prompt: Instructions to a chat model for one window.
-        batch_prompt: Instructions to a chat model for a batch.
+        batch: Candidates that one call of a chat model is the first to judge; 20 is the best size of a list that
+            RankGPT found (Sun et al. 2023, arXiv 2304.09542).
+        prompt: Instructions to a chat model.
         chat: The chat model; None where none is configured.
     """
 
@@ -46,10 +43,8 @@ class RerankerSettings:
     timeout: float = 60.0
     retries: int = 2
     concurrency: int = 8
-    form: RerankForm = "auto"
-    batch: int = 10
-    listwise_prompt: str = ""
-    batch_prompt: str = ""
+    batch: int = 20
+    prompt: str = ""
     chat: Chat | None = None
 
 

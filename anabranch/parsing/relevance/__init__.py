@@ -5,7 +5,6 @@ No passage is ever lost to a bad reply.
 
 from __future__ import annotations
 
-from anabranch.parsing.relevance.ranking_reply import read_listwise
 from anabranch.parsing.relevance.relevance_scores import BEST, Judgements, read_judgements, says_none
 from anabranch.parsing.relevance.scale_alignment import aligned, on_ten
 
@@ -15,6 +14,5 @@ __all__ = [
     "aligned",
     "on_ten",
     "read_judgements",
-    "read_listwise",
     "says_none",
 ]

@@ -1,4 +1,4 @@
-"""Chooses the weight of the two arms for one question, from the evidence in their scores.
+"""Chooses the weight of the two retrievers for one question, from the evidence in their scores.
 
 Normalisation by minimum and maximum makes the best passage of every list worth 1, whether it answers the question or is
 the least bad of nothing. Here each list keeps the span that it has on a scale of its own which no list can stretch:
@@ -51,7 +51,7 @@ class QuestionEvidence:
 
 
 def weigh(bm25: Sequence[float | None], cosines: Sequence[float | None], background: Background) -> QuestionEvidence:
-    """Weigh the two arms for one question.
+    """Weigh the two retrievers for one question.
 
     With these weights and min-max normalisation, score(d) is proportional to trust x (cosine - mean) / (1 - mean) +
     BM25 / (2 x what BM25 gives for a word that one passage holds): theoretical instead of empirical bounds, as Bruch,
@@ -68,6 +68,7 @@ def weigh(bm25: Sequence[float | None], cosines: Sequence[float | None], backgro
     words = _share(_span(bm25), background.rare)
     nearness = _share(_span(cosines), 1 - background.mean)
     prominence = _prominence(max(finite(cosines), default=0.0), background)
+    # Capped at 1: standing out more than chance would is no reason to trust the list more than fully.
     lexical, semantic = words / RARE_WORDS, min(1.0, prominence) ** DISTRUST * nearness
     total = lexical + semantic
     return QuestionEvidence(semantic / total if total else _NOTHING_TO_CHOOSE, words, nearness, prominence)

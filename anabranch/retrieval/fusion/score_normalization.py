@@ -2,7 +2,7 @@
 
 Every normaliser obeys the same laws, which is what lets fusion add their results up: scores are >= 0, 0 stands for
 "as good as not retrieved", the order of the list is kept, and a list whose scores are all equal maps to 1.0
-(it was retrieved, so it has to stay above what was not). Missing and non-finite scores never spread.
+(it was retrieved, so it has to stay above what was not). Scores are finite: `sound` sees to that where lists come in.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-Normaliser = Callable[[Sequence[float | None]], list[float]]
+from anabranch.store.protocol import RankedList
+
+Normaliser = Callable[[Sequence[float]], list[float]]
 """Raw scores of one ranked list, in any unit, to as many scores >= 0."""
 
 _SIGMAS = 3.0
-
-LARGE = 1e100
-"""Below, neither a difference of two scores nor the square of one can overflow."""
 
 
 def finite(scores: Sequence[float | None]) -> list[float]:
@@ -36,6 +35,19 @@ def finite(scores: Sequence[float | None]) -> list[float]:
     return [_finite(score, low, high) for score in scores]
 
 
+def sound(ranking: RankedList) -> RankedList:
+    """Return a ranked list that is what the protocol says, whatever a store of another package gave.
+
+    Each id stands in it once, at its first place; a score that is missing or no number counts as the worst of the list.
+    """
+    known: list[float | None] = list(ranking["scores"][: len(ranking["ids"])])
+    scores = finite(known + [None] * (len(ranking["ids"]) - len(known)))
+    # Backwards, so that the first score of an id that is repeated is the one that stays.
+    first = dict(zip(reversed(ranking["ids"]), reversed(scores), strict=True))
+    ids = list(dict.fromkeys(ranking["ids"]))
+    return RankedList(ids=ids, scores=[first[chunk_id] for chunk_id in ids])
+
+
 def by_score(scores: Mapping[str, float]) -> list[str]:
     """Return ids by finite scores, best first, equal scores by id."""
     # A sort is stable, also in reverse: two of them by plain values are quicker than one by pairs.
@@ -48,16 +60,7 @@ def _finite(score: float | None, low: float, high: float) -> float:
     return min(max(float(score), low), high)
 
 
-def _scaled(scores: Sequence[float | None]) -> list[float]:
-    """Return finite scores whose differences are finite: a power of two is exact, and keeps 1e308 from overflowing."""
-    values = finite(scores)
-    if max(values, default=0.0) < LARGE and min(values, default=0.0) > -LARGE:
-        return values
-    exponent = max((math.frexp(value)[1] for value in values), default=0)
-    return [math.ldexp(value, -exponent) for value in values]
-
-
-def min_max(scores: Sequence[float | None]) -> list[float]:
+def min_max(scores: Sequence[float]) -> list[float]:
     """Map the list's minimum to 0 and its maximum to 1 (Bruch et al. 2023, TOIS 42(1), eq. 5).
 
     Args:
@@ -66,14 +69,14 @@ def min_max(scores: Sequence[float | None]) -> list[float]:
     Returns:
         Scores in [0, 1]; all 1.0 where the list has one distinct score.
     """
-    values = _scaled(scores)
-    low, high = min(values, default=0.0), max(values, default=0.0)
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    # One hit, or a tie of all: nothing says that they are bad.
     if high == low:
-        return [1.0] * len(values)
-    return [(value - low) / (high - low) for value in values]
+        return [1.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
 
 
-def z_score(scores: Sequence[float | None]) -> list[float]:
+def z_score(scores: Sequence[float]) -> list[float]:
     """Count standard deviations above the worst score of the list.
 
     The usual z-score minus its minimum: fusion gives ids that are not in the list the list's minimum, so the shift is
@@ -85,15 +88,14 @@ def z_score(scores: Sequence[float | None]) -> list[float]:
     Returns:
         Scores >= 0, the worst of them 0; all 1.0 where the list has one distinct score.
     """
-    values = _scaled(scores)
-    low = min(values, default=0.0)
-    spread = _deviation(values)
+    low = min(scores, default=0.0)
+    spread = _deviation(scores)
     if spread == 0.0:
-        return [1.0] * len(values)
-    return [(value - low) / spread for value in values]
+        return [1.0] * len(scores)
+    return [(score - low) / spread for score in scores]
 
 
-def dbsf(scores: Sequence[float | None]) -> list[float]:
+def dbsf(scores: Sequence[float]) -> list[float]:
     """Map mean - 3 sigma to 0 and mean + 3 sigma to 1, clipped (distribution-based score fusion, Mazzecchi 2023).
 
     Args:
@@ -102,12 +104,11 @@ def dbsf(scores: Sequence[float | None]) -> list[float]:
     Returns:
         Scores in [0, 1]; all 1.0 where the list has one distinct score.
     """
-    values = _scaled(scores)
-    spread = _deviation(values)
+    spread = _deviation(scores)
     if spread == 0.0:
-        return [1.0] * len(values)
-    low = statistics.fmean(values) - _SIGMAS * spread
-    return [min(max((value - low) / (2 * _SIGMAS * spread), 0.0), 1.0) for value in values]
+        return [1.0] * len(scores)
+    low = statistics.fmean(scores) - _SIGMAS * spread
+    return [min(max((score - low) / (2 * _SIGMAS * spread), 0.0), 1.0) for score in scores]
 
 
 def _deviation(values: Sequence[float]) -> float:
@@ -116,6 +117,3 @@ def _deviation(values: Sequence[float]) -> float:
         return 0.0
     mean = statistics.fmean(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-
-
-NORMALISERS: dict[str, Normaliser] = {"min_max": min_max, "z_score": z_score, "dbsf": dbsf}

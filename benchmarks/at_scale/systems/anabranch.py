@@ -81,11 +81,15 @@ class System:
         found = await asyncio.gather(
             *(self._store.search(arm, [question], self._depth, scope) for arm in ARMS.values())
         )
-        records = [Retrieved(arm=arm, lists=lists, error=None) for arm, lists in zip(ARMS, found, strict=True)]
+        records = [Retrieved(retriever=arm, lists=lists, error=None) for arm, lists in zip(ARMS, found, strict=True)]
         queries = [Query(text=question, weight=1.0, kind="asked")]
         records, (weighed,) = await informed(self._store, scope, queries, records)
         weights = [2 * (1 - weighed.alpha), 2 * weighed.alpha]
-        return fuse([[record["lists"][0] for record in records]], arm_weights=weights, method="complete")
+        return fuse(
+            [[record["lists"][0] for record in records]],
+            weights=[weights],
+            method="complete",
+        )
 
     async def add(self, number: int) -> bool:
         """Ingest a file of one document; `ready` has brought the vectors of its leaves."""

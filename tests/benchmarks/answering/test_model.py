@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import prompts
 from anabranch.parsing import parse_revision, split_answer
 from anabranch.parsing.query_list import parse_queries
-from anabranch.parsing.relevance import read_judgements, read_listwise
+from anabranch.parsing.relevance import read_judgements
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from benchmarks.answering.model import INSTRUCTIONS, pieces, reply, tokens, variants
-from prompts.rerank import RERANK, RERANK_LISTWISE
+from prompts.rerank import RERANK
 
 QUESTION = "How does a river split into two channels and join again?"
 TEXTS = [
@@ -72,7 +72,6 @@ def test_queries_and_ranks_as_json() -> None:
 def test_every_passage_is_judged() -> None:
     asked = f"{PASSAGES}\n\nQuestion: {QUESTION}"
     assert set(read_judgements(ask(RERANK, asked), 4).scores) == {0, 1, 2, 3}
-    assert set(read_listwise(ask(RERANK_LISTWISE, asked), 4).scores) == {0, 1, 2, 3}
     theirs = (
         "Respond with the numbers of the documents, as well as the relevance score.\nDocument 1:\n<summary>\n\n"
         "Let's try this now:\n\nDocument 1:\nA river.\n\nDocument 2:\nA town.\n\nQuestion: Which?\nAnswer:\n"
@@ -124,5 +123,5 @@ def test_passages_are_no_instructions_and_an_answer_is_as_long_wherever_they_sta
 
 
 def test_the_projects_own_instructions_are_seen_whole() -> None:
-    for text in (prompts.CREATE, prompts.REFINE, prompts.MAP, prompts.REDUCE, RERANK, RERANK_LISTWISE):
+    for text in (prompts.CREATE, prompts.REFINE, prompts.MAP, prompts.REDUCE, RERANK):
         assert len(text) <= INSTRUCTIONS

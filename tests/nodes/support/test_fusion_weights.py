@@ -14,7 +14,7 @@ ALL = [query["text"] for query in QUERIES]
 
 
 @pytest.mark.parametrize(
-    ("arm", "arms"),
+    ("retriever", "retrievers"),
     [
         ("dense", ("bm25", "dense")),
         ("dense", ("dense",)),
@@ -22,8 +22,8 @@ ALL = [query["text"] for query in QUERIES]
         ("mine", ("bm25", "mine")),
     ],
 )
-def test_a_retriever_searches_for_every_query(arm: str, arms: tuple[str, ...]) -> None:
-    assert searched(QUERIES, arm, arms) == ALL
+def test_a_retriever_searches_for_every_query(retriever: str, retrievers: tuple[str, ...]) -> None:
+    assert searched(QUERIES, retriever, retrievers) == ALL
 
 
 def test_bm25_leaves_made_up_passages_to_the_others() -> None:

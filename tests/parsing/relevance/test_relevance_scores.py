@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing.relevance import read_judgements, read_listwise
+from anabranch.parsing.relevance import read_judgements
 
 
 @pytest.mark.parametrize(
@@ -253,5 +253,5 @@ def test_any_text_gives_judgements_in_range(reply: str, count: int):
 )
 def test_work_is_bounded(piece: str):
     started = time.process_time()
-    read_listwise(piece * (100_000 // len(piece)), 5)
+    read_judgements(piece * (100_000 // len(piece)), 5)
     assert time.process_time() - started < 1.5

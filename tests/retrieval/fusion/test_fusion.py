@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.errors import SettingsError
-from anabranch.retrieval.fusion import FUSIONS, fuse, query_weights, ranked, reciprocal_rank
+from anabranch.retrieval.fusion import FUSIONS, fuse, ranked, reciprocal_rank
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import WEIGHTS, make, rankings
 
@@ -28,7 +27,6 @@ def test_ranked_never_lets_nan_into_a_checkpoint():
 
 
 def test_the_original_query_weighs_most():
-    assert query_weights(3) == [1.0, 0.5, 0.5]
     assert fuse([[make(["a"])], [make(["b"])]])["ids"] == ["a", "b"]
     assert fuse([[make(["b"])], [make(["a"])]])["ids"] == ["b", "a"]
 
@@ -36,12 +34,12 @@ def test_the_original_query_weighs_most():
 def test_rank_fusion_in_two_levels_is_rank_fusion_of_all_lists():
     lists = [[make(["a", "b", "c"]), make(["b", "d"])], [make(["d", "a"]), make(["c"])]]
     flat = reciprocal_rank([lists[0][0], lists[0][1], lists[1][0], lists[1][1]], [0.6, 1.4, 0.3, 0.7])
-    fused = fuse(lists, [1.0, 0.5], [0.6, 1.4])
+    fused = fuse(lists, [1.0, 0.5], [[0.6, 1.4]] * 2)
     assert dict(zip(fused["ids"], fused["scores"], strict=True)) == pytest.approx(flat)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_an_arm_that_failed_leaves_the_others_standing(method: str):
+def test_a_retriever_that_failed_leaves_the_others_standing(method: str):
     bm25 = [make(["a", "b"]), make(["b", "c"])]
     fused = fuse([[one, make([])] for one in bm25], method=method)  # type: ignore[arg-type]
     assert fused["ids"] == fuse([[one] for one in bm25], method=method)["ids"]  # type: ignore[arg-type]
@@ -53,37 +51,28 @@ def test_nothing_fuses_to_nothing(method: str):
     assert fuse([[make([]), make([])]], method=method) == {"ids": [], "scores": []}  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_meant_is_refused():
-    lists = [[make(["a"]), make(["b"])]]
-    with pytest.raises(SettingsError, match="'borda'"):
-        fuse(lists, method="borda")  # type: ignore[arg-type]
-    with pytest.raises(SettingsError, match="All arm weights are 0"):
-        fuse(lists, arm_weights=[0.0, 0.0])
-    with pytest.raises(SettingsError, match="query weights"):
-        fuse(lists, query_weights=[math.nan])
-
-
 @pytest.mark.parametrize("method", METHODS)
 @given(
     data=st.data(),
     queries=st.lists(st.tuples(WEIGHTS, rankings(), rankings()), min_size=1, max_size=4),
-    arms=st.tuples(WEIGHTS, st.floats(0.1, 10)),
+    retrievers=st.tuples(WEIGHTS, st.floats(0.1, 10)),
 )
-def test_neither_the_order_of_queries_nor_of_arms_matters(
+def test_neither_the_order_of_queries_nor_of_retrievers_matters(
     method: str,
     data: st.DataObject,
     queries: list[tuple[float, RankedList, RankedList]],
-    arms: tuple[float, float],
+    retrievers: tuple[float, float],
 ):
     order = data.draw(st.permutations(queries))
-    there = fuse([[a, b] for _, a, b in queries], [w for w, _, _ in queries], arms, method)  # type: ignore[arg-type]
-    back = fuse([[b, a] for _, a, b in order], [w for w, _, _ in order], arms[::-1], method)  # type: ignore[arg-type]
+    there = fuse([[a, b] for _, a, b in queries], [w for w, _, _ in queries], [retrievers] * len(queries), method)  # type: ignore[arg-type]
+    back = fuse([[b, a] for _, a, b in order], [w for w, _, _ in order], [retrievers[::-1]] * len(order), method)  # type: ignore[arg-type]
     assert there == back
 
 
 @pytest.mark.parametrize("method", METHODS)
 @given(lists=st.lists(rankings(), min_size=1, max_size=3), other=rankings())
-def test_a_query_or_an_arm_of_weight_zero_is_absent(method: str, lists: list[RankedList], other: RankedList):
+def test_a_query_or_a_retriever_of_weight_zero_is_absent(method: str, lists: list[RankedList], other: RankedList):
     plain = fuse([[one] for one in lists], [1.0] * len(lists), method=method)  # type: ignore[arg-type]
-    more = fuse([[one, other] for one in [*lists, other]], [1.0] * len(lists) + [0.0], [1.0, 0.0], method)  # type: ignore[arg-type]
+    both = [[one, other] for one in [*lists, other]]
+    more = fuse(both, [1.0] * len(lists) + [0.0], [[1.0, 0.0]] * len(both), method)  # type: ignore[arg-type]
     assert more == plain

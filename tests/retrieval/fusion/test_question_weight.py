@@ -39,7 +39,7 @@ def test_the_order_of_two_passages_is_that_of_their_scores_on_the_fixed_scales()
     ids = ["a", "b", "c", "d"]
     lists = [RankedList(ids=ids, scores=BM25), RankedList(ids=ids[::-1], scores=COSINES)]
     alpha = weigh(BM25, COSINES, USUAL).alpha
-    fused = fuse([lists], own_weights=[[1 - alpha, alpha]], method="complete")
+    fused = fuse([lists], weights=[[1 - alpha, alpha]], method="complete")
     cosines = dict(zip(ids[::-1], COSINES, strict=True))
     fixed = {key: bm25 / (RARE_WORDS * 18) + cosines[key] / 0.9 for key, bm25 in zip(ids, BM25, strict=True)}
     assert fused["ids"] == sorted(ids, key=lambda key: -fixed[key])

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion.score_normalization import NORMALISERS, dbsf, finite, min_max, z_score
-from tests.retrieval.fusion.rankings import ANY_SCORES
+from anabranch.retrieval.fusion.score_normalization import dbsf, finite, min_max, sound, z_score
+from anabranch.store.protocol import RankedList
+from tests.retrieval.fusion.rankings import ANY_SCORES, IDS, SCORES
 
+NORMALISERS = {"min_max": min_max, "z_score": z_score, "dbsf": dbsf}
 NAMES = sorted(NORMALISERS)
 
 
@@ -40,9 +42,26 @@ def test_missing_scores_count_as_the_worst():
     assert finite([None, math.nan, math.inf]) == [0.0, 0.0, 0.0]
 
 
+def test_a_repeated_id_counts_once_with_its_first_score_and_a_missing_score_as_the_worst():
+    given_list = RankedList(ids=["a", "b", "a", "c"], scores=[4.0, 3.0, 1.0])
+    assert sound(given_list) == {"ids": ["a", "b", "c"], "scores": [4.0, 3.0, 1.0]}
+    # LlamaIndex's relative score fusion crashes here
+    odd = {"ids": ["a", "b", "c"], "scores": [math.nan, 1.0, None]}
+    assert sound(odd) == {"ids": ["a", "b", "c"], "scores": [1.0, 1.0, 1.0]}  # type: ignore[arg-type]
+
+
+@given(st.lists(IDS, max_size=8), st.lists(ANY_SCORES, max_size=10))
+def test_any_list_becomes_one_of_distinct_ids_and_finite_scores(ids: list[str], scores: list[float | None]):
+    ranking = sound(RankedList(ids=ids, scores=scores))  # type: ignore[typeddict-item]
+    assert ranking["ids"] == list(dict.fromkeys(ids))
+    assert len(ranking["scores"]) == len(ranking["ids"])
+    assert all(map(math.isfinite, ranking["scores"]))
+    assert sound(ranking) == ranking
+
+
 @pytest.mark.parametrize("name", NAMES)
-@given(scores=st.lists(ANY_SCORES, max_size=20))
-def test_any_scores_become_finite_ones_of_zero_or_more(name: str, scores: list[float | None]):
+@given(scores=st.lists(SCORES, max_size=20))
+def test_scores_become_finite_ones_of_zero_or_more(name: str, scores: list[float]):
     kept = list(scores)
     values = NORMALISERS[name](scores)
     assert len(values) == len(scores)
@@ -51,7 +70,7 @@ def test_any_scores_become_finite_ones_of_zero_or_more(name: str, scores: list[f
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(scores=st.lists(st.floats(allow_nan=False), min_size=1, max_size=20))
+@given(scores=st.lists(SCORES, min_size=1, max_size=20))
 def test_the_order_of_the_list_is_kept(name: str, scores: list[float]):
     ordered = sorted(scores, reverse=True)
     values = NORMALISERS[name](ordered)

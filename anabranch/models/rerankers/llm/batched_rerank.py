@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from anabranch.models.chat import Chat
 from anabranch.models.rerankers.llm.rerank_calls import judge_all
-from anabranch.parsing.relevance import Judgements, aligned, on_ten, read_judgements
+from anabranch.parsing.relevance import Judgements, aligned, on_ten
 
 ANCHORS = 2
 """Passages that every batch is shown; fewer where they would be more than a third of a batch."""
@@ -29,9 +29,7 @@ async def judge_batches(
         ModelError: Every call failed, or no reply could be read.
     """
     anchors, batches = plan(len(texts), size)
-    replies = await judge_all(
-        chat, system, question, [[texts[index] for index in batch] for batch in batches], read_judgements, gate
-    )
+    replies = await judge_all(chat, system, question, [[texts[index] for index in batch] for batch in batches], gate)
     scored = [_scores(batch, reply) for batch, reply in zip(batches, replies, strict=True)]
     return aligned(scored, anchors)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.models.provider_errors import failures_of
-from anabranch.models.structured_output import Schema
 from anabranch.models.usage import count_repairs, note_failure
-from anabranch.parsing.relevance import Judgements, says_none
+from anabranch.parsing.relevance import Judgements, read_judgements, says_none
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 
 MAX_CHARS = 2_000
@@ -18,8 +17,6 @@ MAX_CHARS = 2_000
 
 TOKENS_EACH, TOKENS_AROUND = 24, 60
 """Length of a reply: for each judgement, and for what models write around them."""
-
-Read = Callable[[str, int], Judgements]
 
 
 def user_text(question: str, texts: Sequence[str]) -> str:
@@ -33,9 +30,7 @@ def reply_tokens(texts: int) -> int:
     return TOKENS_EACH * texts + TOKENS_AROUND
 
 
-async def judge(
-    chat: Chat, system: str, question: str, texts: Sequence[str], read: Read, schema: Schema | None = None
-) -> Judgements:
+async def judge(chat: Chat, system: str, question: str, texts: Sequence[str]) -> Judgements:
     """Ask about some texts in one call; they are numbered from 1 in the order given.
 
     Returns:
@@ -44,8 +39,8 @@ async def judge(
     Raises:
         ModelError: The provider failed, or nothing in its reply can be read.
     """
-    reply = await chat.ask(system, user_text(question, texts), max_tokens=reply_tokens(len(texts)), schema=schema)
-    judged = read(reply, len(texts))
+    reply = await chat.ask(system, user_text(question, texts), max_tokens=reply_tokens(len(texts)))
+    judged = read_judgements(reply, len(texts))
     count_repairs(judged.repairs)
     if not judged.scores and not says_none(reply):
         said = " ".join(reply.split())[:80]
@@ -54,7 +49,7 @@ async def judge(
 
 
 async def judge_all(
-    chat: Chat, system: str, question: str, batches: Sequence[Sequence[str]], read: Read, gate: asyncio.Semaphore
+    chat: Chat, system: str, question: str, batches: Sequence[Sequence[str]], gate: asyncio.Semaphore
 ) -> list[Judgements | None]:
     """Ask about several batches at the same time, as many as the gate lets through.
 
@@ -68,7 +63,7 @@ async def judge_all(
 
     async def one(texts: Sequence[str]) -> Judgements:
         async with gate:
-            return await judge(chat, system, question, texts, read)
+            return await judge(chat, system, question, texts)
 
     replies = await asyncio.gather(*(one(texts) for texts in batches), return_exceptions=True)
     failures = failures_of(replies)

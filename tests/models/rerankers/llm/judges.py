@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.rerankers import RerankerSettings
 from anabranch.models.rerankers.llm import LLMReranker
-from prompts import RERANK, RERANK_LISTWISE
+from prompts import RERANK
 from tests.graph.replies import passages_in
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
@@ -21,27 +20,15 @@ def grades(request: Request) -> dict[int, float]:
 
 
 def by_lines(request: Request) -> Reply:
-    """Judge as the batches' prompt asks, worst first so that nobody relies on the order."""
+    """Judge as the prompt asks, worst first so that nobody relies on the order."""
     lines = [f"Doc: {number}, Relevance: {grade:g}" for number, grade in grades(request).items() if grade]
     return Reply("\n".join(reversed(lines)) or "None")
-
-
-def by_window(request: Request) -> Reply:
-    """Judge as the window's prompt asks."""
-    best = sorted(grades(request).items(), key=lambda item: -item[1])
-    ranking = [[number, grade] for number, grade in best if grade]
-    return Reply(json.dumps({"ranking": ranking}))
-
-
-def either(request: Request) -> Reply:
-    """Judge in the form that the prompt asks for."""
-    return by_window(request) if '"ranking"' in request.system else by_lines(request)
 
 
 async def relevance(reply: Any, texts: list[str], **options: Any) -> tuple[list[float | None], OpenAIStub]:
     """Rerank against a stub; return the relevances and the stub with its calls."""
     with OpenAIStub(reply) as stub:
         chat = await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0))
-        settings = RerankerSettings(listwise_prompt=RERANK_LISTWISE, batch_prompt=RERANK, chat=chat, **options)
+        settings = RerankerSettings(prompt=RERANK, chat=chat, **options)
         reranker = LLMReranker.from_settings(settings)
         return await reranker.relevance("q", texts), stub

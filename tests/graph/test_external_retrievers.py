@@ -26,7 +26,7 @@ class Fixed(BaseRetriever):
         return [page, page]
 
 
-async def test_a_guest_is_fused_packed_and_cited(river: str) -> None:
+async def test_an_external_passage_is_fused_packed_and_cited(river: str) -> None:
     compiled = build(retrievers={"bridges": Fixed()}).compile()
     state = await compiled.ainvoke(
         {"question": "Who opened the toll bridge at Halden?"},
@@ -43,8 +43,8 @@ async def test_a_retriever_of_langchain_community_joins(river: str) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         from langchain_community.retrievers import BM25Retriever
 
-    guest = BM25Retriever.from_texts([TOLL, "Herons nest at Lower Cray."], metadatas=[{"source": "a"}, {"source": "b"}])
-    compiled = build(retrievers={"community": guest}).compile()
+    shelf = BM25Retriever.from_texts([TOLL, "Herons nest at Lower Cray."], metadatas=[{"source": "a"}, {"source": "b"}])
+    compiled = build(retrievers={"community": shelf}).compile()
     state = await compiled.ainvoke(
         {"question": "Who opened the toll bridge at Halden?"},
         context=Context(corpus=river, retrievers=("dense", "community")),
