@@ -14,7 +14,7 @@ corpus = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Look after a corpus: what is in it, whether it is sound, mending and moving it, removing documents.",
+    help="Look after a corpus: what is in it, whether it is sound, its indexes, moving it, removing documents.",
 )
 
 EmbedderUrlOption = Annotated[
@@ -36,25 +36,11 @@ def stats(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
 
 @corpus.command()
 @guarded
-def verify(
-    *,
-    corpus: CorpusOption = None,
-    mend: Annotated[
-        bool, typer.Option("--repair", help="Mend what can be mended, and say line by line what was done.")
-    ] = False,
-    wait: WaitOption = 0.0,
-    as_json: JsonOption = False,
-) -> None:
-    """Check the database, every document, and the indexes; exit code 1 if something is wrong.
+def verify(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
+    """Check the database, every document, and the indexes, and say what to do; exit code 1 if something is wrong."""
+    from anabranch.cli.corpus_view import show_verdict
 
-    With --repair, indexes and missing vectors are made anew. Documents that are not whole are taken out: the next
-    ingest of their files takes them in again, and what was left is in torn.jsonl in the folder of the corpus.
-    """
-    from anabranch.cli.corpus_view import show_repair, show_verdict
-
-    folder = _folder(corpus)
-    sound = show_repair(folder, wait=wait, as_json=as_json) if mend else show_verdict(folder, as_json=as_json)
-    raise typer.Exit(0 if sound else 1)
+    raise typer.Exit(0 if show_verdict(_folder(corpus), as_json=as_json) else 1)
 
 
 @corpus.command()
@@ -68,7 +54,7 @@ def rebuild(
     base_url: EmbedderUrlOption = None,
     wait: WaitOption = 0.0,
 ) -> None:
-    """Make the indexes anew from the database; documents and settings stay as they are.
+    """Make the indexes anew from the database, as small as can be; documents and settings stay as they are.
 
     [bold]Example:[/]  anabranch corpus rebuild --embedder openai:text-embedding-3-small
     """
@@ -85,7 +71,7 @@ def remove(
     corpus: CorpusOption = None,
     wait: WaitOption = 0.0,
 ) -> None:
-    """Remove documents; their files stay where they are. `compact` removes their last traces from the index files.
+    """Remove documents; their files stay where they are. `rebuild` removes their last traces from the indexes.
 
     [bold]Example:[/]  anabranch corpus remove 'old/*.md'
     """
@@ -95,15 +81,6 @@ def remove(
 
     removed = remove_documents(_folder(corpus), sources, wait=wait)
     say(results(), f"Removed {counted(removed, 'document')}.")
-
-
-@corpus.command()
-@guarded
-def compact(*, corpus: CorpusOption = None, wait: WaitOption = 0.0) -> None:
-    """Merge the index, drop what no document needs any more, and give the room back to the disk."""
-    from anabranch.cli.corpus_view import compact_shown
-
-    compact_shown(_folder(corpus), wait=wait)
 
 
 @corpus.command()

@@ -20,7 +20,7 @@ from anabranch.cli.output import check_folder, json_text, notes, results, say, w
 from anabranch.cli.progress import stages
 from anabranch.errors import UserError
 from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
-from anabranch.store.maintenance import Finding, Overview, compact, documents, examine, overview, rebuild, repair
+from anabranch.store.maintenance import REMEDIES, Finding, Overview, documents, examine, overview, rebuild
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
 
@@ -44,7 +44,7 @@ def show_stats(folder: Path, *, as_json: bool) -> None:
 def _write_stats(folder: Path, found: Overview) -> None:
     """Write one JSON object, a document at a time: there may be millions."""
     # Written by hand around the rows, because json.dumps wants the whole list in memory.
-    head = json_text({**asdict(found), "dead": found.dead})
+    head = json_text(asdict(found))
     sys.stdout.write(f'{head[:-1]}, "sources": [')
     between = ""
     for row in documents(folder):
@@ -59,8 +59,6 @@ def _print_counts(console: Console, found: Overview) -> None:
     say(console, f"{counted(found.documents, 'document')}, {found.tokens:,} tokens, {chunks}")
     size = f"{found.bytes / 1e6:,.1f} MB on disk"
     say(console, f"generation {found.generation}, embedder {found.embedder} ({found.dimension} dimensions), {size}")
-    dead = f", {counted(found.dead, 'row')} of removed passages" if found.dead else ""
-    say(console, f"index of {counted(len(found.segments), 'segment')}{dead}")
 
 
 def _print_table(console: Console, folder: Path, found: Overview) -> None:
@@ -76,7 +74,7 @@ def _print_table(console: Console, folder: Path, found: Overview) -> None:
         say(console, f"... and {found.documents - MAX_LISTED:,} more; {JSON_HAS_ALL}.")
 
 
-STAGES = {"passages": "passages embedded", "merge": "merging the index", "database": "giving room back"}
+STAGES = {"passages": "passages embedded"}
 
 
 def show_verdict(folder: Path, *, as_json: bool) -> bool:
@@ -90,24 +88,11 @@ def show_verdict(folder: Path, *, as_json: bool) -> bool:
         return not problems
     _print_findings(problems, "red")
     _print_findings(remarks, "yellow")
-    mend = "Mend it: anabranch corpus verify --repair."
-    say(results(), f"{folder} is sound." if not problems else f"{folder} is not sound. {mend}")
+    say(results(), f"{folder} is {'not ' if problems else ''}sound.")
+    for kind in REMEDIES:
+        if any(problem.kind == kind for problem in problems):
+            say(results(), REMEDIES[kind])
     return not problems
-
-
-def show_repair(folder: Path, *, wait: float, as_json: bool) -> bool:
-    """Mend what can be mended, print what was done as it is, and return whether nothing is wrong any more."""
-    with stages(**STAGES) as told:
-        # Line by line as it happens: mending a large corpus takes minutes, and may be interrupted.
-        said = None if as_json else lambda done: say(results(), f"- {done}.")
-        report = repair(folder, wait=wait, said=said, progress=told)
-    if as_json:
-        texts = {"found": _texts(report.found), "done": report.done, "problems": _texts(report.left)}
-        write_json({"sound": not report.left, **texts})
-        return not report.left
-    _print_findings(report.left, "red")
-    say(results(), f"{folder} is {'not ' if report.left else ''}sound.")
-    return not report.left
 
 
 def _texts(found: Sequence[Finding]) -> list[str]:
@@ -134,15 +119,6 @@ def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, w
     say(notes(), f"{folder}: {said}, embedder {manifest.embedder}.")
 
 
-def compact_shown(folder: Path, *, wait: float) -> None:
-    """Make a corpus small under a progress bar, and say what it came to."""
-    with stages(**STAGES) as told:
-        done = compact(folder, wait=wait, progress=told)
-    say(results(), f"{folder}: {done.before / 1e6:,.1f} MB before, {done.after / 1e6:,.1f} MB after.")
-    if done.unfinished:
-        say(notes(), f"Not all room was given back: {done.unfinished}.", style="yellow")
-
-
 def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
     """Export a corpus, say what was lost, and return the exit code: 1 where something was."""
     with _written(output) as file, stages(documents="documents") as told:
@@ -154,13 +130,12 @@ def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
 
 
 def _tell_losses(report: ExportReport) -> None:
-    lines = [f"{torn.source}: {torn.why}; what is left of it is in the export for you to read" for torn in report.torn]
+    lines = [f"{torn.source or 'a document'}: {torn.why}" for torn in report.torn]
     for line in report.problems:
         say(notes(), f"- {line}", style="red")
-    _say_first(notes(), lines, "in the export their lines have the kind 'torn'", "red")
-    if report.unknown:
-        said = f"{counted(report.unknown, 'document')} lost without even a name; ingest the folders again"
-        say(notes(), f"- {said}", style="red")
+    _say_first(notes(), lines, "`anabranch corpus verify --json` lists them all", "red")
+    if not report.is_complete:
+        say(notes(), "Ingest the folders of what is missing into the corpus that you import this into.")
 
 
 @contextmanager

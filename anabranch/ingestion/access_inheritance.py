@@ -25,6 +25,7 @@ class Inheritance:
         self._known: set[Path] = set()
         self._tagged: set[Path] = set()
         known = list(writer.files())
+        # Most corpora have no tags; nothing is learnt of a million files for those.
         if any(file.access for file in known):
             for file in known:
                 self._learn(file.path, file.source, file.sha256, file.access)
@@ -38,8 +39,12 @@ class Inheritance:
             digest: Of its bytes; empty if nobody reads them.
             folders: Those that this run goes through: what lies beside a file in them tells what it may be.
         """
+        # Only of files that are gone: a copy beside the original was made by somebody, who may have wanted to publish
+        # it.
         gone = [(source, tags) for path, source, tags in self._by_content.get(digest, ()) if is_gone(path)]
         if gone:
+            # All of them together: where two protected files had that content, nobody loses the document who could read
+            # one of them.
             tags = tuple(sorted({tag for _, each in gone for tag in each}))
             return tags, f"it keeps the access tags {', '.join(tags)} of {gone[0][0]}"
         others = [self._by_archive.get(archive, ()) for archive in archives_of(identity)] if found.is_copy else []

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -24,11 +23,9 @@ from anabranch.store.writer_protocol import CorpusWriter, FileRecord
 from anabranch.text.normalization import storable
 
 _SECOND = 1_000_000_000
-_MARGIN = 2 * _SECOND
-"""The coarsest clock of a file system in use (FAT) ticks every two seconds."""
-
-_MARGIN_ELSEWHERE = 86_400 * _SECOND
-"""For another file system than the corpus's, whose clock we cannot ask: it may be a server's, and go wrong."""
+_MARGIN = 3_600 * _SECOND
+"""Since the last change. The coarsest clock of a file system in use (FAT) ticks every two seconds, but a server's clock
+may be minutes off ours; what was changed within the hour is hashed, which costs little."""
 
 
 @dataclass(slots=True)
@@ -126,11 +123,13 @@ class ChangeCheck:
         # An empty hash: it has to be read again, whatever its bytes.
         kept = known if known is not None and known.sha256 and known.access == access else None
         seen = "" if found.is_copy else stamp_of(found.place)
+        # The price of one look. Everything below opens the file.
         if kept is not None and seen and kept.stamp == seen and (same := self._unchanged(kept, kept)):
             return same
         digest, stamp = self._evidence(found, seen)
         if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
             return same
+        # A known file keeps its tags; only a new one may inherit.
         if known is None and not access:
             access, note = self._inheritance.of(found, identity, digest, folders)
             notes = {note: None} if note else {}
@@ -142,12 +141,11 @@ class ChangeCheck:
         # Nobody reads a film to learn that it is one.
         if found.place.is_dir() or found.path.suffix.lower() not in READERS:
             return "", ""
-        # Without a folder of the corpus there is nowhere to ask what time a file system thinks it is.
-        folder = self._writer.folder
-        stamp = "" if found.is_copy or folder is None else lasting_stamp(found.place, folder)
+        stamp = "" if found.is_copy else lasting_stamp(found.place)
         return sha256_of(found.path, found.real), stamp if stamp == seen else ""
 
     def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:
+        # A file without documents is read again each time: it was empty, or somebody removed them and wants them back.
         documents, chunks = self._writer.counts(known.path)
         return Unchanged(now, now != known, documents, chunks) if documents else None
 
@@ -161,26 +159,15 @@ def stamp_of(path: Path) -> str:
     return _stamp(path.stat())
 
 
-def lasting_stamp(path: Path, folder: Path) -> str:
+def lasting_stamp(path: Path) -> str:
     """Return the stamp of a file that is about to be read, empty if it could outlive a change.
-
-    Args:
-        path: The file.
-        folder: Where a file may be made for a moment to see what time the file system thinks it is: the corpus.
 
     Raises:
         OSError: The file cannot be looked at.
     """
-    try:
-        with tempfile.TemporaryFile(dir=folder) as probe:
-            now = os.fstat(probe.fileno())
-    except OSError:  # a full disk is told by whoever has something to write
-        return ""
     seen = path.stat()
-    changed = max(seen.st_mtime_ns, seen.st_ctime_ns)
-    is_near = seen.st_dev == now.st_dev
-    settled = changed < (now.st_mtime_ns - _MARGIN if is_near else time.time_ns() - _MARGIN_ELSEWHERE)
-    return _stamp(seen) if settled and _tells_changes(seen) else ""
+    is_settled = max(seen.st_mtime_ns, seen.st_ctime_ns) < time.time_ns() - _MARGIN
+    return _stamp(seen) if is_settled and _tells_changes(seen) else ""
 
 
 def sha256_of(path: Path, real: Path | None = None) -> str:

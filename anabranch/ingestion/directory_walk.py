@@ -132,11 +132,13 @@ def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
     """Return where a path is and where it really leads; what is said of it names it as it was given."""
     path = given if inside is None else inside / given
     try:
+        # Resolved once, here: whoever opens the file later follows that path and no link that was put in since.
         real, is_there = path.resolve(), path.exists()
     except (OSError, RuntimeError, ValueError) as error:  # too long; a link to itself; a NUL
         why = error.strerror if isinstance(error, OSError) else error
         msg = f"The path {str(given)!r} cannot be looked at: {why}."
         raise UserError(msg, hint="Check the path and its permissions.") from error
+    # After links are resolved: `..` and a link are two ways of leading out.
     if inside is not None and not real.is_relative_to(inside):
         msg = f"The path {str(given)!r} is outside the folder that may be read."
         raise UserError(msg, hint="The operator of a server sets that folder with ANABRANCH_INGEST_ROOT.")
@@ -151,6 +153,7 @@ def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:
     linked: list[tuple[Path, Path]] = []
     for path, real, through_link in scan:
         (linked if through_link else plain).append((path, real))
+    # A file under its own name goes before a link to it: citations show the name that people know.
     known = {real for _, real in plain}
     for path, real in linked:
         if real not in known:
@@ -162,6 +165,7 @@ def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:
 def _named(groups: Sequence[tuple[Path, Sequence[tuple[Path, Path]]]]) -> Iterator[FoundFile]:
     depths = [0] * len(groups)
     names = [_sources(root, files, 0) for root, files in groups]
+    # As few folder names in front as tell the files apart, and the same ones for all files of a folder.
     while True:
         times = Counter(name for group in names for name in group)
         clashing = [at for at, group in enumerate(names) if any(times[name] > 1 for name in group)]
@@ -207,10 +211,13 @@ class _Scan:
 
     def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
         """Yield files, folders that may not be opened, and corpora; whoever reads one of these says what it is."""
+        # The third says whether a link has led here: files behind links count only if nothing else shows them.
         folders = [(self._root, self._inside, False)]  # a loop, because folders nest deep
         while folders:
             folder, place, is_linked = folders.pop()
             names = names_in(folder)
+            # A corpus below the folder is no documents: the text in it would be taken in a second time, without its
+            # tags.
             if names is None or is_corpus(names):
                 yield folder, place, is_linked
                 continue

@@ -16,6 +16,7 @@ from anabranch.store.corpus_address import StrPath, paths_of
 SETTLE = 0.4
 """Seconds without a change after which files count as written: an editor writes, renames and deletes in one go."""
 
+# A log file is written to all the time; without a bound its folder would never be taken in.
 LONGEST = 10.0
 """Seconds after which changes are told of although there are more."""
 

@@ -33,7 +33,6 @@ class IngestReport:
     """What a run did; `rows` in the order of the files, removals last.
 
     `left` is how many of the files that were found an interrupted run has not finished.
-    `timings` are seconds by step: `reading` (waiting for documents), `embedding`, `writing`.
     """
 
     rows: list[FileRow] = field(default_factory=list)
@@ -41,7 +40,6 @@ class IngestReport:
     embedded: int = 0
     interrupted: bool = False
     left: int = 0
-    timings: dict[str, float] = field(default_factory=dict)
 
     def count(self, status: Status) -> int:
         """Return how many files have that status."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +57,7 @@ class Intake:
         self._progress = progress
         # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
         self._pool = ReaderPool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
+        # Before anything is written: what it learns of tags has to be what the corpus knew when the run began.
         self._check = ChangeCheck(writer, access)
         self._batch = Batch(writer, embedder, report, progress)
         self._names = Names(writer)
@@ -71,6 +71,7 @@ class Intake:
         with self._pool:
             for file, parts in self._pool.read(self._due(found)):
                 self._progress("files", self._done, len(found), file.source)
+                # Loading takes as long as reading the first file; a run that finds nothing new to read loads nothing.
                 if is_first and self._pool.processes:
                     self._load()
                 is_first = False
@@ -86,6 +87,7 @@ class Intake:
 
     def prune(self, found: Gathered) -> None:
         """Remove the documents of files that are gone from the folders and archives that were gone through."""
+        # A list: the records are changed while they are gone through.
         for file in list(self._writer.files()):
             if found.is_missing(file.path):
                 documents = self._writer.remove_file(file.path)
@@ -131,7 +133,7 @@ class Intake:
     def _take_file(self, file: Arrival, parts: Iterator[FilePart]) -> None:
         self._files[file.record.path] = file
         try:
-            for part in self._timed(parts):
+            for part in parts:
                 if isinstance(part, Failure):
                     file.failures += 1
                     self._tally.fail_part(file.number, file.source, part.source, part.reason, part.message)
@@ -144,20 +146,8 @@ class Intake:
         else:
             self._finish(file)
 
-    def _timed(self, parts: Iterator[FilePart]) -> Iterator[FilePart]:
-        """Yield the parts, and count the time spent waiting for them."""
-        timings = self._report.timings
-        while True:
-            began = time.perf_counter()
-            try:
-                part = next(parts, None)
-            finally:
-                timings["reading"] = timings.get("reading", 0.0) + time.perf_counter() - began
-            if part is None:
-                return
-            yield part
-
     def _take_document(self, part: ChunkedDocument, file: Arrival) -> None:
+        # Where a document has metadata of its own, they count: a line of JSONL knows more than its file.
         path, facts = file.record.path, {**file.found.metadata, **part.document.metadata}
         document = replace(part.document, access=part.document.access or file.record.access, metadata=facts)
         document = self._names.named(document, path)

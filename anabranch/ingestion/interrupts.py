@@ -20,6 +20,7 @@ def undisturbed() -> Iterator[None]:
         yield
         return
     came: list[int] = []
+    # Only this signal: SIGTERM and SIGKILL end the process, and the transaction with it, which loses nothing.
     signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     try:
         yield

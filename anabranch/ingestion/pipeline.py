@@ -85,6 +85,7 @@ def ingest(
     began = time.perf_counter()
     if sizes is not None:
         sizes = checked_sizes(sizes)
+    # All that can be wrong with what was asked for is said before a folder is made or a file is opened.
     if embedder:
         load_embedder(embedder, base_url)
     if language:
@@ -103,6 +104,7 @@ def ingest(
     with asked as found, opening as writer:
         settled = _settle(writer, embedder, base_url, sizes, language)
         intake = Intake(writer, *settled, access, report, progress, options, limits=limits)
+        # An error as well as a Ctrl-C: what was committed is published either way, or it would be found by no search.
         is_done = False
         try:
             intake.take(found)
@@ -111,6 +113,7 @@ def ingest(
             is_done = True
         except KeyboardInterrupt:
             report.interrupted = True
+            # What is embedded was paid for, with time or money; it is committed, and nothing more is begun.
             intake.keep()
         finally:
             intake.tell(found)
@@ -141,6 +144,7 @@ def _settle(
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
         SettingsError: Other sizes were asked for.
     """
+    # Chunks of two sizes in one corpus would make scores and windows of two kinds.
     known = writer.meta("sizes")
     chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
     embedder = embedder_of(writer, spec, base_url)

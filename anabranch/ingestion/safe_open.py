@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# Windows and some others lack it; there a path is opened as a whole, and only its last part may be checked.
 _BY_NAMES = hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+# Non-blocking: a named pipe that was put in the place of the file would be waited for, for ever.
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _OWN = Path("/proc/self/fd")
 
@@ -32,6 +34,7 @@ def open_real(real: Path) -> int:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise OSError(error.errno, "a link was put in its place after it was found") from error
         raise
+    # Asked of what is open and not of the path, which may be another by now.
     mode = os.fstat(file).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         os.close(file)
@@ -44,6 +47,7 @@ def _opened(real: Path) -> int:
         return os.open(real, _FILE)
     at = os.open(real.anchor, _FOLDER)
     try:
+        # O_NOFOLLOW guards the last part of a path only, so each folder is opened by itself, below the one before.
         for name in real.parts[1:-1]:
             folder = os.open(name, _FOLDER, dir_fd=at)
             os.close(at)
@@ -75,6 +79,7 @@ def by_handle(path: Path, real: Path | None) -> Iterator[Path]:
             yield path
             return
         with tempfile.TemporaryDirectory(prefix="anabranch-") as own:
+            # Readers take a path and go by its ending; this one has both, and leads to the open file.
             link = Path(own) / path.name
             link.symlink_to(_OWN / str(file))
             yield link

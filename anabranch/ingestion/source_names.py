@@ -29,6 +29,7 @@ class Names:
         source = document.source
         if self._is_taken(source, path):
             source = f"{PurePath(path).parent.name or 'files'}/{source}"
+        # From the path, so that the same file has the same name in each run, whatever else is in the corpus.
         while self._is_taken(source, path):
             source = f"{digest_of(path)[:6]}/{source}"
         if source == document.source:
@@ -45,4 +46,5 @@ class Names:
 
     def _is_taken(self, source: str, path: str) -> bool:
         holder = self._uncommitted.get(source) or self._writer.origin(source)
+        # A file that is gone gives its name up: a renamed folder must not leave every document with a longer name.
         return holder is not None and holder != path and not is_gone(holder)

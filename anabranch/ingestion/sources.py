@@ -55,6 +55,7 @@ class Gathered:
 
         for found in self._walked.files:
             self._here.add(identity_of(found))
+            # A folder may be called like an archive.
             if not is_archive(found.path.name) or not _is_file(found.path):
                 yield found
             elif self._archives:
@@ -75,6 +76,8 @@ class Gathered:
         if any(archive in self._read_whole for archive in archives_of(identity)):
             return True
         path = Path(identity)
+        # Only what lies where this run has looked: a file that was given by itself before is not missing because
+        # another folder is ingested.
         below = any(path.is_relative_to(storable(str(folder))) for folder in self._walked.folders)
         return below and is_gone(identity)
 
@@ -136,6 +139,7 @@ def gathered(
     files = [Path(path) for path in paths if path not in asked]
     walked = survey(files, skip, follow_links=follow_links, inside=inside)
     urls, fetcher = _web(asked, private=private_urls) if asked else ([], None)
+    # Only where something is copied: a run over a folder needs no place for it.
     with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or urls else nullcontext("") as folder:
         yield Gathered(walked, urls, Path(folder), archives=archives, fetcher=fetcher)
 

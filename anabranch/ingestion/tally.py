@@ -37,6 +37,7 @@ class Tally:
 
     def fail(self, number: int, source: str, reason: str, message: str) -> None:
         """Tell that a file cannot be read; one of an unknown kind is `skipped`."""
+        # A picture beside the notes is no failure, and makes no exit code.
         status: Status = "skipped" if reason == "unsupported" else "failed"
         self.add(number, FileRow(source, status, f"{reason}: {message}"))
 
@@ -44,6 +45,7 @@ class Tally:
         """Tell that a part of a file cannot be read; past MOST_FAILURES they are counted."""
         self._failures[number] += 1
         self._sources[number] = file
+        # A file of a million bad lines would fill memory with what is wrong with it.
         if self._failures[number] <= MOST_FAILURES:
             self._rows.append((number, FileRow(source, "failed", f"{reason}: {message}")))
 

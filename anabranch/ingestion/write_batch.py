@@ -25,6 +25,7 @@ EMBEDDED_LEAVES = 64
 WAITING_SECONDS = 5.0
 """Since the last commit: a Ctrl-C or a kill costs no more reading than that, and the document that it comes in."""
 
+# Files without a new leaf fill no batch, but their records have to be committed at some time.
 _MOST_RECORDS = 1000
 
 
@@ -111,10 +112,11 @@ class Batch:
 
         All of it or nothing; whoever wants to keep everything calls `embed` before.
         """
-        began = time.perf_counter()
         embedded: list[Grown] = []
         partly: set[str] = set()
         for grown in self._grown:
+            # After a Ctrl-C in the middle of embedding some have vectors and some have not; a document is committed
+            # whole or not at all.
             if self.writer.missing_vectors(grown.leaves, self.embedder.name):
                 partly.add(grown.path)
             else:
@@ -127,24 +129,16 @@ class Batch:
         done = [
             Finished(record.path, removed.get(record.path, 0), *self.writer.counts(record.path)) for record in finished
         ]
-        self._spent("writing", began)
         return done, [Refused(each.path, each.document.source, why) for each, why in refused]
 
     def embed(self) -> None:
         """Embed what waits; the vectors are kept as they come."""
         texts = [text for grown in self._grown for text in grown.leaves]
         missing = self.writer.missing_vectors(texts, self.embedder.name)
+        # Sorted by length: a batch is padded to its longest text.
         keys = sorted(missing, key=lambda key: len(missing[key]))
         for start in range(0, len(keys), EMBEDDED_LEAVES):
             part = keys[start : start + EMBEDDED_LEAVES]
-            began = time.perf_counter()
-            vectors = self.embedder.embed([missing[key] for key in part])
-            self._spent("embedding", began)
-            began = time.perf_counter()
-            self.writer.add_vectors(part, vectors, self.embedder.name)
-            self._spent("writing", began)
+            self.writer.add_vectors(part, self.embedder.embed([missing[key] for key in part]), self.embedder.name)
             self.report.embedded += len(part)
             self.progress("passages", self.report.embedded, 0, self._grown[-1].document.source)
-
-    def _spent(self, step: str, began: float) -> None:
-        self.report.timings[step] = self.report.timings.get(step, 0.0) + time.perf_counter() - began

@@ -31,6 +31,8 @@ class Ancestry:
         """Tokens of each chunk, and of each of their siblings: what is left of the parent, in equal parts."""
         sizes = {chunk_id: chunk.tokens for chunk_id, chunk in self.chunks.items()}
         for parent, below in self.children.items():
+            # A sibling that was not fetched has no known size; fetching every sibling of every hit would read most of a
+            # large document to learn numbers that only weigh against a share.
             others = [child for child in below if child not in self.chunks]
             left = sizes[parent] - sum(sizes[child] for child in below if child in self.chunks)
             sizes |= dict.fromkeys(others, max(left, 0) // max(len(others), 1))
@@ -44,6 +46,8 @@ async def ancestry_of(corpus: CorpusReader, scope: Scope, chunks: Mapping[str, C
     """
     found, children = dict(chunks), dict[str, list[str]]()
     level = _parents(chunks.values())
+    # Level by level and not chunk by chunk: a tree has three levels, so this is two round trips for a hundred passages,
+    # which matters where the store is a server.
     while level:
         above = await corpus.chunks(level, scope)
         children |= await corpus.children(list(above), scope)

@@ -41,6 +41,7 @@ def folder_of(corpus: StrPath) -> Path:
         msg = f"This works on the folder of a corpus; {str(corpus)!r} is in a store of the kind {scheme!r}."
         raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{corpus}")
     if isinstance(corpus, str) and _SCHEME.match(corpus):
+        # `file:` addresses are URLs: a blank in the path is %20, and a drive on Windows stands behind a slash.
         return Path(url2pathname(urlsplit(corpus).path))
     return Path(corpus)
 
@@ -60,6 +61,7 @@ def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
     Raises:
         UserError: One of them is neither text nor a path.
     """
+    # Text is iterable, too: taken letter by letter, "notes" would become five paths.
     many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
     return [path if isinstance(path, str) else Path(path) for path in map(_checked, many)]
 

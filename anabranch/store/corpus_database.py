@@ -14,6 +14,7 @@ import numpy as np
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_folder import SAVE
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.schema import prepare
 from anabranch.store.writer_protocol import FileRecord, WriteResult
@@ -29,10 +30,11 @@ class CorpusDatabase:
         """Open the database, creating it where it is missing.
 
         Raises:
-            CorpusDamagedError: The file is no database, or of a later version.
+            CorpusDamagedError: The file is no database, or of another version.
             sqlite3.OperationalError: The disk is full or fails, or another process keeps the database to itself.
         """
         self.folder = folder
+        # No implicit transactions: Python would open one before a write and leave it open, and the lock with it.
         self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
@@ -50,7 +52,7 @@ class CorpusDatabase:
             if isinstance(error, CorpusDamagedError | sqlite3.OperationalError):
                 raise
             msg = f"{folder / DATABASE} cannot be read: {error}"
-            raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
+            raise CorpusDamagedError(msg, hint=SAVE) from error
 
     def close(self) -> None:
         """Close, moving what is in the log into the database file."""
@@ -70,6 +72,7 @@ class CorpusDatabase:
     @contextmanager
     def transaction(self) -> Iterator[Callable[[], None]]:
         """Commit all of it or nothing; whoever changes what searches see calls what this yields, which counts it."""
+        # IMMEDIATE takes the write lock now; a transaction that begins by reading can fail at its first write instead.
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield lambda: self.set_meta("changes", str(self.changes + 1))
@@ -116,6 +119,7 @@ class CorpusDatabase:
         """Return the texts that have no vector yet, by their key."""
         by_key = {text_key(text): text for text in texts}
         known: set[str] = set()
+        # Builds of SQLite differ in how many question marks they take (999 before 3.32).
         keys = list(by_key)
         for start in range(0, len(keys), 500):
             part = keys[start : start + 500]
@@ -126,6 +130,7 @@ class CorpusDatabase:
 
     def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
         """Keep vectors; they count for nothing until a leaf names them."""
+        # OR IGNORE below: two documents with the same text come to the same key, whichever is first.
         rows = [(key, embedder, row.astype(np.float32).tobytes()) for key, row in zip(keys, vectors, strict=True)]
         with self.transaction():
             self.connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
@@ -193,6 +198,8 @@ class CorpusDatabase:
         """
         written = WriteResult({}, [])
         with self.transaction() as changing:
+            # Counted once for all: whoever compares the count only asks whether it is the same. It is also the birth of
+            # each document of the batch, and an index adds what was born after the count that it knows.
             if batch:
                 changing()
             for grown in batch:
@@ -207,6 +214,8 @@ class CorpusDatabase:
 
     def _refusal(self, grown: Grown) -> str:
         """Put a document in its place, or leave everything as it was and say why: what is wrong is its content."""
+        # Within the transaction of the batch: one document with a character that is no Unicode must not cost the
+        # others.
         self.connection.execute("SAVEPOINT document")
         try:
             self._replace(grown)
@@ -228,6 +237,7 @@ class CorpusDatabase:
             seen = "SELECT doc_id FROM temp.seen WHERE path = ?1"
             sql = f"DELETE FROM documents WHERE path = ?1 AND doc_id NOT IN ({seen})"  # noqa: S608  # a constant
             gone = self.connection.execute(sql, (record.path,)).rowcount
+        # What was seen of a finished file is forgotten: of a folder with a million files the table would only grow.
         self.connection.execute("DELETE FROM temp.seen WHERE path = ?", (record.path,))
         return gone
 
@@ -245,6 +255,8 @@ class CorpusDatabase:
         names = ", ".join(facts)
         marks = ", ".join("?" * len(facts))
         fresh = ", ".join(f"{name} = excluded.{name}" for name in facts if name != "doc_id")
+        # Chunks first: an upsert is no delete, so the foreign key takes none away, and those of the former edition
+        # would stay beside the new ones.
         self.connection.execute("DELETE FROM chunks WHERE doc_id = ?", (facts["doc_id"],))
         self.connection.execute(
             f"INSERT INTO documents (born, {names}) VALUES (?, {marks}) "  # noqa: S608  # names of columns
@@ -262,6 +274,8 @@ class CorpusDatabase:
             changing()
             for doc_id in doc_ids:
                 of_file = "path = (SELECT path FROM documents WHERE doc_id = ?)"
+                # Without a hash it counts as changed. Otherwise the next run would take the file for unchanged, and
+                # what was removed by mistake would never come back from it.
                 self.connection.execute(f"UPDATE files SET sha256 = '' WHERE {of_file}", (doc_id,))  # noqa: S608
                 removed += self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
         return removed

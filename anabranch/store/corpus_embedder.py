@@ -35,9 +35,13 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> Corpus
         EmbedderMismatchError: The corpus holds documents of another one.
         SettingsError: There is no such embedder.
     """
+    # What was asked for goes before what the corpus has, so that asking for the wrong one is refused below and not
+    # passed over.
     spec = spec or writer.meta("spec") or DEFAULT_EMBEDDER
     url = base_url or writer.meta("base_url") or ""
     model = load_embedder(spec, url or None)
+    # Vectors of two models lie in two spaces: cosines between them are noise that looks like scores. In an empty corpus
+    # there is nothing to mix yet, so a first run that failed can be repeated with another embedder.
     if not writer.is_empty() and writer.meta("embedder") != model.name:
         msg = f"The corpus was made with the embedder {writer.meta('embedder')!r}, not {model.name!r}."
         hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"

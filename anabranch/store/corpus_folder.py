@@ -74,6 +74,7 @@ def size_of(path: Path) -> int:
 
 def _holds_others(folder: Path) -> bool:
     try:
+        # Hidden files do not count: file managers leave some in each folder that somebody has looked at.
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     except OSError:
         return False
@@ -96,6 +97,7 @@ def explained(folder: Path) -> Iterator[None]:
     """
     try:
         yield
+    # JSON, because tags and settings stand in the database as JSON: what does not parse was damaged on the disk.
     except (sqlite3.Error, OSError, json.JSONDecodeError) as error:
         if _is_of_the_disk(error):
             msg = f"The corpus at {folder} could not be written: {error}"

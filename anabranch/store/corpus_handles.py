@@ -6,7 +6,6 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections import OrderedDict
 from contextlib import closing
 from pathlib import Path
@@ -26,18 +25,17 @@ from anabranch.models.embedders import load_embedder
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase, changes_in
-from anabranch.store.corpus_folder import must_exist
+from anabranch.store.corpus_folder import SAVE, must_exist
 from anabranch.store.index.manifest import Manifest, current, read_manifest
 from anabranch.store.index.publisher import publish
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.passage_reader import read_only
-from anabranch.store.schema import VERSION, version_of
+from anabranch.store.schema import checked_version
 from anabranch.store.write_lock import writing
 
+# Each holds mapped files open and its caches in memory; a server of many corpora would run out of descriptors.
 HANDLES = 8
 ATTEMPTS = 5
-PAUSE = 60.0
-"""Seconds until an index that could not be made, for want of room say, is tried again."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,14 +54,11 @@ class _Home:
 
 
 _lock = threading.Lock()
-"""Of the three below; nothing is read or made while it is held."""
+"""Of the two below; nothing is read or made while it is held."""
 
 _open: OrderedDict[tuple[str, str], LocalReader] = OrderedDict()
 _homes: WeakValueDictionary[Path, _Home] = WeakValueDictionary()
 """Of the corpora that are being opened now; each belongs to the threads that do."""
-
-_failed: OrderedDict[Path, tuple[int, float]] = OrderedDict()
-"""At which count of changes, and when, an index could not be made."""
 
 
 def open_folder(path: StrPath) -> LocalReader:
@@ -80,8 +75,10 @@ def open_folder(path: StrPath) -> LocalReader:
     """
     folder = must_exist(os.path.abspath(folder_of(path)))  # noqa: PTH100  # unlike resolve(), it does not follow links
     home = _home(folder)
+    # Between reading the pointer and opening the files, a writer may publish twice and sweep what was read of. That is
+    # no damage, and the next try finds the new generation; a bound, because real damage would loop.
     for _ in range(ATTEMPTS):
-        changes, name = _changes(folder, home), None
+        changes, name = _changes(folder), None
         try:
             name = current(folder)
             name = _caught_up(folder, home, name, changes)
@@ -91,7 +88,7 @@ def open_folder(path: StrPath) -> LocalReader:
             _forget(folder, name)
             if _is_current(folder, name):
                 _mend(folder, home, name, error)
-    name = _caught_up(folder, home, current(folder), _changes(folder, home))
+    name = _caught_up(folder, home, current(folder), _changes(folder))
     with home.opening:
         return _handle(folder, name)
 
@@ -126,6 +123,7 @@ def _handle(folder: Path, name: str) -> LocalReader:
             del _open[former]
         _open[key] = handle
         _open.move_to_end(key)
+        # Only let go of, not closed: whoever searches with one of them right now keeps it alive.
         while len(_open) > HANDLES:
             _open.popitem(last=False)
     return handle
@@ -140,7 +138,7 @@ def _forget(folder: Path, name: str | None) -> None:
 def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:
     """Return the generation to open, made now if a run that died has left the index behind the documents."""
     if name is None or read_manifest(folder, name).changes != changes:
-        _catch_up(folder, home, name, changes)
+        _catch_up(folder, home, name)
         name = current(folder)
     if name is None:
         msg = f"The corpus at {folder} holds no passage."
@@ -148,7 +146,7 @@ def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str
     return name
 
 
-def _catch_up(folder: Path, home: _Home, name: str | None, changes: int) -> None:
+def _catch_up(folder: Path, home: _Home, name: str | None) -> None:
     """Make the index of the documents as they are, where that can be done here and now.
 
     Where another thread is at it, what was indexed before is searched meanwhile; who has nothing to search, waits.
@@ -157,39 +155,21 @@ def _catch_up(folder: Path, home: _Home, name: str | None, changes: int) -> None
         OperationError: The disk is full or fails, or the database is damaged, and there is no index of before.
         SettingsError: The folder cannot be written to, and there is no index of before.
     """
-    if name is not None and _has_failed(folder, changes):
-        return
+    # Without waiting: a question that can be answered from the index of before must not wait for the making of a new
+    # one, which takes minutes for a large corpus. One lock for each corpus, so that others are not held up.
     if not home.indexing.acquire(blocking=name is None):
         return
     try:
         with writing(folder), closing(CorpusDatabase(folder)) as database:
             publish(database)
-        _note_failure(folder, None)
     except CorpusLockedError:
         return  # a run in progress makes its index itself
     except (OperationError, SettingsError) as error:
         if name is None:
             raise
-        _note_failure(folder, changes)
         _log.warning("%s Searching what was indexed before.", error.message)
     finally:
         home.indexing.release()
-
-
-def _has_failed(folder: Path, changes: int) -> bool:
-    with _lock:
-        failed_at, when = _failed.get(folder, (-1, 0.0))
-    return failed_at == changes and time.monotonic() < when + PAUSE
-
-
-def _note_failure(folder: Path, changes: int | None) -> None:
-    """Remember that no index could be made at that count of changes; None for one that was made."""
-    with _lock:
-        _failed.pop(folder, None)
-        if changes is not None:
-            _failed[folder] = (changes, time.monotonic())
-        while len(_failed) > HANDLES:
-            _failed.popitem(last=False)
 
 
 def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError) -> None:
@@ -199,41 +179,37 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
         CorpusDamagedError: What was found, if this process may not write here now; or the database is damaged, too.
     """
     with home.indexing:
+        # Another thread has mended it while this one waited for the lock.
         if not _is_current(folder, name):
             return
         _log.warning("%s Making it anew from %s.", error.message, folder / DATABASE)
         try:
             with writing(folder), closing(CorpusDatabase(folder)) as database:
                 publish(database, anew=True)
+        # The database itself: what it says of that goes before what was found in the index.
         except CorpusDamagedError:
             raise
         except (OperationError, SettingsError) as refused:
             raise error from refused
 
 
-def _changes(folder: Path, home: _Home) -> int:
-    """Return how often the documents have changed.
-
-    A corpus of an earlier version is brought up first.
-    """
+def _changes(folder: Path) -> int:
+    """Return how often the documents have changed."""
     try:
         with closing(read_only(folder / DATABASE)) as connection:
-            version = version_of(connection)
             # A first run that was killed may not have come as far as the tables.
-            changes = changes_in(connection) if version else 0
+            return changes_in(connection) if checked_version(connection) else 0
     except sqlite3.DatabaseError as error:
         msg = f"{folder / DATABASE} cannot be read: {error}"
-        raise CorpusDamagedError(msg, hint="Save what can be read: anabranch corpus export") from error
-    if version != VERSION:
-        with home.indexing, writing(folder), closing(CorpusDatabase(folder)):
-            pass
-    return changes
+        raise CorpusDamagedError(msg, hint=SAVE) from error
 
 
 def _embedder(folder: Path, manifest: Manifest) -> Embedder:
     """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
     hint = "Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder minilm"
     try:
+        # From the manifest and not from the database: it has to fit the vectors that are searched, and a rebuild with
+        # another embedder changes the database first.
         embedder = load_embedder(manifest.spec, manifest.base_url or None)
     except (SettingsError, OSError) as error:  # its folder may not be readable
         why = error.message if isinstance(error, SettingsError) else str(error)

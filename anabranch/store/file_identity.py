@@ -23,6 +23,7 @@ def is_url(text: str) -> bool:
 
 def archives_of(identity: str) -> Iterator[str]:
     """Yield the paths of the archives that it may be in; more than one where a name has `!/` in it."""
+    # A folder may be called "a!", so the first `!/` need not be the end of the archive: each of them is tried.
     at = identity.find(INSIDE)
     while at >= 0:
         yield identity[:at]
@@ -41,6 +42,8 @@ def is_gone(identity: str) -> bool:
 
 def _is_absent(path: Path) -> bool:
     try:
+        # `lstat` follows no link, and only what is surely not there counts: a drive that does not answer, or a folder
+        # that lost its permissions, must not remove documents.
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return True

@@ -38,6 +38,8 @@ def _compiled(part: Filter) -> Condition:
         case Not(inner):
             sql, parameters = _compiled(inner)
             return Condition(f"NOT ({sql})", parameters)
+        # `json_type` tells a key with the value null ("null") from a key that is not there (NULL); `json_extract` gives
+        # NULL for both.
         case Exists(field, there):
             if field in COLUMNS:
                 return Condition("1" if there else "0")
@@ -54,6 +56,7 @@ def _test(part: In | Compare | Glob) -> Condition:
             kind = _TEXT if isinstance(value, str) else _NUMBER
             return Condition(f"({kind} AND v.atom {_ORDERS[order]} ?)", (value,))
         case Glob(_, pattern):
+            # SQLite negates a set by "^", which the parsed pattern does not use any more.
             sqlite = SET.sub(lambda found: f"[^{found[0][2:]}" if found[0].startswith("[!") else found[0], pattern)
             return Condition(f"({_TEXT} AND v.atom GLOB ?)", (sqlite,))
 
@@ -89,6 +92,7 @@ def _any_of(values: Sequence[Scalar]) -> Condition:
 
 
 def _path(field: str) -> str:
+    # Quoted part by part: a key with a blank, or one that begins with a digit, is no bare name in a JSON path.
     return "$" + "".join(f'."{part}"' for part in field.split("."))
 
 

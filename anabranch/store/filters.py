@@ -29,6 +29,8 @@ from anabranch.errors import SettingsError
 COLUMNS = frozenset({"source", "title", "key", "doc_id"})
 """Fields of the document itself; any other name is looked up in its metadata."""
 
+# Filters come from callers of a server. SQLite gives up at a depth of 1,000 and Python at its recursion limit, both
+# with errors that say nothing to them; nobody writes more than this by hand.
 MAX_DEPTH = 10
 MAX_CONDITIONS = 200
 MAX_VALUES = 1000
@@ -111,6 +113,7 @@ def parse_filters(filters: Mapping[str, Any] | None) -> Filter:
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
+    # The size is looked at before the tree is made: making it is what a hostile filter would make expensive.
     if filters is None:
         return And(())
     _Size().check(filters, 0)
@@ -140,6 +143,7 @@ def matches(part: Filter, columns: Mapping[str, str], metadata: Mapping[str, Any
 def _passes(part: In | Compare | Glob, found: Scalar) -> bool:
     match part:
         case In(_, values):
+            # Python takes True for 1 and 1.0 for 1; JSON and SQLite tell truth values from numbers.
             return any(_kind(found) == _kind(value) and found == value for value in values)
         case Compare(_, order, value):
             return _kind(found) == _kind(value) and ORDERS[order](found, value)
@@ -161,6 +165,7 @@ def _found(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401  # J
 
 def _values(field: str, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> list[Scalar]:
     found = columns[field] if field in COLUMNS else _found(field, metadata)
+    # An object yields nothing: what it means to be less than an object, nobody can say.
     items = found if isinstance(found, list | tuple) else [found]
     return [item for item in items if item is None or isinstance(item, str | int | float)]
 
@@ -254,6 +259,7 @@ def _scalar(field: str, value: object) -> Scalar:
         return value
     if isinstance(value, str):
         return _encodable(value)
+    # SQLite has integers of 64 bits; a larger one would be compared as a float and be equal to its neighbours.
     if isinstance(value, int) and -(2**63) <= value < 2**63:
         return value
     if isinstance(value, float) and math.isfinite(value):
@@ -269,6 +275,7 @@ def _pattern(field: str, pattern: str) -> str:
 
 
 def _encodable(text: str) -> str:
+    # A NUL ends a text for SQLite and not for Python, and a lone surrogate cannot be sent to it at all.
     if len(text) > MAX_LENGTH or "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise _refused(f"part {_shown(text)} is too long, or has characters that no text has")
     return text

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +23,25 @@ from anabranch.store.protocol import Arm, Background, CorpusInfo, RankedList, Sc
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser
 
-MASKS = 32
-"""Scopes whose masks are kept, and whose BM25 is."""
+VIEWS = 32
+"""Scopes of which is kept what they let through."""
 
 SAMPLE = 512
 """Leaves that stand for all of them where the background of a query is asked for; takes a fraction of a millisecond."""
+
+
+class _View:
+    """What a scope lets through, as of one count of changes."""
+
+    def __init__(self, changes: int, masks: Masks, whole: BM25) -> None:
+        self.changes = changes
+        self.masks = masks
+        self._whole = whole
+
+    @cached_property
+    def bm25(self) -> BM25:
+        """The BM25 of these rows alone; made where a search by words asks for it, and no lock is held."""
+        return self._whole.within(self.masks)
 
 
 class LocalReader(Passages):
@@ -44,6 +59,7 @@ class LocalReader(Passages):
         self._index = Index(folder, name)
         self.manifest = self._index.manifest
         self._analyser = analyser(self.manifest.language)
+        # Another version of the analyser writes other terms: queries would miss what the index holds, without a word.
         if self._analyser.name != self.manifest.analyser:
             msg = (
                 f"The index {name} was made with the analyser {self.manifest.analyser!r}, not {self._analyser.name!r}."
@@ -52,8 +68,7 @@ class LocalReader(Passages):
         self.watch = Watch(self._index)
         self._keeping = threading.Lock()
         self._vectors = QueryVectors(embedder)
-        self._masks: OrderedDict[str, tuple[int, Masks]] = OrderedDict()
-        self._bm25s: OrderedDict[int, tuple[Masks, BM25]] = OrderedDict()
+        self._views: OrderedDict[str, _View] = OrderedDict()
 
     @property
     def generation(self) -> int:
@@ -74,6 +89,7 @@ class LocalReader(Passages):
         """Return one ranked list of leaves per query, filtered before ranking."""
         self.watch.check()
         masks = self._mask(scope)
+        # Before anything is embedded: a hosted embedder is paid for each query.
         if not queries or k < 1 or not seen(masks):
             return [RankedList(ids=[], scores=[]) for _ in queries]
         vectors = self._vectors.of(queries) if arm == "dense" else None
@@ -123,6 +139,7 @@ class LocalReader(Passages):
     def background(self, queries: Sequence[str], scope: Scope) -> list[Background]:
         """Return how each query relates to the leaves in scope at large."""
         self.watch.check()
+        # A sample and not all: the mean of 512 cosines is as good a background as that of a million, and takes no time.
         passages, rows = self._index.sample(self._mask(scope), SAMPLE)
         if not passages:
             return [Background(0, 0.0, 0.0, 0.0) for _ in queries]
@@ -150,39 +167,32 @@ class LocalReader(Passages):
         return self._index.rows(self.owners(ids, scope), self._mask(scope))
 
     def _bm25(self, scope: Scope) -> BM25:
-        """Return the BM25 of what a caller may read: what is hidden by access tags counts for nothing in a score.
-
-        It is kept for as long as its masks are.
-        """
-        masks = self._mask(Scope(access=scope.access))
-        with self._keeping:
-            known = self._bm25s.get(id(masks))
-        if known is not None and known[0] is masks:
-            return known[1]
-        made = self._index.bm25.within(masks)
-        with self._keeping:
-            self._bm25s[id(masks)] = masks, made
-            while len(self._bm25s) > MASKS:
-                self._bm25s.popitem(last=False)
-        return made
+        """Return the BM25 of what a caller may read: what is hidden by access tags counts for nothing in a score."""
+        return self._view(Scope(access=scope.access)).bm25
 
     def _mask(self, scope: Scope) -> Masks:
-        """Return which rows may be seen; asked anew once the documents have changed.
+        """Return which rows may be seen."""
+        return self._view(scope).masks
+
+    def _view(self, scope: Scope) -> _View:
+        """Return what a scope lets through; asked anew once the documents have changed.
 
         Tags may be given while this handle is open; a mask of before must not show what they hide.
         """
         key = json.dumps(visible(scope))
         changes = self.changes()
         with self._keeping:
-            known = self._masks.get(key)
-            if known is not None and known[0] == changes:
-                self._masks.move_to_end(key)
-                return known[1]
+            known = self._views.get(key)
+            if known is not None and known.changes == changes:
+                self._views.move_to_end(key)
+                return known
         # What was removed since this index was made is still in it.
+        # The count comes with the numbers from one transaction: a change between two reads would be kept under a count
+        # that knows nothing of it.
         changes, allowed = self.allowed(scope, self.manifest.changes)
-        masks = self._index.masks(allowed)
+        made = _View(changes, self._index.masks(allowed), self._index.bm25)
         with self._keeping:
-            self._masks[key] = (changes, masks)
-            while len(self._masks) > MASKS:
-                self._masks.popitem(last=False)
-        return masks
+            self._views[key] = made
+            while len(self._views) > VIEWS:
+                self._views.popitem(last=False)
+        return made

@@ -10,7 +10,7 @@ from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import make_folder
 from anabranch.store.corpus_handles import open_folder
-from anabranch.store.index.publisher import out_of_date, publish, tidy
+from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.write_lock import writing
 
@@ -20,12 +20,12 @@ class LocalWriter(CorpusDatabase):
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the index of the documents as they are."""
+        # Merging and forgetting wait for the next run: somebody has pressed Ctrl-C and wants to go.
         if quick:
             publish(self, progress=progress)
             return
         self.forget_unused()
-        if out_of_date(self):
-            tidy(self, progress=progress)
+        tidy(self, progress=progress)
 
 
 class LocalStore:

@@ -57,10 +57,12 @@ class MemoryStore:
         """Return the one writer of a corpus."""
         name = _name_of(address)
         with _lock:
+            # Refused and not forgotten oldest first: another part of the program may be at work with that one.
             if name not in _corpora and len(_corpora) >= MOST:
                 msg = f"There are {MOST} corpora in memory already: {', '.join(sorted(_corpora))}."
                 raise SettingsError(msg, hint="Let go of one: anabranch.store.memory.forget(ADDRESS)")
             corpus = _corpora.setdefault(name, MemoryCorpus())
+        # A lock of threads is enough: no other process sees this memory.
         if not corpus.writing.acquire(timeout=max(wait, 0.0)):
             raise CorpusLockedError(
                 f"The corpus {address!r} is being written to.", hint="Try again when that has ended."
@@ -73,8 +75,6 @@ class MemoryStore:
 
 class MemoryWriter:
     """Writes to a corpus in memory, implementing `CorpusWriter`."""
-
-    folder = None
 
     def __init__(self, address: str, corpus: MemoryCorpus) -> None:
         """Take the corpus, whose lock the maker holds."""
@@ -136,6 +136,7 @@ class MemoryWriter:
 
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
         """Replace documents, and record the files that are finished by them; no document is refused here."""
+        # A copy, put in place at once: a reader that goes through the former map must not find it changing.
         documents = {**self._corpus.documents}
         for grown in batch:
             document = document_of(grown)
@@ -151,6 +152,7 @@ class MemoryWriter:
                 del documents[doc_id]
             removed[record.path] = len(gone)
             self._seen = {each for each in self._seen if each[0] != record.path}
+        # `complete` is about this run and not a fact about the file: a store on disk does not keep it either.
         self._corpus.files |= {record.path: record._replace(complete=True) for record in files}
         self._corpus.is_changed |= bool(batch) or any(removed.values())
         self._corpus.documents = documents
@@ -174,6 +176,7 @@ class MemoryWriter:
         reader = MemoryReader(self._address, corpus, corpus.generation)
         corpus.reader = reader if reader.leaf_count else None
         corpus.is_changed = False
+        # As in a folder, vectors of text that is gone may come back with it until a run ends in peace.
         if not quick:
             used = {text_key(text_of(leaf)) for each in corpus.documents.values() for leaf in leaves_of(each)}
             corpus.vectors = {key: row for key, row in corpus.vectors.items() if key[1] in used}

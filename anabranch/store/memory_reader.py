@@ -70,7 +70,9 @@ class MemoryReader:
         self.generation = generation
         self.embedder: Embedder = load_embedder(meta["spec"], meta.get("base_url") or None)
         self._leaves = [leaf for document in corpus.documents.values() for leaf in leaves_of(document)]
+        # In the order of ids, as a folder takes them: the same documents have the same language in both stores.
         sample = sorted(self._leaves, key=lambda leaf: leaf.chunk_id)[:SAMPLE]
+        # Made anew for each published state, because readers of the state before go on with theirs.
         self._analyser = analyser(meta.get("language") or language_of(leaf.text for leaf in sample))
         texts = [text_of(leaf) for leaf in self._leaves]
         self._terms = [self._analyser.terms(text) for text in texts]
@@ -104,6 +106,8 @@ class MemoryReader:
         lists = []
         for query, scores in zip(queries, self._scored(arm, queries, scope), strict=True):
             asked = set(self._analyser.terms(query))
+            # A passage without any of the words has a score of zero, and so may one with a word of every passage: the
+            # words decide what is found, not the score.
             own = [row for row in rows if arm == "dense" or asked & set(self._terms[row])]
             best = sorted(own, key=lambda row, scores=scores: (-scores[row], row))[: max(k, 0)]  # type: ignore[misc]
             ids = [self._leaves[row].chunk_id for row in best]
@@ -205,17 +209,16 @@ class MemoryReader:
 
     def _bm25(self, scope: Scope) -> tuple[BM25Okapi | None, list[int]]:
         """Return the BM25 of what a caller may read, and its rows; None where there is no word."""
+        # By access alone: filters narrow what comes back and change no score, or a score would depend on the filter.
         rows = self._rows(Scope(access=scope.access))
         terms = [self._terms[row] for row in rows]
-        return (BM25Okapi(terms) if any(terms) else None), rows
+        return (BM25Okapi(terms, epsilon=0) if any(terms) else None), rows
 
     def _rare(self, scope: Scope) -> float:
         bm25, _ = self._bm25(scope)
         if bm25 is None:
             return 0.0
-        raw = math.log(bm25.corpus_size - 0.5) - math.log(1.5)
-        idf = float(bm25.epsilon * bm25.average_idf) if raw < 0 else raw
-        return max(0.0, idf * (K1 + 1))
+        return max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) * (K1 + 1)
 
 
 def document_of(grown: Grown) -> MemoryDocument:
@@ -230,6 +233,7 @@ def document_of(grown: Grown) -> MemoryDocument:
         )
         for row, node in zip(rows_of(facts["doc_id"], grown), grown.tree.nodes, strict=True)
     ]  # fmt: skip
+    # A parent begins where its first child does, and the level puts it in front.
     chunks.sort(key=lambda chunk: (chunk.start, chunk.level))
     access = frozenset(json.loads(facts["access"]))
     metadata = json.loads(facts["metadata"])

@@ -32,6 +32,7 @@ from anabranch.store.records import digest_of, embedded_text, summary_of, text_k
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# Builds of SQLite take 999 question marks at least; scopes need some of them, too.
 PARAMETERS = 500
 
 # Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
@@ -56,9 +57,12 @@ class Passages:
     def __init__(self, folder: Path) -> None:
         """Take the folder of the corpus; connections are opened as they are needed, and kept."""
         self._database = folder / DATABASE
+        # A path does not tell that another corpus was put in its place; SQLite would go on reading the old file, and
+        # the index would be of other documents than the text.
         self._file = _identity(self._database)
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
+        # Handles are dropped by whoever forgets them last, in any thread; nobody could say when to close.
         weakref.finalize(self, _close_all, self._idle)
 
     def is_same_file(self) -> bool:
@@ -83,6 +87,8 @@ class Passages:
         where, parameters = visible(scope)
         with self._reading() as connection:
             now = changes_in(connection)
+            # Most corpora have no tags and most questions no filter: for them no list of documents is made, however
+            # many there are.
             restricted = connection.execute("SELECT 1 FROM documents WHERE access != '[]' LIMIT 1").fetchone()
             if restricted is None and not scope.filters and now == changes:
                 return now, None
@@ -188,6 +194,7 @@ class Passages:
             connection = self._idle.pop() if self._idle else None
         try:
             connection = connection or read_only(self._database)
+            # All rows of one answer have to be of one moment: between two statements a writer may replace a document.
             connection.execute("BEGIN")
             yield connection
             connection.execute("COMMIT")
@@ -229,6 +236,7 @@ def read_only(database: Path) -> sqlite3.Connection:
     uri = f"file:{quote(str(database))}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
     try:
+        # SQLite opens the file at the first statement and not before: what is wrong with it comes out here.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
@@ -260,6 +268,7 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
     Raises:
         SettingsError: The filters are malformed.
     """
+    # Access comes first and cannot be widened: whatever the filter says is joined to it by AND.
     parts, parameters = ["d.access = '[]'"], []
     if scope.access:
         marks = ",".join("?" * len(scope.access))

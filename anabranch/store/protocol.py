@@ -44,6 +44,7 @@ class RankedList(TypedDict):
         scores: Raw scores of the arm (BM25, cosine), same length as `ids`, descending, python floats.
     """
 
+    # Two lists and not pairs: a checkpoint holds each name once and not once for each passage.
     ids: list[str]
     scores: list[float]
 
@@ -141,6 +142,7 @@ class CorpusReader(Protocol):
         """Return, for each chunk id, the ids one level down in document order; a parent out of scope is absent."""
         ...
 
+    # Asked for by the citations of an answer, so few at a time: a place costs a look at the pages of a document.
     async def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:
         """Return where each spot is, a document id and a character of its text, as a reader would look for it."""
         ...
@@ -150,6 +152,8 @@ class CorpusReader(Protocol):
         ...
 
 
+# Checked by the names of methods alone, which is what `isinstance` does with protocols: a store of another package need
+# not import anything of ours.
 @runtime_checkable
 class FullScores(CorpusReader, Protocol):
     """A store that gives the scores of any passage, which the fusion `complete` needs."""

@@ -33,6 +33,7 @@ class QueryVectors:
         """Return a row for each query, those that are not kept embedded side by side; counts both on the meter."""
         kept = {query: one for query in queries if (one := self._known(query)) is not None}
         new = list(dict.fromkeys(query for query in queries if query not in kept))
+        # Both are counted, so that a trace can tell a question that cost nothing from one that was not searched for.
         count_vectors(embedded=len(new), known=len(kept))
         vectors = kept | dict(zip(new, _EMBEDDING.map(self._embedded, new), strict=True))
         return np.stack([vectors[query] for query in queries])

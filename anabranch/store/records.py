@@ -21,6 +21,7 @@ MAX_SUMMARY = 4_000
 
 def digest_of(*parts: str) -> str:
     """Return 16 hex characters that name the parts; the separator cannot occur in text that was read."""
+    # 64 bits: two of a million documents meet with a chance of one in thirty million, and an id is written a lot.
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -31,6 +32,8 @@ def text_key(text: str) -> str:
 
 def content_digest(document: Document) -> str:
     """Name everything of a document that the corpus keeps, so that an unchanged one is left alone."""
+    # The blocks and not the file: a PDF that was saved anew with the same words is the same document, and is not
+    # embedded again.
     blocks = [[block.text, block.page, block.heading, block.is_heading] for block in document.blocks]
     facts = [document.title, document.key, plain(document.metadata), document.access, blocks]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
@@ -38,6 +41,7 @@ def content_digest(document: Document) -> str:
 
 def embedded_text(title: str, heading: str, text: str) -> str:
     """Return what both arms see of a leaf: title and heading path in front, which say what the words are about."""
+    # The end of a heading path says more than its beginning, the beginning of a title more than its end.
     title, heading = title[:LONGEST_TITLE], heading[-LONGEST_HEADING:]
     head = heading if heading.startswith(title) else " > ".join(part for part in (title, heading) if part)
     return f"{head}\n{text.strip()}" if head else text.strip()
@@ -81,6 +85,8 @@ def pages_of(grown: Grown) -> list[tuple[int, int]]:
     starts: list[tuple[int, int]] = []
     position = 0
     for block in grown.document.blocks:
+        # The tree joins and trims blocks, so places are looked for and not added up; one that is not found leaves the
+        # page before in force.
         found = grown.tree.text.find(block.text, position)
         position = found if found >= 0 else position
         if block.page is not None and (not starts or starts[-1][1] != block.page):

@@ -104,31 +104,7 @@ CREATE TRIGGER vector_is_left AFTER DELETE ON chunks WHEN OLD.vector_key IS NOT 
 END;
 """
 
-_TO_2_BEFORE = """
-ALTER TABLE documents RENAME TO documents_1;
-ALTER TABLE chunks RENAME TO chunks_1;
-ALTER TABLE vectors RENAME TO vectors_1;
-DROP INDEX documents_by_path;
-DROP INDEX chunks_by_document;
-DROP INDEX chunks_by_parent;
-"""
-_TO_2_AFTER = """
-INSERT INTO documents (doc_id, born, path, source, key, title, digest, metadata, access, tokens, pages)
-    SELECT doc_id, 0, path, source, key, title, digest, metadata, access, tokens, pages FROM documents_1 ORDER BY rowid;
-INSERT INTO chunks SELECT * FROM chunks_1;
-INSERT INTO vectors SELECT * FROM vectors_1;
-DROP TABLE chunks_1;
-DROP TABLE documents_1;
-DROP TABLE vectors_1;
-DROP TABLE analysed;
-ALTER TABLE files ADD COLUMN stamp TEXT NOT NULL DEFAULT '';
-"""
-
-MIGRATIONS: dict[int, str] = {
-    0: META + FILES + DOCUMENTS + CHUNKS + CHUNK_INDEXES + VECTORS + LEFTOVERS,
-    1: _TO_2_BEFORE + DOCUMENTS + CHUNKS + VECTORS + _TO_2_AFTER + CHUNK_INDEXES + LEFTOVERS,
-}
-"""By the version they start from; version 0 is an empty file and goes straight to the newest."""
+TABLES = META + FILES + DOCUMENTS + CHUNKS + CHUNK_INDEXES + VECTORS + LEFTOVERS
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -137,24 +113,29 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Create the tables where they are missing, bring those of an earlier version up, refuse those of a later one.
-
-    Each step is one transaction: a kill in the middle leaves the version before.
+def checked_version(connection: sqlite3.Connection) -> int:
+    """Return the version of a corpus's tables: this program's, or 0 where there are none.
 
     Raises:
-        CorpusDamagedError: The corpus was written by a newer Anabranch.
+        CorpusDamagedError: The corpus was written by an earlier or a later Anabranch.
     """
     version = version_of(connection)
-    if version > VERSION:
-        msg = f"The corpus has version {version}; this program knows versions up to {VERSION}."
-        raise CorpusDamagedError(msg, hint="Update Anabranch.")
-    while version < VERSION:
-        reached = VERSION if version == 0 else version + 1
-        # Renaming a table must not bend the references of the others to it.
-        connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute("PRAGMA legacy_alter_table = ON")
-        connection.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[version]} PRAGMA user_version = {reached}; COMMIT;")
-        connection.execute("PRAGMA legacy_alter_table = OFF")
-        version = reached
+    if version not in (0, VERSION):
+        # No migration: a corpus is made from documents that the user still has, and ingesting takes no decision again.
+        msg = f"The corpus has version {version}; this program reads version {VERSION}."
+        hint = "Ingest its documents into a new folder." if version < VERSION else "Update Anabranch."
+        raise CorpusDamagedError(msg, hint=hint)
+    return version
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Create the tables where they are missing, in one transaction.
+
+    Raises:
+        CorpusDamagedError: The corpus was written by an earlier or a later Anabranch.
+    """
+    if not checked_version(connection):
+        # The version comes with the tables: a kill in the middle leaves an empty file, which the next run begins anew.
+        connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+    # SQLite leaves this off for each new connection; chunks go with their document only where it is on.
     connection.execute("PRAGMA foreign_keys = ON")

@@ -15,9 +15,6 @@ import numpy as np
 
 from anabranch.store.records import digest_of, embedded_text, text_key
 
-PAGE = 1_000
-_LARGEST = (1 << 63) - 1
-
 
 class StoredDocument(NamedTuple):
     """A row of `documents`; `metadata`, `access` and `pages` are JSON. A damaged row may hold anything."""
@@ -54,41 +51,29 @@ class StoredChunk(NamedTuple):
     vector_key: str | None
 
 
+OFF_UNIT = 1e-2
+"""How far the length of a vector may be from 1: rounding of 32-bit and 16-bit models stays far below it."""
+
 DOCUMENT = ", ".join(StoredDocument._fields)
 CHUNK = ", ".join(f'"{name}"' for name in StoredChunk._fields)
+# SQLite keeps any type in any column, whatever the table says: a flipped bit in the header of a record turns text into
+# bytes or a number, and Python code that expects text fails far from here.
 _TEXTS = ("doc_id", "path", "source", "key", "title", "digest", "metadata", "access", "pages")
 
 
-def numbers(connection: sqlite3.Connection, after: int = 0, *, backwards: bool = False) -> Iterator[int]:
-    """Yield the numbers of the documents, ascending, a page at a time: what was read stays read if reading fails.
-
-    Args:
-        connection: The database.
-        after: Where to begin.
-        backwards: Begin at the last and go down, whatever `after` is.
+def numbers(connection: sqlite3.Connection) -> Iterator[int]:
+    """Yield the numbers of the documents, ascending.
 
     Raises:
-        sqlite3.DatabaseError: The table is damaged.
+        sqlite3.DatabaseError: The table is damaged; what was yielded can be read.
     """
-    past, order, last = ("<", "DESC", _LARGEST) if backwards else (">", "ASC", after)
-    sql = f"SELECT number FROM documents WHERE number {past} ? ORDER BY number {order} LIMIT ?"  # noqa: S608  # ours
-    size = PAGE
-    while True:
-        try:
-            found = connection.execute(sql, (last, size)).fetchall()
-        except sqlite3.DatabaseError:
-            if size == 1:
-                raise
-            size = 1  # up to the damage, one by one
-            continue
-        if not found:
-            return
-        for (number,) in found:
-            if number == last or (number < last) != backwards:  # a damaged tree can lead round in circles
-                msg = "documents are out of order"
-                raise sqlite3.DatabaseError(msg)
-            yield number
-            last = number
+    last = 0
+    for (number,) in connection.execute("SELECT number FROM documents ORDER BY number"):
+        # A page that a damaged tree names twice would bring its documents a second time.
+        if number <= last:
+            raise sqlite3.DatabaseError("documents are out of order")
+        yield number
+        last = number
 
 
 def stored_document(connection: sqlite3.Connection, number: int) -> StoredDocument | None:
@@ -122,21 +107,20 @@ def vectors_of(connection: sqlite3.Connection, doc_id: str) -> Iterator[tuple[st
     yield from connection.execute(sql, (doc_id,))
 
 
-def dimension_of_most(connection: sqlite3.Connection) -> int:
-    """Return the length that most vectors have; one has to be wrong to differ."""
-    sql = (
-        "SELECT length(vector) FROM vectors WHERE embedder = (SELECT value FROM meta WHERE name = 'embedder') "
-        "GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1"
-    )
-    row = connection.execute(sql).fetchone()
+def dimension_of_most(connection: sqlite3.Connection, embedder: str) -> int:
+    """Return the length that most vectors of an embedder have; one has to be wrong to differ."""
+    sql = "SELECT length(vector) FROM vectors WHERE embedder = ? GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1"
+    row = connection.execute(sql, (embedder,)).fetchone()
     return int(row[0]) // 4 if row else 0
 
 
 def is_vector(blob: object, dimension: int) -> bool:
-    """Tell whether a blob is a vector of that length, made of numbers."""
+    """Tell whether a blob is a vector of that dimension and of the length 1, as embedders make them."""
     if not isinstance(blob, bytes) or len(blob) != 4 * dimension or not dimension:
         return False
-    return bool(np.isfinite(np.frombuffer(blob, dtype=np.float32)).all())
+    # A disk that changes an exponent or a sign bit of a number rarely leaves the length what it was.
+    with np.errstate(all="ignore"):
+        return abs(float(np.linalg.norm(np.frombuffer(blob, dtype=np.float32))) - 1.0) < OFF_UNIT
 
 
 def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
@@ -157,10 +141,12 @@ def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None
 def _fault_of_row(document: StoredDocument) -> str | None:
     if not all(isinstance(getattr(document, name), str) for name in _TEXTS) or not isinstance(document.tokens, int):
         return "its row cannot be read"
+    # The name alone has no other witness: everything else is in the hash of a chunk.
     if document.doc_id != digest_of(document.source):
         return "its id is not that of its name"
     try:
         metadata, access, pages = (json.loads(each) for each in (document.metadata, document.access, document.pages))
+    # Deeply nested brackets are valid JSON by their beginning and end in a RecursionError.
     except (ValueError, RecursionError):
         return "its metadata cannot be read"
     if not isinstance(metadata, dict) or not _are_tags(access) or not _are_pages(pages):
@@ -196,6 +182,7 @@ def _fault_of_tree(chunks: Sequence[StoredChunk]) -> str | None:
     ends, counts = [0, 0, 0], [0, 0, 0]
     above: list[StoredChunk | None] = [None, None, None]
     for chunk in chunks:
+        # Leaves tile the text, and so do parents: a chunk that is gone leaves a gap or a number that is missing.
         if chunk.start != ends[chunk.level] or chunk.position != counts[chunk.level]:
             return f"a passage is missing at character {ends[chunk.level]}"
         parent = above[chunk.level - 1] if chunk.level else None
@@ -217,8 +204,10 @@ def _fault_of_words(document: StoredDocument, chunks: Sequence[StoredChunk]) -> 
         words = text[chunk.start : chunk.end]
         if chunk.chunk_id != digest_of(document.doc_id, f"{chunk.level}/{chunk.position}", words):
             return "a passage is not what was written"
+        # The key of its vector is a hash of title, heading and text, so it tells of damage to those as well.
         if chunk.level == 2 and chunk.vector_key != text_key(embedded_text(document.title, chunk.heading, words)):
             return "a passage, or what it stands under, is not what was written"
+    # A root at the end of a document leaves no gap behind it; the sum tells that it is missing.
     if document.tokens != sum(chunk.tokens for chunk in chunks if chunk.level == 0):
         return "a passage is missing"
     return None

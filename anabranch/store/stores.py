@@ -96,6 +96,7 @@ def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager
 def _store_of(corpus: StrPath) -> Store:
     scheme = scheme_of(corpus)
     try:
+        # A drive or a name with a colon in it looks like a scheme: the hint says how such a folder is written.
         return STORES.get(scheme)()
     except SettingsError as error:
         if scheme in STORES:

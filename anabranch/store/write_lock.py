@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -11,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from filelock import FileLock, Timeout
 
 from anabranch.errors import CorpusLockedError, SettingsError
 from anabranch.store.corpus_folder import explained
+from anabranch.text.normalization import squeeze
 
 POLL = 0.2
 """Seconds between two looks at a lock that another process holds."""
@@ -26,26 +25,6 @@ POLL = 0.2
 _log = logging.getLogger(__name__)
 
 _WORD = re.compile(r"[a-z]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who writes to a corpus.
-
-    Attributes:
-        pid: Number of the process.
-        host: Name of its machine: a folder on a network may be written to from several.
-        command: What it does; without the arguments, which may hold passwords.
-        since: When it began, in the local time of that machine.
-    """
-
-    pid: int
-    host: str
-    command: str
-    since: str
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host} ({self.command}), since {self.since}"
 
 
 @contextmanager
@@ -73,7 +52,7 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
         raise SettingsError(msg, hint="Check the permissions of the folder.") from error
     try:
         with suppress(OSError):  # a courtesy, which needs room on the disk
-            name.write_text(json.dumps(asdict(_own())), encoding="utf-8")
+            name.write_text(_own_name(), encoding="utf-8")
         with explained(folder):
             yield
     finally:
@@ -84,45 +63,31 @@ def writing(folder: Path, *, wait: float = 0.0) -> Iterator[None]:
 
 def _acquire(lock: FileLock, folder: Path, wait: float) -> None:
     with suppress(Timeout):
+        # Tried without waiting first: a message about waiting is for those who do wait.
         lock.acquire(timeout=0)
         return
-    who = holder(folder) or "another process"
+    who = _holder(folder)
     if wait > 0:
         _log.warning("The corpus at %s is being written to by %s. Waiting for %.0f seconds at most.", folder, who, wait)
         with suppress(Timeout):
             lock.acquire(timeout=wait, poll_interval=POLL)
             return
-        who = holder(folder) or "another process"
+        who = _holder(folder)
     msg = f"The corpus at {folder} is being written to by {who}."
     raise CorpusLockedError(msg, hint="Try again when it has ended.")
 
 
-def holder(folder: Path) -> Holder | None:
-    """Return who writes to a corpus, as far as can be told without taking the lock; None for nobody.
-
-    A name that a killed process of this machine has left behind counts for nothing.
-    """
+def _holder(folder: Path) -> str:
+    """Return what whoever holds the lock says of itself; a name that a killed process left is written over by then."""
     try:
-        found = Holder(**json.loads((folder / "writer").read_text(encoding="utf-8")))
-        return found if found.host != socket.gethostname() or _is_alive(found.pid) else None
-    except (OSError, ValueError, TypeError):
-        return None
+        return squeeze((folder / "writer").read_text(encoding="utf-8"))[:200] or "another process"
+    except (OSError, ValueError):
+        return "another process"
 
 
-def _own() -> Holder:
+def _own_name() -> str:
     program = Path(sys.argv[0]).name if sys.argv else ""
+    # Without its options and paths: passwords are among them, and other people may read the folder.
     words = takewhile(_WORD.fullmatch, sys.argv[1:])
     command = " ".join([program if program not in ("", "-c") else "python", *words])
-    return Holder(os.getpid(), socket.gethostname(), command, time.strftime("%Y-%m-%d %H:%M:%S"))
-
-
-def _is_alive(pid: int) -> bool:
-    if os.name == "nt":
-        return True  # there, signal 0 would end the process
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return f"process {os.getpid()} on {socket.gethostname()} ({command}), since {time.strftime('%Y-%m-%d %H:%M:%S')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from anabranch.models.embedder import Vectors
@@ -31,6 +30,7 @@ class FileRecord(NamedTuple):
 
     def unread(self) -> FileRecord:
         """Return the record of a file that has to be read again; of its former documents, none is taken for gone."""
+        # No hash, so that the next run reads it; not complete, so that what it did not come to is not removed.
         return self._replace(sha256="", stamp="", complete=False)
 
 
@@ -51,11 +51,6 @@ class CorpusWriter(Protocol):
 
     Nothing that is written is found by a search before `publish`; what is removed is not shown from then on.
     """
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of a corpus that is one: it is no document, and its file system tells the time."""
-        ...
 
     def meta(self, name: str) -> str | None:
         """Return a fact about the corpus, such as `embedder`, `sizes` or `language`; None where none was kept."""

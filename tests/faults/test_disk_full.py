@@ -14,7 +14,7 @@ from anabranch.errors import AnabranchError, OperationError
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.dense import open_shards, write_shards
 from anabranch.store.index.mmap_file import reserved, save
-from anabranch.store.maintenance import compact, rebuild
+from anabranch.store.maintenance import rebuild
 from tests.faults.children import Child, Say, answer
 from tests.faults.conftest import Disk, NewFault
 from tests.faults.days import check_answers, editions, found, leaves, leftovers, made, problems, take_in, tell, texts_of
@@ -51,7 +51,6 @@ def run(say: Say, kind: str, folder: Path, corpus: Path, model: Path, limit: int
 
 RUNS: dict[str, Callable[[Path, Path, Path], object]] = {
     "ingest": take_in,
-    "compact": lambda folder, corpus, model: compact(corpus),
     "rebuild": lambda folder, corpus, model: rebuild(corpus),
 }
 
@@ -69,13 +68,13 @@ def looked(corpus: Path, limit: int | None) -> tuple[set[str], set[str]] | str:
 
 
 def test_disk_full(disk: Disk, ground: Path, model: Path, tries: int, fault: NewFault) -> None:
-    row = fault("disk full: a file system with less and less room, during ingest, compaction and rebuild", LOOKED_AT)
+    row = fault("disk full: a file system with less and less room, during ingest and rebuild", LOOKED_AT)
     folder, template = made(ground, model, DAYS)
     corpus = disk.path / "c"
     failed = 0
     for number, dice in enumerate(row.dice(tries)):
         free = ROOM * number // tries // PAGE * PAGE
-        kind = dice.choice(["ingest", "ingest", "compact", "rebuild"])
+        kind = dice.choice(["ingest", "rebuild"])
         disk.clear()
         shutil.rmtree(corpus, ignore_errors=True)
         shutil.copytree(template, corpus)
@@ -91,13 +90,13 @@ def test_disk_full(disk: Disk, ground: Path, model: Path, tries: int, fault: New
 
 
 def test_quota(ground: Path, model: Path, few: int, fault: NewFault) -> None:
-    row = fault("no file may grow past a limit, lower and lower, during ingest, compaction and rebuild", LOOKED_AT)
+    row = fault("no file may grow past a limit, lower and lower, during ingest and rebuild", LOOKED_AT)
     folder, template = made(ground, model, DAYS)
     corpus = ground / "limited"
     failed = 0
     for number, dice in enumerate(row.dice(few)):
         limit = (200 << 10) * (number + 1) // few
-        kind = dice.choice(["ingest", "ingest", "compact", "rebuild"])
+        kind = dice.choice(["ingest", "rebuild"])
         shutil.rmtree(corpus, ignore_errors=True)
         shutil.copytree(template, corpus)
         with row.attempt(f"{kind} with files of {limit} bytes"):

@@ -15,7 +15,7 @@ import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
 from anabranch.store.corpus_handles import open_folder
-from anabranch.store.maintenance import compact
+from anabranch.store.maintenance import rebuild
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.days import check_answers, editions, leftovers, name_of, problems, take_in, tell
@@ -45,14 +45,14 @@ def ingesting(say: Say, folder: Path, corpus: Path, model: Path, seed: int, firs
             take_in(folder, corpus, model)
 
 
-def compacting(say: Say, folder: Path, corpus: Path, model: Path, seed: int, first: int) -> None:
+def rebuilding(say: Say, folder: Path, corpus: Path, model: Path, seed: int, first: int) -> None:
     with told(say):
         dice = random.Random(seed)
         for edition in count(first):
             change(folder, dice, edition)
             take_in(folder, corpus, model)
             say(("begins", None))
-            compact(corpus)
+            rebuild(corpus)
 
 
 def swapping(say: Say, folder: Path, corpus: Path, model: Path, seed: int, first: int) -> None:
@@ -76,13 +76,13 @@ def swapping(say: Say, folder: Path, corpus: Path, model: Path, seed: int, first
         for edition in count(first + 1):
             change(folder, dice, edition)
             take_in(folder, corpus, model)
-            compact(corpus)
+            rebuild(corpus)
 
 
 KILLS: dict[str, tuple[str, Callable[..., None], float | None]] = {
     "ingest": ("SIGKILL at a random instant of an ingest", ingesting, 0.4),
-    "compact": ("SIGKILL at a random instant of a compaction", compacting, 0.1),
-    "swap": ("SIGKILL at a random file operation of ingest, generation swap, sweep or compaction", swapping, None),
+    "rebuild": ("SIGKILL at a random instant of a rebuild", rebuilding, 0.2),
+    "swap": ("SIGKILL at a random file operation of ingest, generation swap, sweep or rebuild", swapping, None),
 }
 
 

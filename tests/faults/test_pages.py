@@ -13,11 +13,11 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from anabranch.errors import AnabranchError
+from anabranch.errors import AnabranchError, CorpusDamagedError
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.export.corpus_export import export_corpus
 from anabranch.store.local_reader import LocalReader
-from anabranch.store.maintenance import rebuild, repair
+from anabranch.store.maintenance import rebuild
 from anabranch.store.protocol import Scope
 from tests.faults.conftest import NewFault
 from tests.faults.damaging import damaged
@@ -36,9 +36,9 @@ def texts(corpus: Path) -> dict[str, str]:
 def test_damaged_database(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
     row = fault(
         "a page of the database is flipped, zeroed or cut off",
-        "opening, both searches, fetching, info, verify, repair, ingest and rebuild work or raise an error of ours; no "
+        "opening, both searches, fetching, info, verify, ingest and rebuild work or raise an error of ours; no "
         "text comes that was not written; what verify does not notice changes no text; export writes every document "
-        "exactly as it was or names it as torn, and none is left out unsaid",
+        "exactly as it was, and none is left out unsaid",
     )
     folder, template = made(ground, model, DAYS)
     before, whole = texts(template), documents(template)
@@ -52,7 +52,7 @@ def test_damaged_database(ground: Path, model: Path, tries: int, fault: NewFault
             said = errors_of(corpus, before)
             assert is_noticed or not said, said
             tell(folder, 3, 100 + number)
-            for work in (partial(take_in, folder, corpus, model), partial(rebuild, corpus), partial(repair, corpus)):
+            for work in (partial(take_in, folder, corpus, model), partial(rebuild, corpus)):
                 error_of(work)
             errors_of(corpus, before)
         shutil.rmtree(corpus)
@@ -101,13 +101,15 @@ def is_as_written(store: LocalReader, chunk_id: str, text: str) -> None:
 def check_export(corpus: Path, whole: dict[str, str]) -> int:
     """Compare what is exported with what was written; return how many documents are whole."""
     out = io.BytesIO()
-    report = export_corpus(corpus, out)
+    try:
+        report = export_corpus(corpus, out)
+    except CorpusDamagedError:
+        return 0
     records = [json.loads(line) for line in out.getvalue().splitlines()]
     saved = {record["source"]: record["text"] for record in records if record["kind"] == "document"}
     assert len(saved) == report.documents
     for source, text in saved.items():
         assert text == whole[source], f"{source} is exported as {text!r}"
-    assert report.is_complete or report.torn or report.unknown or report.problems
     if len(saved) < len(whole):
         assert not report.is_complete, "documents are missing from the export, unsaid"
     return len(saved)

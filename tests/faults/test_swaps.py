@@ -12,7 +12,8 @@ from anabranch.models.embedders import load_embedder
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.manifest import KEPT
-from anabranch.store.index.publisher import compact, tidy
+from anabranch.store.index.publisher import publish as make_index
+from anabranch.store.index.publisher import tidy
 from anabranch.store.write_lock import writing
 from tests.faults.children import Child, Say
 from tests.faults.conftest import NewFault
@@ -80,7 +81,7 @@ def test_reader(ground: Path, model: Path, tries: int, fault: NewFault) -> None:
                     # Editions that only former generations hold are hidden with the present one.
                     removed |= ever[gone]
                 put(database, dice.randrange(DAYS), number)
-                publish(database, history, is_compact=dice.random() < 0.02)
+                publish(database, history, is_anew=dice.random() < 0.02)
                 answers += reader.heard()
                 assert len(os.listdir(corpus / "generations")) <= KEPT
                 assert len(os.listdir(corpus / "segments")) <= MOST_SEGMENTS
@@ -114,15 +115,15 @@ def put(database: CorpusDatabase, day: int, edition: int) -> None:
     )
 
 
-def publish(database: CorpusDatabase, history: dict[str, set[str]], *, is_compact: bool = False) -> None:
-    manifest = (compact if is_compact else tidy)(database)
+def publish(database: CorpusDatabase, history: dict[str, set[str]], *, is_anew: bool = False) -> None:
+    manifest = make_index(database, anew=True) if is_anew else tidy(database)
     assert manifest is not None
     history[manifest.name] = set(alive(database))
 
 
 def check_history(answers: list[Answer], history: dict[str, set[str]], removed: set[str]) -> None:
     for answer in answers:
-        # `tidy` and `compact` publish before they merge: that generation holds the same as the one after it.
+        # `tidy` publishes before it merges: that generation holds the same as the one after it.
         there = history.get(answer.generation) or next(
             held for name, held in sorted(history.items()) if name > answer.generation
         )

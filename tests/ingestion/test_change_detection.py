@@ -20,7 +20,7 @@ from tests.ingestion.ingest_runs import take_in
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file system whose clock ticks every 20 ms instead of every two seconds."""
+    """A moment is 20 ms long instead of an hour."""
     monkeypatch.setattr(stamps, "_MARGIN", 20_000_000)
 
 

@@ -218,13 +218,6 @@ def test_the_model_is_loaded_while_the_first_file_is_read(folder: Path, corpus: 
     assert loaded == ["once"]
 
 
-def test_time_is_counted_by_step(folder: Path, corpus: Path) -> None:
-    pdf(folder / "a.pdf", "About herons.")
-    timings = take_in([folder], corpus).timings
-    assert set(timings) == {"reading", "embedding", "writing"}
-    assert all(seconds > 0 for seconds in timings.values())
-
-
 def test_notes_of_one_file_are_bounded(folder: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_NOTES", 0)
     (folder / "a.txt").write_bytes("Näin on".encode("utf-16-le"))

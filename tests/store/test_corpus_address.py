@@ -14,7 +14,7 @@ from anabranch.ingestion.file_watcher import changes
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.export import export_corpus, import_corpus
-from anabranch.store.maintenance import compact, documents, examine, overview, rebuild, remove, repair, verify
+from anabranch.store.maintenance import documents, examine, overview, rebuild, remove, verify
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_what_is_no_path_of_a_corpus_is_refused(notes: Path, corpus: Any) -> Non
             use()
 
 
-CARE: list[Callable[[Any], Any]] = [compact, examine, overview, rebuild, repair, verify]
+CARE: list[Callable[[Any], Any]] = [examine, overview, rebuild, verify]
 
 
 @pytest.mark.parametrize("care", CARE)

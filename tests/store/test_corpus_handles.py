@@ -132,7 +132,7 @@ def test_an_embedder_that_changed_under_its_name_is_refused(corpus: Path, own_mo
 
 
 FILES = ["segments/dense.0.faiss", "segments/rows.npy", "segments/segment.json", "segments/bm25.rows.npy"]
-FILES += ["generations/manifest.json", "generations/histogram.npy", "segments"]
+FILES += ["generations/manifest.json", "segments"]
 
 
 def derived(corpus: Path, name: str) -> Path:

@@ -40,6 +40,7 @@ _OPENERS: dict[str, Callable[[Path, Allowance], Iterator[Member]]] = {
 _DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
 _PIECE = 1 << 20
 _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+# Bytes; file systems take 255 for a name.
 _LONGEST_STEM = 120
 
 
@@ -66,6 +67,8 @@ def members(found: FoundFile, folder: Path, caps: Caps = CAPS) -> Iterator[Found
         OSError: A copy could not be written.
     """
     opener = _OPENERS[_ending(found.path.name)]
+    # Two members of one name are legal, and unpackers differ in which of them counts: a scanner may have seen the
+    # other.
     seen: set[str] = set()
     try:
         with _held(found) as path:
@@ -104,6 +107,7 @@ def _listed(
     except TooMuchError:
         raise
     except OSError as error:
+        # `bz2` and `gzip` raise OSError for damaged data, too; only those from the system have a number.
         if error.errno is None:  # from a decompressor, not from the disk
             raise _broken(error) from error
         raise _unreadable(error) from error
@@ -159,6 +163,7 @@ def _copied(member: Member, folder: Path) -> Path:
         ReadingError: `broken`; then nothing is left behind.
         OSError: It could not be written; likewise.
     """
+    # A folder for each: two members may have the same name in different folders, or on a disk that tells no case apart.
     own = Path(tempfile.mkdtemp(dir=folder))
     path = own / _plain_name(member.name)
     try:

@@ -110,6 +110,7 @@ class _Careful(io.FileIO):
 
 def _zip_objection(info: zipfile.ZipInfo) -> tuple[str, str] | None:
     mode = info.external_attr >> 16
+    # Zero where the archive was made on a system without such modes.
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return _LINK
     if info.flag_bits & _IS_ENCRYPTED:
@@ -125,6 +126,7 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & _IS_UTF8:
         return name
     try:
+        # `zipfile` has decoded it as code page 437, as the format says; most programs write UTF-8 without saying so.
         return name.encode("cp437").decode("utf-8")
     except UnicodeError:
         return name
@@ -142,10 +144,12 @@ def tar_members(path: Path, allowance: Allowance, packing: str) -> Iterator[Memb
         tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError: It is damaged, or none.
         TooMuchError: It has too many members, or unpacks to too much.
     """
+    # The stream is opened here and not by `tarfile`, which would unpack it where nobody counts the bytes.
     with unpacked(path, packing) as file:
         metered = _Metered(file, allowance)
         with tarfile.open(fileobj=metered, mode="r|", bufsize=_BLOCK, tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
+                # What comes between two members (names, extended headers) is read by `tarfile` in one piece.
                 metered.expect(info.size)
                 if info.isdir():
                     continue

@@ -38,6 +38,7 @@ class Allowance:
     def __init__(self, caps: Caps, packed: int) -> None:
         """Start with an archive of `packed` bytes."""
         self._caps = caps
+        # The ratio counts for the archive as a whole: a bomb may be one member or a million small ones.
         self._left = min(caps.total, FLOOR + caps.ratio * packed)
         self._members = 0
 
@@ -60,6 +61,7 @@ class Allowance:
         """
         if size > self._caps.member:
             return f"it has {size} bytes, over {self._caps.member}"
+        # By its own account: a member that lies about its size is stopped by `spend`, this one spares unpacking it.
         if packed is not None and size > FLOOR + self._caps.ratio * packed:
             return f"{packed} bytes unpack to {size}"
         if size > self._left:

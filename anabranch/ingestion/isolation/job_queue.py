@@ -18,6 +18,7 @@ class Job:
     path: Path
     source: str
     real: Path | None = None
+    # SimpleQueue is written in C: a signal between its lines cannot leave it locked.
     frames: SimpleQueue[Frame] = field(default_factory=SimpleQueue)
 
 
@@ -100,4 +101,5 @@ class JobQueue:
             self._changed.notify_all()
 
     def _has_room(self, job: Job, length: int) -> bool:
+        # Otherwise the frames of later files could fill the room and wait for the first, which waits for room.
         return self._held + length <= self._most or (job is self._current and job.frames.empty())

@@ -52,6 +52,7 @@ def too_much_memory(source: str, limits: Limits) -> ReadingError:
 
 def confine(limits: Limits) -> None:
     """Put this process under the limits for good, and make it end with the one that started it."""
+    # Elsewhere a process does not end with its parent; there is the fuse for that.
     if sys.platform == "linux":
         _end_with_parent()
     if sys.platform != "win32":
@@ -64,6 +65,7 @@ def confine(limits: Limits) -> None:
 def used_bytes() -> int:
     """Return the memory of this process as its limit counts it; elsewhere the most it ever held, or 0."""
     with suppress(OSError):
+        # Address space, as RLIMIT_AS counts it, and not what is resident.
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
         return pages * os.sysconf("SC_PAGE_SIZE")
     if sys.platform != "win32":

@@ -110,6 +110,7 @@ class ReaderPool:
     def _look_ahead(self, ahead: deque[tuple[Arrival, Job | None]], supply: Iterator[Arrival]) -> bool:
         """Make jobs of the files that come next; False if there are none."""
         size = sum(file.size for file, _ in ahead)
+        # At least one file for each process, however large they are.
         while len(ahead) < self._most or (len(ahead) < _AHEAD_FILES and size < _AHEAD_BYTES):
             file = next(supply, None)
             if file is None:
@@ -122,6 +123,7 @@ class ReaderPool:
         """Return a job for the processes; None for a file that is read here."""
         kind = file.path.suffix.lower()
         if kind not in READERS or (kind in _HERE and file.size <= self._here):
+            # A budget for the run and not for a file: ten thousand notes are read by the processes.
             self._here -= file.size
             return None
         job = Job(file.path, file.source, file.real)

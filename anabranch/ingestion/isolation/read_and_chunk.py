@@ -53,6 +53,7 @@ def read_and_chunk(
     is_read = path.suffix.lower() in READERS
     with ExitStack() as stack:
         try:
+            # A file of an unknown kind is not opened: its name alone says that nobody reads it.
             path = stack.enter_context(by_handle(path, real if is_read else None))
         except OSError as error:
             raise ReadingError(f"{source!r} cannot be opened: {error.strerror}.", reason="unreadable") from error

@@ -91,6 +91,7 @@ class ReaderProcess:
         Raises:
             OperationError: It did not get that far; the error says why.
         """
+        # A process that has died already is told of by its silence: the next read says so, with the reason.
         with suppress(OSError):
             send(self._stdin, of_setup(self._setup))
         with self._timed(_START_SECONDS):
@@ -145,6 +146,7 @@ class ReaderProcess:
             msg = f"reading {source!r} took over {self._limits.seconds:g} seconds without a result."
             return ReadingError(msg, reason="timeout", hint="It may be damaged: open it and save it anew.")
         said = self._said.decode("utf-8", "replace")
+        # Libraries in C abort where memory ends, and only what they print last tells that from a crash.
         if any(words in said for words in _OUT_OF_MEMORY):
             return too_much_memory(source, self._limits)
         last = " ".join(said.strip().rpartition("\n")[2].split())[:200]

@@ -50,6 +50,7 @@ def main() -> None:
 
 def _obey(setup: Setup, orders: BinaryIO, replies: BinaryIO) -> None:
     reader = _Reader(setup, replies)
+    # After the libraries are loaded and before the first file: no byte of a document is read without limits.
     confine(setup.limits)
     send(replies, Frame(Tag.READY))
     for number in range(1, MOST_FILES + 1):
@@ -88,6 +89,7 @@ class _Reader:
         self._fuse.quench()
 
     def _has_grown(self) -> bool:
+        # What the last file has left behind would count against the next one.
         return used_bytes() > self._setup.limits.bytes // 4
 
     def _beat(self) -> None:

@@ -70,6 +70,7 @@ def receive_head(stream: BinaryIO) -> tuple[Tag, int] | None:
     if len(head) < _HEAD.size:
         return None
     tag, length = _HEAD.unpack(head)
+    # Whoever has taken the process over can send any number; the parent allocates no more than this.
     return (Tag(tag), length) if tag in set(Tag) and length <= MOST_BYTES else None
 
 
@@ -130,6 +131,7 @@ def of_part(part: FilePart) -> Frame:
     document, tree = part.document, part.tree
     facts = {field.name: getattr(document, field.name) for field in fields(Document)}
     facts |= {"metadata": plain(document.metadata), "blocks": [_values(block) for block in document.blocks]}
+    # Without their text, which is that of the tree: a document would be sent four times.
     nodes = [[getattr(node, name) for name in _NODE] for node in tree.nodes] if tree else None
     body = _dumped([facts, tree.text if tree else None, nodes])
     if len(body) > MOST_BYTES:

@@ -53,6 +53,7 @@ def extension_of(content_type: str, url: httpx.URL) -> str:
     kind = _kind(content_type)
     named = PurePosixPath(unquote(url.path)).suffix.lower()
     found = EXTENSIONS.get(kind, "")
+    # Servers call Markdown, logs and CSV plain text; the ending in the address knows better.
     if kind in _SAYS_LITTLE and named in READERS:
         found = named
     if found not in READERS:
@@ -69,6 +70,7 @@ def recoded(path: Path, content_type: str) -> Path:
     server that is wrong about it is not believed: valid UTF-8, and bytes that do not fit, stay as they are.
     """
     name = _charset(content_type)
+    # A byte order mark is part of the page and certain; a header is often the default of a server.
     if not name or _has_mark(path) or (not name.startswith("utf") and _is_utf8(path)):
         return path
     other = path.with_name(f"{path.stem}.utf8{path.suffix}")

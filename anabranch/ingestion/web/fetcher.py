@@ -84,6 +84,8 @@ class Fetcher:
                 target = _location(response)
                 if target is None:
                     return self._kept(response, url, folder)
+            # A page that anybody can write must not lead into the network of whoever fetches it, also where private
+            # addresses are allowed.
             url, private = _next(url, target), private and reach == "private"
         msg = f"{address!r} leads on more than {self._limits.redirects} times."
         raise ReadingError(msg, reason="refused", hint="Open it in a browser and give the address where it ends.")
@@ -156,9 +158,11 @@ def _body(response: httpcore.Response, url: str, most: int) -> Iterator[bytes]:
     Raises:
         ReadingError: `too_large`, as soon as that is known; `broken` or `unsupported` (see `decoded`).
     """
+    # Refused before a byte is read where the server says so; `_counted` is for those that do not.
     said = _header(response, b"content-length")
     if said.isdecimal() and said.isascii() and int(said) > most:
         raise _too_large(url, most)
+    # Both the packed and the unpacked bytes are counted: either can go on for ever.
     sent = _counted(response.iter_stream(), url, most)
     yield from _counted(decoded(sent, _header(response, b"content-encoding")), url, most)
 

@@ -61,9 +61,13 @@ class Pinned(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect to the first address that answers; `host` is only for the messages."""
         failure: Exception = httpcore.ConnectError(f"{host!r} has no address.")
+        # In the order of the resolver; the addresses were checked, and the name is not looked up a second time, when it
+        # may mean another machine (DNS rebinding).
         for address in self._addresses:
             wait = self._deadline.bounded(timeout)
             try:
+                # A deadline for all, given to each step: a server that sends a byte a second keeps within every
+                # timeout.
                 stream = self._network.connect_tcp(address, port, wait, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error

@@ -40,12 +40,14 @@ def settled(database: LocalWriter, header: Header, spec: str, base_url: str | No
 
 
 def _check_embedder(database: LocalWriter, header: Header, model: Embedder, *, named: bool, is_empty: bool) -> None:
+    # Checked before anything is written: a corpus with vectors of two models cannot be told from a sound one.
     if header.vectors and header.embedder != model.name:
         msg = f"The export has vectors of the embedder {header.embedder!r}, the corpus has those of {model.name!r}."
         raise EmbedderMismatchError(msg, hint=f"Export it without --vectors, or name its embedder: {_named(header)}")
     if header.vectors and not is_empty and dimension_of(database) not in (0, header.dimension):
         msg = f"The export has vectors of length {header.dimension}, the corpus of length {dimension_of(database)}."
         raise EmbedderMismatchError(msg, hint="Export it without --vectors.")
+    # A file from somebody else must not decide to which server the words of this machine are sent.
     if is_empty and not named and header.embedder not in ("", model.name):
         msg = f"The exported corpus was made with the embedder {header.embedder!r}."
         raise EmbedderMismatchError(msg, hint=f"Name the embedder to use: {_named(header)} or --embedder minilm.")
@@ -60,6 +62,7 @@ def _check_cut(database: LocalWriter, header: Header) -> None:
     if header.sizes is not None and sizes is not None and list(header.sizes) != sizes:
         msg = f"The exported corpus was cut into chunks of {list(header.sizes)}, this one into {sizes}."
         raise SettingsError(msg, hint="Import it into a new corpus.")
+    # Stemmed by two rules, the same word would be two terms, and neither would find the other.
     if header.language != language:
         msg = f"The exported corpus is of the language {header.language!r}, this one of {language!r}."
         raise SettingsError(msg, hint="Import it into a new corpus.")

@@ -28,6 +28,8 @@ from anabranch.text.normalization import squeeze
 PENDING_LEAVES = 512
 """Leaves that are embedded and committed together."""
 
+# A commit for each line would sync the disk a million times; a kill costs no more than these, which the next run of the
+# same import takes in again.
 PENDING_FILES = 500
 
 
@@ -110,6 +112,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while line := file.readline(LONGEST):
         number += 1
         rest = line
+        # The rest of a line that is too long is read and thrown away, so that the next line begins where it should.
         while len(rest) == LONGEST and not rest.endswith(b"\n"):
             rest = file.readline(LONGEST)
         if line.strip():
@@ -156,6 +159,7 @@ class _Import:
                 record = record_of(line)
                 source = str(record.get("source") or record.get("path") or "")
                 self._take(record)
+            # A bad line costs itself. What the disk raises is no ValueError and ends the run.
             except (ValueError, RecursionError) as error:
                 self._report.bad.append(Bad(number, squeeze(source), squeeze(str(error))))
         self._commit()
@@ -165,7 +169,6 @@ class _Import:
         kinds: dict[str, Callable[[Record], None]] = {
             "document": self._take_document,
             "file": self._take_file,
-            "torn": self._take_torn,
             "end": self._take_end,
         }
         if self._end is not None or record["kind"] not in kinds:
@@ -177,6 +180,7 @@ class _Import:
         grown = grown_of(record)
         vectors = vectors_of(record, grown, self._header.dimension)
         doc_id = digest_of(grown.document.source)
+        # Two lines of one name cannot both be right, and the later one would silently take the place of the earlier.
         if not self._writer.see("import", doc_id):
             raise ValueError("the source stands on an earlier line, which counts")
         self._progress("documents", self._met, self._header.documents or 0)
@@ -198,15 +202,13 @@ class _Import:
 
     def _take_file(self, record: Record) -> None:
         known, documents = file_of(record)
+        # Committed first, or the count of documents of this file would not hold those that wait.
         self._commit_documents()
         here, _ = self._writer.counts(known.path)
         # A file that has lost a document on the way, or has others here, is read again by the next run that meets it.
         self._files.append(known if here == documents else known._replace(sha256=""))
         if len(self._files) >= PENDING_FILES:
             self._commit()
-
-    def _take_torn(self, record: Record) -> None:
-        raise ValueError(f"it was torn when it was exported: {record.get('why')}")
 
     def _take_end(self, record: Record) -> None:
         self._end = record
@@ -236,6 +238,7 @@ class _Import:
 
     def _keep_vectors(self, waiting: list[_Waiting]) -> None:
         with_vectors = [each for each in waiting if each.vectors is not None and len(each.vectors)]
+        # The keys are made from the text here and not read from the line: a vector cannot be put under words of others.
         keys = [text_key(text) for each in with_vectors for text in each.grown.leaves]
         if keys:
             vectors = np.concatenate([each.vectors for each in with_vectors if each.vectors is not None])

@@ -51,27 +51,6 @@ def document_record(document: StoredDocument, chunks: Sequence[StoredChunk], vec
     return record
 
 
-def torn_record(document: StoredDocument | None, chunks: Sequence[StoredChunk], why: str) -> Record:
-    """Return the line of a document that is not whole: for people, who may know what is missing."""
-    passages = [
-        {"start": chunk.start, "page": chunk.page, "heading": chunk.heading, "text": chunk.text}
-        for chunk in chunks
-        if isinstance(chunk.text, str)
-    ]
-    names = {"source": document.source, "title": document.title, "path": document.path} if document else {}
-    return {"kind": "torn", **_plain({"source": None, **names, "why": why, "passages": passages})}
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever stood in a damaged row
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return value if value is None or type(value) is int else repr(value)
-
-
 def grown_of(record: Record) -> Grown:
     """Return the document of a line, as ingest would hand it on.
 
@@ -83,6 +62,7 @@ def grown_of(record: Record) -> Grown:
             raise ValueError(f"{name!r} has to be text")  # noqa: TRY004  # a bad line, not a bad call
     if not record["source"].strip():
         raise ValueError("the source is empty")
+    # Before the chunks: what hides in a text is said as such, and not as a chunk whose hash is wrong.
     _must_be_visible(record)
     text = record["text"]
     document = Document(
@@ -112,6 +92,8 @@ def vectors_of(record: Record, grown: Grown, dimension: int) -> Vectors | None:
         raise ValueError(f"it has {len(content)} bytes of vectors, not {leaves} vectors of {dimension} numbers")
     vectors = np.frombuffer(content, dtype="<f4").reshape(leaves, dimension).astype(np.float32)
     with np.errstate(all="ignore"):
+        # A search takes the inner product for the cosine: a vector of the length 100 would be the nearest to every
+        # question.
         lengths = np.linalg.norm(vectors, axis=1)
     if not np.all(np.abs(lengths - 1.0) < 1e-2):
         raise ValueError("its vectors have not the length 1")
@@ -167,6 +149,7 @@ def _are_numbers(*values: object) -> bool:
 
 
 def _must_be_whole(grown: Grown, record: Record) -> None:
+    # The same look as at a stored document: what passes here is what `verify` will find sound.
     facts: dict[str, Any] = {"number": 0, "born": 0, **facts_of(grown)}
     document = StoredDocument(**facts)
     chunks = [StoredChunk(*row) for row in rows_of(document.doc_id, grown)]

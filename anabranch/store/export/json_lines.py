@@ -5,8 +5,7 @@ r"""The lines of an exported corpus.
     {"kind": "corpus", "format": "anabranch", "version": 1, "embedder": ..., "sizes": [2048, 512, 128], ...}
     {"kind": "document", "source": ..., "title": ..., "access": [], "metadata": {}, ..., "text": ..., "chunks": [...]}
     {"kind": "file", "path": ..., "source": ..., "sha256": ..., "access": [], "documents": 1}
-    {"kind": "torn", "source": ..., "why": ..., "passages": [...]}
-    {"kind": "end", "documents": 1, "files": 1, "torn": 1}
+    {"kind": "end", "documents": 1, "files": 1}
 
 Each line ends with a checksum of itself, so that a document comes back exactly as it was, or not at all. Addresses of
 servers and paths of models are not written: whoever reads the file says where its words may be sent.
@@ -96,6 +95,8 @@ def _sizes(sizes: object) -> Sizes | None:
 
 def line_of(record: Record) -> bytes:
     """Return a line with its checksum and its end."""
+    # The checksum is one more key and not a line of its own: sorting, cutting and joining files by lines keeps each
+    # with its own.
     signed = {**record, CHECKSUM: checksum(record)}
     return json.dumps(signed, ensure_ascii=False).encode("utf-8") + b"\n"
 
@@ -119,6 +120,7 @@ def record_of(line: bytes) -> Record:
 
 def checksum(record: Record) -> str:
     """Return 32 hex characters that name what a record holds, in whatever order."""
+    # Sorted, because programs between export and import may write the keys in another order.
     text = json.dumps(record, ensure_ascii=False, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
 

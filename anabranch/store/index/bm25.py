@@ -1,4 +1,4 @@
-"""BM25 over the postings of all segments, with the scores of `rank_bm25.BM25Okapi` over the rows that are alive.
+"""BM25 over the postings of all segments: the scores of `rank_bm25.BM25Okapi` with epsilon 0, over the rows that count.
 
 For a caller who may not read all of them, over those that they may read: a score that counts the words of hidden rows
 tells what these are about.
@@ -8,17 +8,17 @@ Only the postings of the query's own terms are touched, and the best rows are pi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.store.index.postings import Postings, encoded
-from anabranch.store.index.statistics import NOTHING, Statistics, summed
 from anabranch.store.index.topk import RankedRows, best, pooled
 
+# The defaults of `rank_bm25`, whose scores the tests compare with.
 K1 = 1.5
 B = 0.75
 
@@ -32,43 +32,18 @@ Contribution = tuple[NDArray[np.int32], NDArray[np.float64]]
 _SAMPLE = 4_096
 
 
-@dataclass(frozen=True, slots=True)
-class Dead:
-    """Terms of a segment that some of its rows no longer count for.
-
-    Attributes:
-        terms: Shape (n,), term numbers, ascending.
-        counts: Shape (n,), how many dead rows hold each.
-    """
-
-    terms: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-    def of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many dead rows hold each of these terms."""
-        if not len(self.terms):
-            return np.zeros(len(numbers), dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.terms, numbers), len(self.terms) - 1)
-        return np.where(self.terms[places] == numbers, self.counts[places], 0)
-
-
-NONE_DEAD = Dead(np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
 class Inverted:
-    """A segment's postings with what is dead of them."""
+    """A segment's postings, and which of its rows count."""
 
-    def __init__(self, postings: Postings, dead: Dead, first: int, seen: Mask | None = None) -> None:
+    def __init__(self, postings: Postings, first: int, seen: Mask | None) -> None:
         """Take the postings of one segment.
 
         Args:
             postings: Its inverted file.
-            dead: Terms that dead rows hold.
             first: Number of its first row among all segments' rows.
-            seen: Shape (rows,), the only rows that count, none of them dead; None for all that are alive.
+            seen: Shape (rows,), the only rows that count, none of them dead; None for all.
         """
         self.postings = postings
-        self.dead = dead
         self.first = first
         self.seen = seen
         self.mean = 0.0
@@ -76,7 +51,7 @@ class Inverted:
 
     @property
     def rows(self) -> int:
-        """How many rows it has, dead ones and such that do not count included."""
+        """How many rows it has, such that do not count included."""
         return len(self.postings.lengths)
 
     def norms_of(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -84,56 +59,33 @@ class Inverted:
         return _norms(self.postings.lengths[rows], self.mean) if self.norms is None else self.norms[rows]
 
     def size(self) -> tuple[int, int]:
-        """Return how many rows count, and how many terms these have in all; of a segment without dead rows, or seen."""
+        """Return how many rows count, and how many terms these have in all."""
         lengths = self.postings.lengths if self.seen is None else self.postings.lengths[self.seen]
         return len(lengths), int(np.sum(lengths, dtype=np.int64))
 
     def frequency(self, number: int) -> int:
         """Return in how many rows that count a term is."""
-        if self.seen is None:
-            return int(self.alive(np.asarray([number]))[0])
-        part = slice(int(self.postings.starts[number]), int(self.postings.starts[number + 1]))
-        return int(np.count_nonzero(self.seen[self.postings.rows[part]]))
-
-    def frequencies(self) -> Iterator[tuple[bytes, int]]:
-        """Yield every term in the order of the vocabulary, and in how many rows that count it is."""
-        terms = self.postings.vocabulary
-        if self.seen is None:
-            found = self.alive(np.arange(len(terms), dtype=np.int64))
-        else:
-            theirs = np.repeat(self.seen, np.diff(self.postings.forward_starts))
-            found = np.bincount(self.postings.forward[theirs], minlength=len(terms))
-        return zip(terms, found.tolist(), strict=True)
-
-    def alive(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return in how many rows that are alive each term is; 0 for the number -1."""
-        known = np.flatnonzero(numbers >= 0)
-        frequencies = np.zeros(len(numbers), dtype=np.int64)
-        frequencies[known] = self.postings.frequencies(numbers[known]) - self.dead.of(numbers[known])
-        return frequencies
+        start, end = int(self.postings.starts[number]), int(self.postings.starts[number + 1])
+        return end - start if self.seen is None else int(np.count_nonzero(self.seen[self.postings.rows[start:end]]))
 
 
 class BM25:
     """Ranks the rows of all segments."""
 
-    def __init__(
-        self, inverted: Sequence[Inverted], statistics: Statistics, floor: Callable[[], float] | None = None
-    ) -> None:
+    def __init__(self, inverted: Sequence[Inverted], *, keeps_norms: bool = True) -> None:
         """Take the segments in row order.
 
         Args:
             inverted: The segments.
-            statistics: Of the rows that count.
-            floor: Returns what stands for an inverse document frequency below zero, asked for once and only where a
-                term has one; None to read it off the statistics.
+            keeps_norms: Norm all lengths now; those of `within` are many over the same rows, and norm what they need.
         """
         self._inverted = inverted
-        self._statistics = statistics
-        self._floor = cache(statistics.floor if floor is None else floor)
+        sizes = [each.size() for each in inverted]
+        self._rows = sum(rows for rows, _ in sizes)
+        mean = sum(length for _, length in sizes) / self._rows if self._rows else 0.0
         for each in inverted:
-            each.mean = statistics.mean_length
-            # Those of `within` are many over the same rows: they norm the lengths that they come to need.
-            each.norms = _norms(each.postings.lengths, each.mean) if floor is None else None
+            each.mean = mean
+            each.norms = _norms(each.postings.lengths, mean) if keeps_norms else None
 
     def within(self, masks: Sequence[Mask | None]) -> BM25:
         """Return the BM25 of an index that has no other rows than these masks let through, to the last bit.
@@ -143,18 +95,10 @@ class BM25:
         Args:
             masks: One per segment, None for all rows of a segment without dead ones.
         """
-        seen = [
-            Inverted(each.postings, NONE_DEAD, each.first, mask)
-            for each, mask in zip(self._inverted, masks, strict=True)
-        ]
-        sizes = [each.size() for each in seen]
-        statistics = Statistics(sum(rows for rows, _ in sizes), sum(length for _, length in sizes), NOTHING.histogram)
-
-        def floor() -> float:
-            # Takes a look at every word there is, which most questions can do without.
-            return replace(statistics, histogram=summed([each.frequencies() for each in seen])).floor()
-
-        return self if statistics.rows == self._statistics.rows else BM25(seen, statistics, floor)
+        seen = [Inverted(each.postings, each.first, mask) for each, mask in zip(self._inverted, masks, strict=True)]
+        made = BM25(seen, keeps_norms=False)
+        # Whoever may read everything shares the norms that are made already.
+        return self if made._rows == self._rows else made
 
     def idf(self, term: str) -> float | None:
         """Return the inverse document frequency of a term, None where no row has it."""
@@ -170,12 +114,13 @@ class BM25:
                 changes a score.
 
         Returns:
-            Rows and scores in descending order, ties by row. In a tiny corpus scores can be zero or negative.
+            Rows and scores in descending order, ties by row. A score is zero where each of the terms is in most rows.
         """
         weights = {term: self._weight(term) for query in queries for term in query}
         parts: list[list[RankedRows]] = [[] for _ in queries]
         for place, (each, mask) in enumerate(zip(self._inverted, masks, strict=True)):
             # Queries for one question have most of their terms in common.
+            # Kept for this call alone: the postings of one word of a large corpus are megabytes.
             known: dict[int, Contribution] = {}
             for query, found in zip(queries, parts, strict=True):
                 terms = [
@@ -221,11 +166,12 @@ class BM25:
 
     def rare(self) -> float:
         """Return what a term that one row holds adds to that row's score at most; 0 in an index of a row or two."""
-        return max(0.0, self._idf(1) * (K1 + 1)) if self._statistics.rows else 0.0
+        return self._idf(1) * (K1 + 1) if self._rows else 0.0
 
     def _idf(self, frequency: int) -> float:
-        raw = self._statistics.idf(frequency)
-        return self._floor() if raw < 0 else raw
+        # Below zero for a term of more than half of the rows. It counts for nothing then: a floor above zero, which
+        # BM25Okapi has by default, gives it more than a term of a little less than half of them.
+        return max(0.0, math.log(self._rows - frequency + 0.5) - math.log(frequency + 0.5))
 
     def _weight(self, term: str) -> _Weight:
         name = encoded(term)
@@ -254,6 +200,7 @@ def _ranked(
             known[number] = _contribution(segment, number, idf)
         rows, values = known[number]
         scores[rows] += values
+        # Apart from the scores: a word that counts for nothing is a match all the same.
         matched[rows] = True
     if mask is not None:
         matched &= mask
@@ -279,6 +226,7 @@ def _counts_of(segment: Inverted, number: int, wanted: NDArray[np.int64]) -> NDA
     """Return how often each of these rows has a term, found in its postings by bisection."""
     postings = segment.postings
     first, end = int(postings.starts[number]), int(postings.starts[number + 1])
+    # A row past the last posting would be found one place behind the end.
     places = np.minimum(np.searchsorted(postings.rows[first:end], wanted), end - first - 1)
     return np.where(postings.rows[first:end][places] == wanted, postings.counts[first:end][places], 0)
 
@@ -288,6 +236,7 @@ def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> Ranke
     if len(rows) > 4 * _SAMPLE and 0 < k <= _SAMPLE:
         step = len(rows) // _SAMPLE
         sample = scores[::step]
+        # At least k scores are as high as the k-th of the sample, so nothing below it can be among the best.
         bound = np.partition(sample, len(sample) - k)[len(sample) - k] if k <= len(sample) else -np.inf
         kept = np.flatnonzero(scores >= bound)
         rows, scores = rows[kept], scores[kept]

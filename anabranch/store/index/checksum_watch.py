@@ -39,6 +39,7 @@ class Watch:
             if segment not in large:
                 self._note(_checked_now(segment))
         self.check()
+        # A thread of the program and not of a pool: it reads for seconds, and whoever exits must not wait for it.
         if large:
             self._thread = threading.Thread(target=_check_all, args=(weakref.ref(self), large), daemon=True)
             self._thread.start()
@@ -68,6 +69,7 @@ class Watch:
 
 def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
     for segment in segments:
+        # A weak reference: a handle that nobody wants any more would live as long as its check.
         alive = watch()
         if alive is None:
             return
@@ -79,6 +81,7 @@ def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
 
 
 def _checked_now(segment: Segment) -> str | None:
+    # By the times of its files: a copy of a corpus put in the place of another has segments of the same names.
     stamp = _stamp(segment)
     with _lock:
         known = _checked.get(str(segment.folder))

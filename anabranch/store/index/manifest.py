@@ -5,7 +5,7 @@
     corpus/
       corpus.db                  the database
       CURRENT                    name of the current generation, swapped by an atomic rename
-      generations/000007-1f3a/   manifest.json  histogram.npy  dead/SEGMENT.rows.npy  dead/SEGMENT.terms.npy
+      generations/000007-1f3a/   manifest.json  dead/SEGMENT.npy
       segments/7c1f09aa/         see `anabranch.store.index.segment`
 
 A reader that has opened a generation keeps it, whatever happens to the pointer: what it has mapped stays readable until
@@ -27,13 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
-from anabranch.store.index.bm25 import NONE_DEAD, Dead
 from anabranch.store.index.mmap_file import mapped, save
 from anabranch.store.index.segment import REBUILD, sha256, sync
-from anabranch.store.index.statistics import Statistics
 
-SCHEMA = 3
-HISTOGRAM = "histogram.npy"
+SCHEMA = 4
 KEPT = 2
 """Generations that stay on disk: the current one, and one that a reader may be about to open."""
 
@@ -46,7 +43,7 @@ class Manifest:
 
     Attributes:
         changes: How often the documents had changed when it was made.
-        rows: Leaves that are alive; `length` is that of all their terms.
+        leaves: Those that are alive.
         segments: Names of its segments, in row order.
         files: Size and checksum of each file of its own and of each segment's `segment.json`.
     """
@@ -64,20 +61,14 @@ class Manifest:
     leaves: int
     chunks: int
     tokens: int
-    length: int
     segments: tuple[str, ...]
     files: dict[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Tombs:
-    """The dead rows of a segment, ascending, and their terms."""
+Dead = dict[str, NDArray[np.int64]]
+"""The dead rows of each segment by its name, ascending."""
 
-    rows: NDArray[np.int64]
-    dead: Dead
-
-
-NO_TOMBS = Tombs(np.zeros(0, np.int64), NONE_DEAD)
+NONE_DEAD: NDArray[np.int64] = np.zeros(0, np.int64)
 
 
 def current(folder: Path) -> str | None:
@@ -117,6 +108,7 @@ def read_manifest(folder: Path, name: str) -> Manifest:
         if facts.pop("schema") != SCHEMA:
             msg = f"The index {name} has another format."
             raise IndexDamagedError(msg, hint=REBUILD)
+        # A manifest that is damaged and still JSON would name other segments or none.
         if facts.pop("sha256") != _digest(facts):
             msg = f"The manifest of the index {name} is not what was written."
             raise IndexDamagedError(msg, hint=REBUILD)
@@ -131,23 +123,18 @@ def read_manifest(folder: Path, name: str) -> Manifest:
     return manifest
 
 
-def read_tombs(folder: Path, manifest: Manifest) -> dict[str, Tombs]:
+def read_dead(folder: Path, manifest: Manifest) -> Dead:
     """Return the dead rows of each segment of a generation.
 
     Raises:
         IndexDamagedError: A file is gone; a generation may be swept away while it is being opened.
     """
-    home = home_of(Path(), manifest.name) / "dead"
-    tombs = {}
+    dead = {}
     for segment in manifest.segments:
-        rows, terms = home / f"{segment}.rows.npy", home / f"{segment}.terms.npy"
+        file = home_of(Path(), manifest.name) / "dead" / f"{segment}.npy"
         # The manifest says whether there are any: a missing file must not bring the dead back.
-        if rows.as_posix() in manifest.files:
-            dead = _own(folder, terms)
-            tombs[segment] = Tombs(_own(folder, rows), Dead(dead[0], dead[1]))
-        else:
-            tombs[segment] = NO_TOMBS
-    return tombs
+        dead[segment] = _own(folder, file) if file.as_posix() in manifest.files else NONE_DEAD
+    return dead
 
 
 def _own(folder: Path, file: Path) -> NDArray[np.int64]:
@@ -158,34 +145,23 @@ def _own(folder: Path, file: Path) -> NDArray[np.int64]:
         raise IndexDamagedError(msg, hint=REBUILD) from error
 
 
-def read_statistics(folder: Path, manifest: Manifest) -> Statistics:
-    """Return what BM25 knows of a generation as a whole.
-
-    Raises:
-        IndexDamagedError: A file is gone.
-    """
-    return Statistics(manifest.leaves, manifest.length, _own(folder, home_of(Path(), manifest.name) / HISTOGRAM))
-
-
-def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, tombs: dict[str, Tombs]) -> Manifest:
+def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
     """Write a generation and point CURRENT at it.
 
     Args:
         folder: The corpus.
         manifest: Without `files`.
-        statistics: Of the rows that are alive.
-        tombs: By segment.
+        dead: Of all its segments.
 
     Returns:
         The manifest as it was written.
     """
+    # Under a name that no reader looks for, and renamed when all of it is on the disk.
     home = home_of(folder, f".{manifest.name}")
     (home / "dead").mkdir(parents=True)
-    save(home / HISTOGRAM, statistics.histogram)
-    for segment, each in tombs.items():
-        if len(each.rows):
-            save(home / "dead" / f"{segment}.rows.npy", each.rows)
-            save(home / "dead" / f"{segment}.terms.npy", np.stack([each.dead.terms, each.dead.counts]))
+    for segment, rows in dead.items():
+        if len(rows):
+            save(home / "dead" / f"{segment}.npy", rows)
     own = {path: path.relative_to(home) for path in sorted(home.rglob("*")) if path.is_file()}
     final = home_of(Path(), manifest.name)
     files = {(final / name).as_posix(): _facts(path) for path, name in own.items()}
@@ -196,6 +172,8 @@ def write_generation(folder: Path, manifest: Manifest, statistics: Statistics, t
     fields = asdict(written)
     text = json.dumps({"schema": SCHEMA, "sha256": _digest(fields), **fields}, indent=1)
     (home / "manifest.json").write_text(text, encoding="utf-8")
+    # Everything is forced to the disk before anything names it; the order is what a power cut tests. The pointer comes
+    # last of all.
     for path in [*home.rglob("*"), home]:
         sync(path)
     home.rename(home_of(folder, manifest.name))
@@ -216,6 +194,7 @@ def _point(folder: Path, name: str) -> None:
     fresh = folder / ".CURRENT"
     fresh.write_text(name, encoding="ascii")
     sync(fresh)
+    # A rename replaces the pointer in one step: there is no moment at which a reader finds half a name.
     fresh.replace(folder / "CURRENT")
     sync(folder)
 
@@ -233,6 +212,7 @@ def sweep(folder: Path, keep: int = KEPT) -> None:
     """Remove what nothing refers to; see `leftovers`."""
     for path in leftovers(folder, keep):
         if path.is_dir():
+            # What cannot be removed, because a reader on Windows has it open, is removed by a later run.
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
@@ -248,8 +228,10 @@ def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
         keep: How many generations stay, the newest ones; the current one does in any case.
     """
     homes = _below(folder / "generations")
+    # By number and not by time: clocks are set back, and copies have the time of the copying.
     whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
     stays = {home.name for home in whole[:keep]}
+    # Where the pointer cannot be read, the newest generations stay, one of which it was.
     with suppress(IndexDamagedError):
         stays.add(current(folder) or "")
     used = {name for home in whole if home.name in stays for name in _segments_of(home)}

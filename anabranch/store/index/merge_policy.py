@@ -12,33 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.errors import IndexDamagedError
-from anabranch.store.index.manifest import (
-    NO_TOMBS,
-    Manifest,
-    Tombs,
-    read_statistics,
-    read_tombs,
-    segment_home,
-)
+from anabranch.store.index.manifest import NONE_DEAD, Dead, Manifest, read_dead, segment_home
 from anabranch.store.index.segment import REBUILD, Segment
 from anabranch.store.index.segment_merger import Source, merge
-from anabranch.store.index.statistics import Statistics
 
 SMALL = 1 << 14
 """Segments of up to so many rows together are merged before a change is published: it takes less than a second."""
 
+# With 3, a passage is copied some log3(n) times, and a search meets at most about as many segments.
 RATIO = 3
+# Dead rows are scanned and masked in each search; a quarter is what a search may be slowed by.
 MOST_DEAD = 0.25
 
 
 @dataclass(slots=True)
 class IndexDraft:
-    """Segments in row order, their dead rows by name, and the statistics of the rows that are alive."""
+    """Segments in row order, and their dead rows."""
 
     folder: Path
     segments: list[Segment]
-    tombs: dict[str, Tombs]
-    statistics: Statistics
+    dead: Dead
 
     @classmethod
     def of(cls, folder: Path, manifest: Manifest) -> IndexDraft:
@@ -48,7 +41,7 @@ class IndexDraft:
             IndexDamagedError: A file is missing or is not what it should be.
         """
         segments = [Segment(segment_home(folder, name)) for name in manifest.segments]
-        return cls(folder, segments, read_tombs(folder, manifest), read_statistics(folder, manifest))
+        return cls(folder, segments, read_dead(folder, manifest))
 
     def tidy(self, *, quick: bool = False) -> None:
         """Merge until sizes are in order; `quick` leaves what takes long for later."""
@@ -58,7 +51,8 @@ class IndexDraft:
 
     def _due(self, most: int | None) -> tuple[int, int] | None:
         """Return the first and one past the last of the segments to merge next, of at most `most` rows together."""
-        sizes = [self._alive(segment) for segment in self.segments]
+        sizes = [self.alive(segment) for segment in self.segments]
+        # From the newest on: merging it with its neighbours may make it large enough for the one before.
         first = len(sizes) - 1
         while first > 0 and _belongs(sizes[first - 1], sum(sizes[first:]), most):
             first -= 1
@@ -77,24 +71,24 @@ class IndexDraft:
             IndexDamagedError: One of them is not what was written.
         """
         run = self.segments[first:last]
-        if len(run) == 1 and not len(self.tombs[run[0].name].rows):
+        if len(run) == 1 and not len(self.dead[run[0].name]):
             return
-        alive = [segment for segment in run if self._alive(segment)]
-        # What was subtracted from the statistics was read from the others; `merge` looks at these.
-        must_be_sound([segment for segment in run if segment not in alive])
+        # A segment without a row that is alive leaves nothing to copy: it just goes.
+        alive = [segment for segment in run if self.alive(segment)]
         made: list[Segment] = []
         if alive:
             home = new_home(self.folder)
-            tombs = ((segment, self.tombs[segment.name]) for segment in alive)
-            merge(home, [Source(segment, dead.rows, dead.dead) for segment, dead in tombs])
+            merge(home, [Source(segment, self.dead[segment.name]) for segment in alive])
             made = [Segment(home)]
+        # In the place of those it is made of: rows keep the order of their documents, and ties in scores with it.
         self.segments[first:last] = made
         for segment in run:
-            del self.tombs[segment.name]
-        self.tombs |= {segment.name: NO_TOMBS for segment in made}
+            del self.dead[segment.name]
+        self.dead |= {segment.name: NONE_DEAD for segment in made}
 
-    def _alive(self, segment: Segment) -> int:
-        return segment.rows - len(self.tombs[segment.name].rows)
+    def alive(self, segment: Segment) -> int:
+        """Return how many rows of a segment are alive."""
+        return segment.rows - len(self.dead[segment.name])
 
 
 def _belongs(size: int, after: int, most: int | None) -> bool:

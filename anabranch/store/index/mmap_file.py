@@ -19,6 +19,8 @@ def mapped(file: Path) -> NDArray[Any]:
         # As a plain array: numpy's class for mapped ones takes ten times as long for a look at one number.
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
     except ValueError:
+        # An empty file cannot be mapped. No pickle: an index may come from somebody else, and loading one must run no
+        # code.
         return np.load(file, allow_pickle=False)  # type: ignore[no-any-return]
 
 

@@ -1,8 +1,7 @@
 """The inverted file of one segment: which rows hold a term and how often, read where it lies on disk.
 
 Postings hold term frequencies, not finished weights: a BM25 weight depends on statistics of the whole corpus, which a
-document elsewhere changes, and the frequencies it does not. The forward lists, the distinct terms of each row, say
-what is lost when a row is.
+document elsewhere changes, and the frequencies it does not.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.store.index.mmap_file import mapped, save
-
-# Below this share of the vocabulary, bisecting for each term is quicker than reading all terms once.
-_FEW = 50
 
 
 class Vocabulary(Sequence[bytes]):
@@ -48,14 +44,6 @@ class Vocabulary(Sequence[bytes]):
         number = bisect_left(self, term)
         return number if number < len(self) and self[number] == term else None
 
-    def numbers(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
-        """Return the number of each term, -1 where it is not there."""
-        if len(terms) * _FEW < len(self):
-            found = (self.find(term) for term in terms)
-            return np.fromiter((-1 if each is None else each for each in found), np.int64, len(terms))
-        known = {term: number for number, term in enumerate(self)}
-        return np.fromiter((known.get(term, -1) for term in terms), np.int64, len(terms))
-
 
 def encoded(term: str) -> bytes:
     """Return a term as vocabularies have it."""
@@ -77,8 +65,6 @@ class Postings:
         rows: Shape (postings,), ascending within a term.
         counts: Shape (postings,), how often the row holds the term.
         lengths: Shape (rows,), terms in each row, duplicates counted.
-        forward_starts: Shape (rows + 1,), as `starts`.
-        forward: Shape (postings,), the distinct terms of each row by number.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -88,23 +74,12 @@ class Postings:
         self.rows = mapped(folder / "bm25.rows.npy")
         self.counts = mapped(folder / "bm25.counts.npy")
         self.lengths = mapped(folder / "bm25.lengths.npy")
-        self.forward_starts = mapped(folder / "bm25.forward_starts.npy")
-        self.forward = mapped(folder / "bm25.forward.npy")
-
-    def frequencies(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return in how many rows each of these terms is."""
-        return np.asarray(self.starts[numbers + 1] - self.starts[numbers], dtype=np.int64)
-
-    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the terms of these rows, ascending, and how many of the rows hold each."""
-        parts = [self.forward[self.forward_starts[row] : self.forward_starts[row + 1]] for row in rows.tolist()]
-        terms = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-        numbers, counts = np.unique(terms, return_counts=True)
-        return numbers.astype(np.int64), counts.astype(np.int64)
 
 
 def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:
     """Write the inverted file of `documents` (terms of each, in row order) into `folder`."""
+    # Numbered as they come, and put in order once all are known: in memory a term is four bytes in each row and not a
+    # word.
     numbers: dict[str, int] = {}
     terms, counts, sizes, lengths = array("i"), array("i"), array("i"), array("i")
     for document in documents:
@@ -113,26 +88,27 @@ def write_postings(folder: Path, documents: Iterable[Sequence[str]]) -> None:
         sizes.append(len(distinct))
         terms.extend(numbers.setdefault(term, len(numbers)) for term in distinct)
         counts.extend(distinct.values())
+    # In the order of their bytes, which merging and bisecting can compare without decoding.
     names = [encoded(term) for term in numbers]
     order = sorted(range(len(names)), key=names.__getitem__)
     write_terms(folder, [names[place] for place in order])
     renumbered = np.empty(len(order), dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
-    forward = renumbered[np.asarray(terms, dtype=np.int32)]
-    save(folder / "bm25.forward.npy", forward)
-    save(folder / "bm25.forward_starts.npy", starts_of(np.asarray(sizes, dtype=np.int64)))
     save(folder / "bm25.lengths.npy", np.asarray(lengths, dtype=np.int32))
-    _invert(folder, forward, np.asarray(sizes, dtype=np.int32), np.asarray(counts, dtype=np.int32), len(order))
+    numbered = renumbered[np.asarray(terms, dtype=np.int32)]
+    _invert(folder, numbered, np.asarray(sizes, np.int32), np.asarray(counts, np.int32), len(order))
 
 
 def _invert(
-    folder: Path, forward: NDArray[np.int32], sizes: NDArray[np.int32], counts: NDArray[np.int32], terms: int
+    folder: Path, terms: NDArray[np.int32], sizes: NDArray[np.int32], counts: NDArray[np.int32], distinct: int
 ) -> None:
+    """Turn the distinct terms of each row, one row after the other, into the rows of each term."""
     # Stable, so that the rows of a term stay in ascending order.
-    by_term = np.argsort(forward, kind="stable")
+    by_term = np.argsort(terms, kind="stable")
     rows = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    save(folder / "bm25.starts.npy", starts_of(np.bincount(forward, minlength=terms)))
+    save(folder / "bm25.starts.npy", starts_of(np.bincount(terms, minlength=distinct)))
     save(folder / "bm25.rows.npy", rows[by_term])
+    # Half the bytes of what a search reads; few words stand in one passage more than 65,535 times.
     narrow = np.uint16 if int(counts.max(initial=0)) <= np.iinfo(np.uint16).max else np.int32
     save(folder / "bm25.counts.npy", counts[by_term].astype(narrow))
 

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
-
 from anabranch.errors import IndexDamagedError
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_language import settled_language
 from anabranch.store.index.manifest import (
     KEPT,
-    NO_TOMBS,
+    NONE_DEAD,
     Manifest,
     current,
     next_number,
@@ -29,7 +27,6 @@ from anabranch.store.index.manifest import (
 from anabranch.store.index.merge_policy import IndexDraft, must_be_sound, new_home
 from anabranch.store.index.segment import Segment
 from anabranch.store.index.segment_builder import BEFORE_ALL, SegmentPart, build_segment, dimension_of, parts
-from anabranch.store.index.statistics import NOTHING, Statistics, histogram_of
 from anabranch.store.index.tombstones import buried
 from anabranch.text.analyzer import analyser
 
@@ -40,21 +37,6 @@ REACHED = "retired_until"
 """Fact about a corpus: the count of changes of the index that knows all documents which had died by then."""
 
 _log = logging.getLogger(__name__)
-
-
-def out_of_date(database: CorpusDatabase) -> bool:
-    """Tell whether the current index is not one of the documents as they are, or cannot be read."""
-    try:
-        name = current(database.folder)
-        if name is None:
-            return _has_leaves(database)
-        manifest = read_manifest(database.folder, name)
-        return (manifest.changes, manifest.language) != (
-            database.changes,
-            database.meta("language") or manifest.language,
-        )
-    except IndexDamagedError:
-        return True
 
 
 def publish(
@@ -73,11 +55,13 @@ def publish(
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
+    # No index of nothing: FAISS and the mapping of empty files have corners that nobody needs to meet.
     if not _has_leaves(database):
         (database.folder / "CURRENT").unlink(missing_ok=True)
         sweep(database.folder, 0)
         _forget_retired(database)
         return None
+    # An index that is damaged, or was made with other settings, is never added to: the addition would pass for sound.
     usable = None if anew else _usable(database)
     if usable is not None and usable[0].changes == database.changes:
         return usable[0]
@@ -94,6 +78,7 @@ def publish(
 @contextmanager
 def _cleared(folder: Path) -> Iterator[None]:
     """Remove what a run that was killed has left behind, and what this one leaves if it fails: room may be scarce."""
+    # Before anything is made: what a killed run has left may be the room that this one lacks.
     sweep(folder, KEPT)
     try:
         yield
@@ -109,47 +94,33 @@ def _add(
     """Add to a generation what has changed since."""
     fresh = _build(database, parts(database, before.changes, PART), progress)
     _bury(database, draft, fresh)
+    # Before publishing, as long as it takes less than a second: a folder watched for changes would leave a segment for
+    # each save.
     draft.tidy(quick=True)
     return _finish(database, draft)
 
 
 def _bury(database: CorpusDatabase, draft: IndexDraft, fresh: Sequence[Segment]) -> None:
-    """Mark what is dead now, and count what is alive."""
+    """Mark what is dead now, and add what is new."""
     try:
-        change = buried(database, draft.segments, draft.tombs)
-        draft.statistics = change.applied(draft.statistics, draft.segments, draft.tombs, fresh)
+        dead = buried(database, draft.segments, draft.dead)
     except (IndexError, ValueError, OverflowError):
         # Numbers that lead nowhere: large segments are not looked at before they are used.
         must_be_sound(draft.segments)
         raise
-    draft.tombs = change.tombs | {segment.name: NO_TOMBS for segment in fresh}
+    draft.dead = dead | {segment.name: NONE_DEAD for segment in fresh}
     draft.segments += fresh
 
 
 def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
     """Publish, then merge what should be merged by now, however large; returns as `publish` does."""
     manifest = publish(database, progress=progress)
-    return _merged(database, manifest, IndexDraft.tidy)
-
-
-def compact(database: CorpusDatabase, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
-    """Publish, merge all segments into one without dead rows, and let go of every former generation."""
-    manifest = publish(database, progress=progress)
-    manifest = _merged(database, manifest, lambda draft: draft.merge(0, len(draft.segments)))
-    sweep(database.folder, 1)
-    return manifest
-
-
-def _merged(
-    database: CorpusDatabase, manifest: Manifest | None, merging: Callable[[IndexDraft], None]
-) -> Manifest | None:
-    """Return a generation of the same documents after merging, the given one if that left it as it was."""
     if manifest is None:
         return None
     with _cleared(database.folder):
         try:
             draft = IndexDraft.of(database.folder, manifest)
-            merging(draft)
+            draft.tidy()
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
             return _make_anew(database, None)
@@ -175,6 +146,7 @@ def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
     except IndexDamagedError as error:
         _log.warning("%s Making the index anew.", error.message)
         return None
+    # Asked again each time: the language of a young corpus is told from its documents, and may change with them.
     language = settled_language(database)
     made_by = (manifest.embedder, manifest.language, manifest.analyser)
     same = made_by == (database.meta("embedder"), language, analyser(language).name)
@@ -185,11 +157,8 @@ def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
 
 def _make_anew(database: CorpusDatabase, progress: Callable[[int, int], None] | None) -> Manifest:
     segments = _build(database, parts(database, BEFORE_ALL, PART), progress)
-    draft = IndexDraft(database.folder, segments, {segment.name: NO_TOMBS for segment in segments}, NOTHING)
+    draft = IndexDraft(database.folder, segments, {segment.name: NONE_DEAD for segment in segments})
     draft.merge(0, len(segments))
-    (whole,) = draft.segments
-    length = int(np.sum(whole.postings.lengths, dtype=np.int64))
-    draft.statistics = Statistics(whole.rows, length, histogram_of(np.diff(np.asarray(whole.postings.starts))))
     return _finish(database, draft)
 
 
@@ -207,6 +176,8 @@ def _build(
 
     segments = []
     for part in todo:
+        # A name of chance: a number could be that of a segment which a reader has still open, or which a killed run has
+        # left half made.
         home = new_home(database.folder)
         build_segment(home, database, part, words, told)
         segments.append(Segment(home))
@@ -220,13 +191,15 @@ def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=database.meta("embedder") or "",
         spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=dimension_of(database),
         language=language, analyser=analyser(language).name, changes=database.changes,
-        documents=database.one("SELECT count(*) FROM documents")[0], leaves=draft.statistics.rows,
+        documents=database.one("SELECT count(*) FROM documents")[0], leaves=sum(map(draft.alive, draft.segments)),
         chunks=database.one("SELECT count(*) FROM chunks")[0],
-        tokens=database.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0], length=draft.statistics.length,
+        tokens=database.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0],
         segments=tuple(segment.name for segment in draft.segments), files={},
     )  # fmt: skip
     (database.folder / "generations").mkdir(exist_ok=True)
-    written = write_generation(database.folder, manifest, draft.statistics, draft.tombs)
+    # First the generation, then the list of what it knows to be dead: after a kill in between, what died is buried
+    # twice, which changes nothing.
+    written = write_generation(database.folder, manifest, draft.dead)
     _forget_retired(database)
     sweep(database.folder, KEPT)
     return written

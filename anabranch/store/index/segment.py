@@ -28,7 +28,8 @@ from anabranch.store.index.dense import open_shards
 from anabranch.store.index.mmap_file import mapped
 from anabranch.store.index.postings import Postings
 
-FORMAT = 2
+# Raised with any change of the files: an index of another format counts as damaged, and is made anew from the database.
+FORMAT = 3
 HEAD = 1 << 18
 """Bytes of each file that are checked whenever it is opened: whatever says how the rest is to be read is among them."""
 
@@ -94,6 +95,7 @@ class Segment:
     def _by_number(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Places of the documents in the order of their numbers, and these; a changed document is out of order."""
         numbers = np.array(self.documents[:, 0])
+        # A segment made of several has a document that was changed in the place of its newer edition.
         order = np.argsort(numbers, kind="stable")
         return order, numbers[order]
 
@@ -126,6 +128,7 @@ def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
             raise IndexDamagedError(msg, hint=REBUILD)
         files: dict[str, dict[str, Any]] = facts["files"]
         for path, expected in files.items():
+            # A file that is cut short and mapped kills the process (SIGBUS) at its first page behind the end.
             if (folder / path).stat().st_size != expected["size"] or _head(folder / path) != expected["head"]:
                 msg = f"The index file {path} of segment {folder.name} is not what was written."
                 raise IndexDamagedError(msg, hint=REBUILD)
@@ -137,6 +140,7 @@ def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
 
 def seal(folder: Path) -> None:
     """Write down size and checksum of each file of a finished segment, and force all of it to the disk."""
+    # The list of files comes last: a segment without one was not finished, and is swept.
     paths = sorted(path for path in folder.iterdir() if path.is_file())
     files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path), "head": _head(path)} for path in paths}
     (folder / "segment.json").write_text(json.dumps({"format": FORMAT, "files": files}, indent=1), encoding="utf-8")

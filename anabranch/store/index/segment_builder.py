@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,11 +20,13 @@ from anabranch.store.index.segment import seal
 from anabranch.store.records import digest_of, embedded_text
 from anabranch.text.analyzer import Analyser
 
+# Rows of text in memory at a time; the whole of a corpus may be larger than it.
 BLOCK = 500
-REPAIR = "Run `anabranch corpus verify --repair`, which sets aside what is not whole."
 BEFORE_ALL = -1
 """A count of changes before every document's birth."""
 
+# In SQLite, CROSS JOIN fixes the order of the tables: documents first, whatever its planner thinks of a corpus that it
+# has no statistics of.
 _LEAVES = "CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2"
 _BOUNDS = "WHERE d.number >= ? AND d.number <= ? AND d.born > ? ORDER BY d.number, c.start"
 
@@ -108,12 +111,15 @@ class _Rows:
 def _terms(
     database: CorpusDatabase, part: SegmentPart, words: Analyser, rows: _Rows, told: Callable[[int], None]
 ) -> Iterator[list[str]]:
-    sql = part.select("d.number, d.born, d.doc_id, c.chunk_id, c.position, d.title, c.heading, c.text")
+    sql = part.select("d.number, d.born, d.doc_id, d.source, c.chunk_id, c.position, d.title, c.heading, c.text")
     for block in _blocks(database.connection, sql, part.bounds):
-        for number, born, doc_id, chunk_id, position, title, heading, text in block:
+        for number, born, doc_id, source, chunk_id, position, title, heading, text in block:
+            # The last moment to find out: from here on the checksums of the index would vouch for text that nobody
+            # wrote.
             if chunk_id != digest_of(str(doc_id), f"2/{position}", str(text)):
-                msg = f"A passage of the document number {number} is not what was written."
-                raise CorpusDamagedError(msg, hint=REPAIR)
+                msg = f"A passage of {source!r} is not what was written."
+                hint = f"Take it out and in again: anabranch corpus remove {shlex.quote(str(source))}, then ingest it."
+                raise CorpusDamagedError(msg, hint=hint)
             rows.add(number, born, chunk_id)
             yield words.terms(embedded_text(str(title), str(heading), text))
         told(len(block))
@@ -122,6 +128,7 @@ def _terms(
 def _vectors(database: CorpusDatabase, part: SegmentPart, embedder: str, dimension: int) -> Iterator[Vectors]:
     of_leaf = "(SELECT vector FROM vectors v WHERE v.vector_key = c.vector_key AND v.embedder = ?)"
     for block in _blocks(database.connection, part.select(of_leaf), (embedder, *part.bounds)):
+        # The length too: a buffer of joined bytes would be cut into vectors that all belong to somebody else.
         if any(row[0] is None or len(row[0]) != 4 * dimension for row in block):
             msg = "A passage has no vector of the corpus's embedder."
             raise CorpusDamagedError(msg, hint="Run `anabranch corpus rebuild`, which embeds what is missing.")

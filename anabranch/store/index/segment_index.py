@@ -15,7 +15,7 @@ from anabranch.errors import EmbedderMismatchError
 from anabranch.models.embedder import Vectors
 from anabranch.store.index.bm25 import BM25, Inverted, Mask
 from anabranch.store.index.dense import Shard
-from anabranch.store.index.manifest import Manifest, read_manifest, read_statistics, read_tombs, segment_home
+from anabranch.store.index.manifest import Manifest, read_dead, read_manifest, segment_home
 from anabranch.store.index.segment import Segment
 from anabranch.store.index.topk import RankedRows, pooled
 
@@ -37,13 +37,10 @@ class Index:
         """
         self.manifest: Manifest = read_manifest(folder, name)
         self.segments = [Segment(segment_home(folder, each)) for each in self.manifest.segments]
-        self._tombs = read_tombs(folder, self.manifest)
+        self._dead = read_dead(folder, self.manifest)
         self._firsts = [0, *accumulate(segment.rows for segment in self.segments)]
-        inverted = [
-            Inverted(segment.postings, self._tombs[segment.name].dead, first)
-            for segment, first in zip(self.segments, self._firsts, strict=False)
-        ]
-        self.bm25 = BM25(inverted, read_statistics(folder, self.manifest))
+        alive = zip(self.segments, self._firsts, self.masks(None), strict=False)
+        self.bm25 = BM25([Inverted(segment.postings, first, mask) for segment, first, mask in alive])
 
     def masks(self, allowed: NDArray[np.int64] | None) -> Masks:
         """Return which rows may be seen.
@@ -54,9 +51,10 @@ class Index:
         return tuple(self._mask(segment, allowed) for segment in self.segments)
 
     def _mask(self, segment: Segment, allowed: NDArray[np.int64] | None) -> Mask | None:
-        dead = self._tombs[segment.name].rows
+        dead = self._dead[segment.name]
         if allowed is not None:
             documents = np.isin(segment.documents[:, 0], allowed)
+            # Without a mask a search is a plain scan, which is quicker.
             if documents.all():
                 return self._mask(segment, None)
             mask = documents[segment.owners]
@@ -85,6 +83,7 @@ class Index:
         if vectors.shape[1:] != (dimension,):
             msg = f"The corpus has vectors of length {dimension}, the question {vectors.shape[1:]!r}."
             raise EmbedderMismatchError(msg, hint="Embed the corpus again: anabranch corpus rebuild --embedder ...")
+        # FAISS reads the memory behind the array, and takes no other layout.
         queries = np.ascontiguousarray(vectors, dtype=np.float32)
         todo = [
             (shard, first, None if mask is None else mask[shard.first : shard.first + shard.rows])
@@ -136,6 +135,7 @@ class Index:
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the chunk ids of rows that are alive."""
+        # Filled segment by segment, because a look at single rows of a mapped file is slow.
         names = np.empty(len(rows), dtype="S16")
         for segment, first in zip(self.segments, self._firsts, strict=False):
             inside = (rows >= first) & (rows < first + segment.rows)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Vectors
-from anabranch.store.index.bm25 import Dead
 from anabranch.store.index.dense import write_shards
 from anabranch.store.index.mmap_file import reserved, save
 from anabranch.store.index.postings import Postings, starts_of, write_terms
 from anabranch.store.index.segment import REBUILD, Segment, seal
 
+# Both bound what a merge holds in memory, whatever the size of the segments.
 BLOCK_ROWS = 8_192
 BLOCK_POSTINGS = 1 << 21
 
@@ -31,12 +31,10 @@ class Source:
     Attributes:
         segment: Its files.
         dead_rows: Rows that are left out, ascending.
-        dead: Their terms.
     """
 
     segment: Segment
     dead_rows: NDArray[np.int64]
-    dead: Dead
 
     @property
     def alive(self) -> NDArray[np.bool_]:
@@ -75,6 +73,7 @@ def _write_rows(home: Path, sources: Sequence[Source]) -> None:
         segment, alive = source.segment, source.alive
         kept = np.asarray(segment.owners)[alive]
         places, starts = np.unique(kept, return_index=True)
+        # Numbered anew without gaps: documents without a row left are not carried over.
         renumbered = np.zeros(len(segment.documents), dtype=np.int32)
         renumbered[places] = np.arange(len(places), dtype=np.int32) + first_document
         facts = np.array(segment.documents[places])
@@ -103,6 +102,7 @@ class _Target:
     """Where the postings of all sources come together."""
 
     def __init__(self, home: Path, sources: Sequence[Source]) -> None:
+        # Terms that only dead rows had are left out: a word of a removed document must not stay in the vocabulary.
         frequencies = [_alive_frequencies(source) for source in sources]
         names = sorted(
             {
@@ -125,37 +125,39 @@ class _Target:
         save(home / "bm25.starts.npy", starts)
         self.next = starts[:-1].copy()
         size = int(starts[-1])
+        # The widest of the sources, or a count past 65,535 would be cut.
         wide = max((source.segment.postings.counts.dtype for source in sources), key=lambda kind: kind.itemsize)
         self.rows = reserved(home / "bm25.rows.npy", np.int32, size)
         self.counts = reserved(home / "bm25.counts.npy", wide, size)
-        self.forward = reserved(home / "bm25.forward.npy", np.int32, size)
 
     def close(self) -> None:
-        for each in (self.rows, self.counts, self.forward):
+        for each in (self.rows, self.counts):
             each.flush()
 
 
 def _alive_frequencies(source: Source) -> NDArray[np.int64]:
-    numbers = np.arange(len(source.segment.postings.vocabulary), dtype=np.int64)
-    return source.segment.postings.frequencies(numbers) - source.dead.of(numbers)
+    """Return in how many rows that stay each term is."""
+    postings, alive = source.segment.postings, source.alive
+    starts = np.asarray(postings.starts)
+    found = np.zeros(len(starts) - 1, dtype=np.int64)
+    for first, last in _term_blocks(starts):
+        kept = starts_of(alive[postings.rows[starts[first] : starts[last]]].astype(np.int64))
+        found[first:last] = np.diff(kept[starts[first : last + 1] - starts[first]])
+    return found
 
 
 def _write_postings(home: Path, sources: Sequence[Source]) -> None:
     target = _Target(home, sources)
-    lengths, sizes = [], []
-    first_row = done = 0
+    lengths = []
+    first_row = 0
     for source, numbers in zip(sources, target.numbers, strict=True):
         alive = source.alive
         renumbered = (np.cumsum(alive) - 1 + first_row).astype(np.int32)
         _copy_inverted(target, source.segment.postings, numbers, alive, renumbered)
-        kept = _copy_forward(target, source.segment.postings, numbers, alive, done)
-        done += int(kept.sum())
-        sizes.append(kept)
         lengths.append(np.asarray(source.segment.postings.lengths)[alive])
         first_row += int(alive.sum())
     target.close()
     save(home / "bm25.lengths.npy", np.concatenate(lengths))
-    save(home / "bm25.forward_starts.npy", starts_of(np.concatenate(sizes)))
 
 
 def _copy_inverted(
@@ -173,27 +175,14 @@ def _copy_inverted(
         terms = np.repeat(numbers[first:last], np.diff(starts[first : last + 1]))
         kept = alive[rows]
         rows, terms = rows[kept], terms[kept]
+        # Numpy would write to the same place for each posting of a term; counting within its run gives each a place of
+        # its own.
         within = np.arange(len(terms)) - _first_of_run(terms)
         places = target.next[terms] + within
         target.rows[places] = renumbered[rows]
         target.counts[places] = np.asarray(postings.counts[part])[kept]
         met, times = np.unique(terms, return_counts=True)
         target.next[met] += times
-
-
-def _copy_forward(
-    target: _Target, postings: Postings, numbers: NDArray[np.int64], alive: NDArray[np.bool_], done: int
-) -> NDArray[np.int64]:
-    """Append the distinct terms of the rows that stay; return how many each of them has."""
-    starts = np.asarray(postings.forward_starts)
-    sizes = np.diff(starts)
-    for first in range(0, len(alive), BLOCK_ROWS):
-        last = min(first + BLOCK_ROWS, len(alive))
-        kept = np.repeat(alive[first:last], sizes[first:last])
-        terms = numbers[np.asarray(postings.forward[starts[first] : starts[last]])[kept]]
-        target.forward[done : done + len(terms)] = terms
-        done += len(terms)
-    return np.asarray(sizes[alive], dtype=np.int64)
 
 
 def _term_blocks(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -24,11 +24,13 @@ class RankedRows(NamedTuple):
 def best(rows: NDArray[Any], scores: NDArray[Any], k: int) -> RankedRows:
     """Return the `k` best of `rows` (ascending), ties in favour of the smaller row."""
     if len(rows) > k:
+        # Partition and not sort: of a million scores only the best are put in order.
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k] if k > 0 else np.inf
         above = np.flatnonzero(scores > threshold)
         level = np.flatnonzero(scores == threshold)[: max(0, k - len(above))]
         chosen = np.concatenate([above, level])
         rows, scores = rows[chosen], scores[chosen]
+    # Ties by row: the same question has to find the same passages in the same order, or checkpoints and tests differ.
     order = np.lexsort((rows, -scores))
     return RankedRows(rows[order].astype(np.int64), scores[order].astype(np.float64))
 

@@ -1,27 +1,22 @@
-"""Care of a corpus: what is in it, whether it is sound, mending it, removing documents, making it small."""
+"""Care of a corpus: what is in it, whether it is sound, making its indexes anew, removing documents."""
 
 from __future__ import annotations
 
-from anabranch.store.maintenance.compact import Compacted, compact
 from anabranch.store.maintenance.corpus_list import Listed, Overview, documents, overview
 from anabranch.store.maintenance.database_check import Finding
 from anabranch.store.maintenance.rebuild import rebuild
 from anabranch.store.maintenance.remove import remove
-from anabranch.store.maintenance.repair import RepairReport, repair
-from anabranch.store.maintenance.verify import examine, verify
+from anabranch.store.maintenance.verify import REMEDIES, examine, verify
 
 __all__ = [
-    "Compacted",
+    "REMEDIES",
     "Finding",
     "Listed",
     "Overview",
-    "RepairReport",
-    "compact",
     "documents",
     "examine",
     "overview",
     "rebuild",
     "remove",
-    "repair",
     "verify",
 ]

@@ -13,19 +13,9 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_folder import SAVE, must_exist, size_of
-from anabranch.store.index.manifest import Manifest, current, read_manifest, read_tombs, segment_home
-from anabranch.store.index.segment import Segment
+from anabranch.store.index.manifest import Manifest, current, read_manifest
 from anabranch.store.passage_reader import read_only
-from anabranch.store.schema import VERSION, version_of
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentInfo:
-    """One segment of the index: its rows, and how many of those are of removed or former passages."""
-
-    name: str
-    rows: int
-    dead: int
+from anabranch.store.schema import checked_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +26,7 @@ class Overview:
         generation: Number of the current index, 0 where there is none.
         is_current: Whether the index is one of the documents as they are.
         bytes: Of all files.
-        problem: Why there is no index to look at, if it is damaged.
+        problem: Why the index cannot be used, as far as its manifest tells; `verify` looks at its files.
     """
 
     path: str
@@ -49,13 +39,7 @@ class Overview:
     dimension: int
     bytes: int
     is_current: bool
-    segments: tuple[SegmentInfo, ...]
     problem: str = ""
-
-    @property
-    def dead(self) -> int:
-        """Rows of the index that are only waiting to be merged away."""
-        return sum(segment.dead for segment in self.segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +62,10 @@ def overview(corpus: StrPath) -> Overview:
         CorpusDamagedError: The database cannot be read.
     """
     folder = must_exist(corpus)
-    manifest, segments, problem = _index(folder)
+    manifest, problem = _index(folder)
     try:
         with closing(_opened(folder)) as connection:
+            # The counts and the count of changes have to be of one moment to be compared with the manifest.
             connection.execute("BEGIN")
             meta = dict(connection.execute("SELECT name, value FROM meta"))
             is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
@@ -95,13 +80,13 @@ def overview(corpus: StrPath) -> Overview:
         dimension=manifest.dimension if manifest else 0,
         bytes=size_of(folder),
         is_current=is_current or not (manifest or counts["leaves"]),
-        segments=segments,
         problem=problem,
     )
 
 
 def _counts_of(manifest: Manifest) -> dict[str, int]:
     # Already counted: a million chunks take a while.
+    # Only where the index is of the present documents; otherwise counting is the price of a right answer.
     return {name: getattr(manifest, name) for name in ("documents", "chunks", "leaves", "tokens")}
 
 
@@ -141,25 +126,21 @@ def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
 
 def _opened(folder: Path) -> sqlite3.Connection:
     connection = read_only(folder / DATABASE)
-    version = version_of(connection)
-    if version > VERSION:
+    try:
+        checked_version(connection)
+    except BaseException:
         connection.close()
-        msg = f"The corpus has version {version}; this program knows versions up to {VERSION}."
-        raise CorpusDamagedError(msg, hint="Update Anabranch.")
+        raise
     return connection
 
 
-def _index(folder: Path) -> tuple[Manifest | None, tuple[SegmentInfo, ...], str]:
+def _index(folder: Path) -> tuple[Manifest | None, str]:
     try:
         name = current(folder)
-        if name is None:
-            return None, (), ""
-        manifest = read_manifest(folder, name)
-        tombs = read_tombs(folder, manifest)
-        rows = {each: Segment(segment_home(folder, each)).rows for each in manifest.segments}
-        return manifest, tuple(SegmentInfo(each, rows[each], len(tombs[each].rows)) for each in manifest.segments), ""
+        return (read_manifest(folder, name), "") if name is not None else (None, "")
     except CorpusDamagedError as error:
-        return None, (), error.message
+        # Told and not raised: whoever looks at what a damaged corpus holds is about to do something about it.
+        return None, error.message
 
 
 def _unreadable(folder: Path, error: sqlite3.DatabaseError) -> CorpusDamagedError:

@@ -19,14 +19,8 @@ from anabranch.store.stored_document import (
 )
 from anabranch.text.plural import counted
 
-FindingKind = Literal["database", "version", "torn", "strays", "vectors", "index", "behind", "leftover"]
-"""Where it was found, which is also how it is mended.
-
-`database`: SQLite itself complains. `version`: the tables are of an earlier version. `torn`: a document is not whole.
-`strays`: chunks of no document. `vectors`: passages without their vector. `index`: an index file is damaged, or holds
-something else than the database. `behind`: documents have changed since the index was made. `leftover`: what a run
-that was killed left in the folder.
-"""
+FindingKind = Literal["index", "document", "database"]
+"""What has to be made anew: the index or a vector, a document that is not whole, or all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +30,11 @@ class Finding:
     Attributes:
         kind: See `FindingKind`.
         said: For a person.
-        number: Of the document, where it is one.
         is_remark: Whether the corpus is sound all the same.
     """
 
     kind: FindingKind
     said: str
-    number: int = 0
     is_remark: bool = False
 
 
@@ -56,24 +48,29 @@ def of_database(connection: sqlite3.Connection, seen: Callable[[], None]) -> Ite
     yield from _of_pages(connection)
     without = 0
     try:
-        dimension = dimension_of_most(connection)
+        dimension = dimension_of_most(connection, _embedder(connection))
         for number in numbers(connection):
             try:
                 found = stored_document(connection, number)
                 chunks = stored_chunks(connection, found.doc_id) if found else []
                 if found is not None and (why := fault(found, chunks)) is not None:
-                    yield Finding("torn", f"{_name(found)}: {why}", number)
+                    yield Finding("document", f"{_name(found)}: {why}")
                 elif found is not None:
                     without += _without_vector(connection, found, dimension)
             except sqlite3.DatabaseError as error:
-                yield Finding("torn", f"document number {number} cannot be read: {error}", number)
+                yield Finding("document", f"document number {number} cannot be read: {error}")
             seen()
     except sqlite3.DatabaseError as error:
         yield Finding("database", f"corpus.db: {error}")
     if without:
         yield Finding(
-            "vectors", f"{counted(without, 'passage')} without a vector of the corpus's embedder, or with a bad one"
+            "index", f"{counted(without, 'passage')} without a vector of the corpus's embedder, or with a bad one"
         )
+
+
+def _embedder(connection: sqlite3.Connection) -> str:
+    row = connection.execute("SELECT value FROM meta WHERE name = 'embedder'").fetchone()
+    return str(row[0]) if row else ""
 
 
 def _name(document: StoredDocument) -> str:
@@ -82,14 +79,17 @@ def _name(document: StoredDocument) -> str:
 
 def _of_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
     try:
+        # Not `quick_check`: that passes over indexes which differ from their tables, and a document that is in the one
+        # and not in the other is found by some questions and not by others.
         for (said,) in connection.execute("PRAGMA integrity_check"):
             # One row may tell of many pages, a line for each below a heading.
             lines = [line for line in said.splitlines() if line != "ok" and not line.startswith("***")]
             yield from (Finding("database", f"corpus.db: {line}") for line in lines)
+        # Only where another program wrote with foreign keys off, or a row of `documents` was lost with its page.
         strays = "SELECT count(*) FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
         (count,) = connection.execute(strays).fetchone()
         if count:
-            yield Finding("strays", f"{counted(count, 'chunk')} of no document")
+            yield Finding("database", f"{counted(count, 'chunk')} of no document")
     except sqlite3.DatabaseError as error:
         yield Finding("database", f"corpus.db: {error}")
 

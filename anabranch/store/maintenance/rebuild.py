@@ -1,7 +1,9 @@
-"""Makes the indexes of a corpus anew, and embeds what has no vector."""
+"""Makes anew what is made from the documents of a corpus: missing vectors, and its indexes, as small as can be."""
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 from contextlib import closing
 from functools import partial
 
@@ -11,12 +13,16 @@ from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent
-from anabranch.store.index.manifest import Manifest
+from anabranch.store.index.manifest import Manifest, sweep
 from anabranch.store.index.publisher import publish
 from anabranch.store.records import embedded_text
+from anabranch.store.stored_document import dimension_of_most, is_vector
 from anabranch.store.write_lock import writing
 
+# Kept batch by batch: a hosted embedder that fails in the middle has been paid for what is done.
 BATCH = 128
+
+_log = logging.getLogger(__name__)
 
 
 def rebuild(
@@ -29,6 +35,8 @@ def rebuild(
 ) -> Manifest:
     """Make the indexes anew from the database; with `embedder`, embed every passage with another one first.
 
+    Nothing that was removed is in any file of the corpus afterwards, and room that nothing needs is given back.
+
     Args:
         corpus: The corpus.
         embedder: How to embed; None for what the corpus was made with.
@@ -40,33 +48,55 @@ def rebuild(
         CorpusNotFoundError: There is no corpus there.
         CorpusEmptyError: There is nothing to index.
         CorpusLockedError: Another process is writing.
+        CorpusDamagedError: A document is not whole, or the database is damaged.
     """
     folder = must_exist(corpus)
     with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+        # SQLite's own indexes are derived, too; where a page itself is damaged, this is the error that says so.
+        database.connection.execute("REINDEX")
         spec = settled_spec(embedder or database.meta("spec") or DEFAULT_EMBEDDER)
         url = base_url or (database.meta("base_url") if embedder is None else None) or None
         model = load_embedder(spec, url)
-        embed_missing(database, model, progress)
+        _forget_bad(database, model.name)
+        _embed_missing(database, model, progress)
         with database.transaction() as changing:
+            # Counted as a change only then: an index that is open goes on being right where the vectors are the same.
             if database.meta("embedder") != model.name:
                 changing()
             database.set_meta("embedder", model.name)
             database.set_meta("spec", spec)
             database.set_meta("base_url", url or "")
         manifest = publish(database, anew=True, progress=partial(progress, "index"))
+        # The former index holds words and vectors of what was removed since: it goes at once, not with the next change.
+        sweep(folder, 1)
         database.forget_unused(everything=True)
+        _give_room_back(database)
     if manifest is None:
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
     return manifest
 
 
-def embed_missing(database: CorpusDatabase, model: Embedder, progress: CorpusProgress) -> int:
-    """Embed what has no vector of this embedder yet; kept batch by batch, so that a second try goes on from there.
+def _forget_bad(database: CorpusDatabase, embedder: str) -> None:
+    """Drop what is no vector of this embedder, so that its passages are embedded again."""
+    dimension = dimension_of_most(database.connection, embedder)
+    rows = database.connection.execute("SELECT vector_key, vector FROM vectors WHERE embedder = ?", (embedder,))
+    bad = [(key, embedder) for key, vector in rows if not is_vector(vector, dimension)]
+    with database.transaction():
+        database.connection.executemany("DELETE FROM vectors WHERE vector_key = ? AND embedder = ?", bad)
 
-    Returns:
-        How many distinct texts those were.
-    """
+
+def _give_room_back(database: CorpusDatabase) -> None:
+    try:
+        database.connection.execute("VACUUM")
+    except sqlite3.OperationalError as error:
+        # It writes a second copy of the database. Without room for that the corpus is sound and as large as before.
+        _log.warning("The room of what was removed was not given back: %s", error)
+    database.empty_log()
+
+
+def _embed_missing(database: CorpusDatabase, model: Embedder, progress: CorpusProgress) -> None:
+    """Embed what has no vector of this embedder yet; kept batch by batch, so that a second try goes on from there."""
     without = (
         "FROM chunks c JOIN documents d USING (doc_id) LEFT JOIN vectors v "
         "ON v.vector_key = c.vector_key AND v.embedder = ? WHERE c.level = 2 AND v.vector_key IS NULL"
@@ -81,4 +111,3 @@ def embed_missing(database: CorpusDatabase, model: Embedder, progress: CorpusPro
         database.add_vectors(list(texts), model.embed(list(texts.values())), model.name)
         done += len(texts)
         progress("passages", done, total)
-    return done

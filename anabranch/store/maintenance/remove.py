@@ -17,7 +17,7 @@ def remove(corpus: StrPath, sources: str | Sequence[str], *, wait: float = 0.0) 
     """Remove documents; return how many there were.
 
     No search finds them any more, and their text and vectors are overwritten in the database. The index files keep
-    their vectors and single words until they are merged, at the latest by `compact`.
+    their vectors and single words until they are merged, at the latest by `rebuild`.
 
     Args:
         corpus: The corpus.
@@ -31,6 +31,7 @@ def remove(corpus: StrPath, sources: str | Sequence[str], *, wait: float = 0.0) 
     folder = must_exist(corpus)
     sources = [sources] if isinstance(sources, str) else sources
     with writing(folder, wait=wait), closing(CorpusDatabase(folder)) as database:
+        # All names are looked up before anything is removed: a mistyped one must not leave half of it done.
         doomed = list(dict.fromkeys(doc_id for source in sources for doc_id in _named(database, source)))
         removed = database.remove_documents(doomed)
         database.forget_unused()

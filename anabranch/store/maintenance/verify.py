@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent, size_of
+from anabranch.store.corpus_folder import SAVE, CorpusProgress, must_exist, silent, size_of
 from anabranch.store.index.manifest import leftovers
-from anabranch.store.maintenance.database_check import Finding, of_database
-from anabranch.store.maintenance.index_check import of_files, of_index
+from anabranch.store.maintenance.database_check import Finding, FindingKind, of_database
+from anabranch.store.maintenance.index_check import of_index
 from anabranch.store.passage_reader import read_only
-from anabranch.store.schema import VERSION, version_of
-from anabranch.store.write_lock import holder
+from anabranch.store.schema import checked_version
+
+REMEDIES: dict[FindingKind, str] = {
+    "index": "Make anew what is made from the documents: anabranch corpus rebuild.",
+    "document": "Take what is not whole out and in again: anabranch corpus remove SOURCE, then ingest its folder.",
+    "database": SAVE,
+}
+"""What to do about each kind of finding, the mildest first."""
 
 
 def verify(corpus: StrPath) -> list[str]:
@@ -24,6 +30,7 @@ def verify(corpus: StrPath) -> list[str]:
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: It is of another version of this program.
     """
     return [finding.said for finding in examine(corpus) if not finding.is_remark]
 
@@ -32,46 +39,30 @@ def examine(corpus: StrPath, progress: CorpusProgress = silent) -> list[Finding]
     """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
-    checksums of the index files, that index and database hold the same documents, passages, vectors and (for some
-    documents) words, that the statistics are right, and what else lies in the folder.
+    checksums of the index files, that the index is one of these documents, and what else lies in the folder.
 
     Args:
         corpus: The corpus.
-        progress: Told of the stages 'documents' and 'index'.
+        progress: Told of the stage 'documents'.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
+        CorpusDamagedError: It is of another version of this program.
     """
     folder = must_exist(corpus)
+    found: list[Finding] = []
     try:
         with closing(read_only(folder / DATABASE)) as connection:
+            # In one read transaction: next to a writer, a document that was replaced between two looks would seem torn.
             connection.execute("BEGIN")
-            found = list(_examined(folder, connection, progress))
+            checked_version(connection)
+            found.extend(chain(of_database(connection, _counter(connection, progress)), of_index(folder, connection)))
     except sqlite3.DatabaseError as error:
-        found = [Finding("database", f"{DATABASE}: {error}"), *of_files(folder)]
-    who = holder(folder)
-    if who is not None and who.pid != os.getpid():
-        # The index of what is being written comes when that is done.
-        behind = [Finding("behind", f"{who} is writing to it", is_remark=True)]
-        return [finding for finding in found if finding.kind != "behind"] + behind
+        found.append(Finding("database", f"{DATABASE}: {error}"))
     return found + _of_folder(folder)
 
 
-def _examined(folder: Path, connection: sqlite3.Connection, progress: CorpusProgress) -> Iterator[Finding]:
-    version = version_of(connection)
-    if version != VERSION:
-        what = "the next opening brings them up" if version < VERSION else "update Anabranch"
-        yield Finding("version", f"its tables are of version {version}, not {VERSION}: {what}")
-        return
-    found = list(of_database(connection, _counter("documents", connection, progress)))
-    yield from found
-    if any(finding.kind in ("database", "torn", "strays") for finding in found):
-        yield from of_files(folder)
-    else:
-        yield from of_index(folder, connection, _counter("index", connection, progress))
-
-
-def _counter(stage: str, connection: sqlite3.Connection, progress: CorpusProgress) -> Callable[[], None]:
+def _counter(connection: sqlite3.Connection, progress: CorpusProgress) -> Callable[[], None]:
     done, total = 0, 0
 
     def seen() -> None:
@@ -79,14 +70,14 @@ def _counter(stage: str, connection: sqlite3.Connection, progress: CorpusProgres
         if not done:
             (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
         done += 1
-        progress(stage, done, total)
+        progress("documents", done, total)
 
     return seen
 
 
 def _of_folder(folder: Path) -> list[Finding]:
-    """Return what runs that were killed left in the folder: no harm, but room; asked while nobody writes."""
+    """Return what no index has, which does no harm: a run that is writing now may need it yet."""
     return [
-        Finding("leftover", f"{path.relative_to(folder)} is left over ({size_of(path):,} bytes)", is_remark=True)
+        Finding("index", f"{path.relative_to(folder)} is in no index ({size_of(path):,} bytes)", is_remark=True)
         for path in leftovers(folder)
     ]

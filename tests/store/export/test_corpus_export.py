@@ -32,7 +32,7 @@ def test_a_corpus_is_readable_by_eye(corpus: Path) -> None:
         "sizes": [256, 64, 32], "language": "english", "documents": 8, "vectors": False, "line_sha256": "",
     }  # fmt: skip
     assert end.pop("line_sha256")
-    assert end == {"kind": "end", "documents": 8, "files": 4, "torn": 0}
+    assert end == {"kind": "end", "documents": 8, "files": 4}
     by_source = {line["source"]: line for line in lines if line["kind"] == "document"}
     heron = by_source["a.md"]
     assert list(heron)[:6] == ["kind", "source", "title", "key", "access", "metadata"]

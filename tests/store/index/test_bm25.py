@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,9 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from anabranch.store.index.bm25 import BM25, NONE_DEAD, Inverted
+from anabranch.store.index.bm25 import BM25, Inverted
 from anabranch.store.index.postings import Postings, write_postings
-from anabranch.store.index.statistics import Statistics, histogram_of
 from anabranch.text.analyzer import analyser
 from anabranch.text.sentences import spans
 
@@ -24,23 +22,18 @@ documents = st.lists(st.lists(words, max_size=8), min_size=1, max_size=12).filte
 
 def index_of(folder: Path, corpus: list[list[str]]) -> BM25:
     write_postings(folder, corpus)
-    postings = Postings(folder)
-    statistics = Statistics(len(corpus), sum(map(len, corpus)), histogram_of(np.diff(postings.starts)))
-    return BM25([Inverted(postings, NONE_DEAD, 0)], statistics)
+    return BM25([Inverted(Postings(folder), 0, None)])
 
 
 def index_of_segments(folder: Path, segments: list[list[list[str]]]) -> BM25:
-    """An index of several segments; its histogram is counted without it."""
+    """An index of several segments."""
     inverted, first = [], 0
     for number, segment in enumerate(segments):
         (folder / str(number)).mkdir(parents=True)
         write_postings(folder / str(number), segment)
-        inverted.append(Inverted(Postings(folder / str(number)), NONE_DEAD, first))
+        inverted.append(Inverted(Postings(folder / str(number)), first, None))
         first += len(segment)
-    rows = [row for segment in segments for row in segment]
-    frequencies = Counter(term for row in rows for term in set(row))
-    histogram = histogram_of(np.fromiter(frequencies.values(), np.int64))
-    return BM25(inverted, Statistics(len(rows), sum(map(len, rows)), histogram))
+    return BM25(inverted)
 
 
 @settings(max_examples=150, deadline=None)
@@ -49,7 +42,7 @@ def index_of_segments(folder: Path, segments: list[list[list[str]]]) -> BM25:
 def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]) -> None:
     with TemporaryDirectory() as folder:
         (found,) = index_of(Path(folder), corpus).search([query], len(corpus), [None])
-    expected = BM25Okapi(corpus).get_scores(query)
+    expected = BM25Okapi(corpus, epsilon=0).get_scores(query)
     sharing = [row for row, document in enumerate(corpus) if set(document) & set(query)]
     assert sorted(found.rows.tolist()) == sharing
     np.testing.assert_allclose(found.scores, expected[found.rows], rtol=1e-12, atol=1e-12)
@@ -61,7 +54,7 @@ def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]
 def test_scores_are_those_of_rank_bm25_on_a_novel(shared: Path, tmp_path: Path) -> None:
     text = (shared / "data" / "seeds" / "gatsby.txt").read_text("utf-8")
     corpus = [analyser().terms(text[start:end]) for start, end in spans(text)]
-    index, reference = index_of(tmp_path, corpus), BM25Okapi(corpus)
+    index, reference = index_of(tmp_path, corpus), BM25Okapi(corpus, epsilon=0)
     questions = ["Who is Gatsby?", "the green light at the end of Daisy's dock", "old sport old sport", "West Egg"]
     queries = [analyser().terms(question) for question in questions]
     for query, found in zip(queries, index.search(queries, 20, [None]), strict=True):
@@ -124,7 +117,7 @@ def test_an_index_of_nothing_opens(tmp_path: Path, corpus: list[list[str]]) -> N
 def test_counts_past_sixteen_bits(tmp_path: Path) -> None:
     corpus = [["x"] * 70_000 + ["y"], ["x"], ["z"], ["z"]]
     (found,) = index_of(tmp_path, corpus).search([["x"]], 5, [None])
-    np.testing.assert_allclose(found.scores, BM25Okapi(corpus).get_scores(["x"])[found.rows], rtol=1e-12)
+    np.testing.assert_allclose(found.scores, BM25Okapi(corpus, epsilon=0).get_scores(["x"])[found.rows], rtol=1e-12)
 
 
 def test_the_best_of_very_many_are_those_of_a_full_sort(tmp_path: Path) -> None:
@@ -137,9 +130,9 @@ def test_the_best_of_very_many_are_those_of_a_full_sort(tmp_path: Path) -> None:
         assert found.rows.tolist() == everything.rows[:k].tolist()
 
 
-def test_the_terms_of_rows_are_counted(tmp_path: Path) -> None:
-    write_postings(tmp_path, [["b", "a", "a"], ["c"], ["a"]])
-    postings = Postings(tmp_path)
-    numbers, counts = postings.terms_of(np.array([0, 2]))
-    assert [postings.vocabulary[number] for number in numbers] == [b"a", b"b"]
-    assert counts.tolist() == [2, 1]
+def test_a_commoner_word_never_counts_for_more(tmp_path: Path) -> None:
+    index = index_of(tmp_path, [[f"w{word}" for word in range(40) if row <= word] for row in range(40)])
+    weights = [index.idf(f"w{word}") or 0.0 for word in range(40)]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] > 3
+    assert weights[-1] == 0

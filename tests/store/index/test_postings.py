@@ -1,4 +1,4 @@
-"""Terms on disk, found by bisection or all at once."""
+"""Terms on disk, found by bisection."""
 
 from __future__ import annotations
 
@@ -23,10 +23,3 @@ def test_every_term_is_found_and_no_other(terms: set[bytes], others: list[bytes]
         wanted = [*ordered, *others]
         expected = [ordered.index(term) if term in terms else None for term in wanted]
         assert [vocabulary.find(term) for term in wanted] == expected
-        assert vocabulary.numbers(wanted).tolist() == [-1 if place is None else place for place in expected]
-
-
-def test_a_few_terms_of_many_are_bisected_for(tmp_path: Path) -> None:
-    ordered = [f"{number:04}".encode() for number in range(0, 2_000, 2)]
-    write_terms(tmp_path, ordered)
-    assert Vocabulary(tmp_path).numbers([b"0003", b"0010", b"1998"]).tolist() == [-1, 5, 999]

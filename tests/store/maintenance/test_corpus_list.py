@@ -37,12 +37,11 @@ except PermissionError:
 def test_counts(corpus: Path) -> None:
     found = overview(corpus)
     assert (found.documents, found.leaves, found.chunks, found.generation) == (6, 6, 18, 1)
-    assert (found.is_current, found.dead, found.problem) == (True, 0, "")
+    assert (found.is_current, found.problem) == (True, "")
     assert found.embedder.startswith("onnx:")
     assert found.dimension == 384
     assert found.bytes == size_of(corpus)
     assert found.tokens == sum(each.tokens for each in listed(corpus))
-    assert [segment.rows for segment in found.segments] == [6]
 
 
 def test_documents_by_source(corpus: Path, change: Change) -> None:
@@ -54,30 +53,21 @@ def test_documents_by_source(corpus: Path, change: Change) -> None:
     assert list(listed(corpus, 0)) == []
 
 
-def test_dead_rows_are_counted(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anabranch.store.index import merge_policy as draft
-
-    monkeypatch.setattr(draft, "MOST_DEAD", 1.0)
-    remove(corpus, ["a.md"])
-    found = overview(corpus)
-    assert (found.documents, found.leaves, found.dead) == (5, 5, 1)
-
-
 def test_an_index_that_is_behind_or_damaged_is_said(corpus: Path, change: Change) -> None:
     change(corpus, "UPDATE meta SET value = '99' WHERE name = 'changes'")
     found = overview(corpus)
     assert (found.is_current, found.documents, found.chunks, found.leaves) == (False, 6, 18, 6)
     name = read_manifest(corpus, str(current(corpus))).segments[0]
-    (corpus / "segments" / name / "rows.npy").unlink()
+    (corpus / "segments" / name / "segment.json").unlink()
     found = overview(corpus)
     assert (found.documents, found.generation, found.is_current) == (6, 0, False)
-    assert "rows.npy" in found.problem
+    assert "segment.json" in found.problem
 
 
 def test_an_empty_corpus(corpus: Path) -> None:
     remove(corpus, ["*"])
     found = overview(corpus)
-    assert (found.documents, found.chunks, found.tokens, found.is_current, found.segments) == (0, 0, 0, True, ())
+    assert (found.documents, found.chunks, found.tokens, found.is_current) == (0, 0, 0, True)
     assert list(listed(corpus)) == []
 
 

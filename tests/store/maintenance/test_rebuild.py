@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from anabranch.errors import CorpusEmptyError, CorpusNotFoundError
+from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.store.index.manifest import current
-from anabranch.store.maintenance import rebuild, remove, verify
+from anabranch.store.corpus_folder import size_of
+from anabranch.store.index.manifest import current, read_manifest
+from anabranch.store.maintenance import examine, rebuild, remove, verify
+from anabranch.store.passage_reader import read_only
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from tests.store.maintenance.conftest import Change, Sources
@@ -22,6 +28,93 @@ def test_a_missing_vector_is_embedded_by_a_rebuild(corpus: Path, change: Change,
     rebuild(corpus)
     assert verify(corpus) == []
     assert sources(corpus) == before
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [b"short", np.full(384, np.nan, np.float32).tobytes(), np.ones(384, np.float32).tobytes(), bytes(4 * 384)],
+    ids=["short", "nan", "long", "zero"],
+)
+def test_a_bad_vector_is_embedded_again(corpus: Path, change: Change, sources: Sources, vector: bytes) -> None:
+    before = sources(corpus)
+    change(corpus, "UPDATE vectors SET vector = ? WHERE vector_key = (SELECT min(vector_key) FROM vectors)", vector)
+    assert {finding.kind for finding in examine(corpus)} == {"index"}
+    told: list[tuple[str, int, int]] = []
+    rebuild(corpus, progress=lambda *step: told.append(step))
+    assert [step for step in told if step[0] == "passages"] == [("passages", 1, 1)]
+    assert verify(corpus) == []
+    assert sources(corpus) == before
+
+
+def test_an_index_of_sqlite_that_differs_is_made_anew(corpus: Path, miswire: Callable[[Path], None]) -> None:
+    miswire(corpus)
+    assert verify(corpus) != []
+    rebuild(corpus)
+    assert verify(corpus) == []
+
+
+def test_a_document_that_is_not_whole_is_named_and_goes_out_and_in_again(
+    corpus: Path, documents: Path, change: Change, sources: Sources
+) -> None:
+    before = sources(corpus)
+    change(corpus, "UPDATE chunks SET text = replace(text, 'fish', 'fisk') WHERE level = 2 AND text LIKE '%fish%'")
+    assert {finding.kind for finding in examine(corpus)} == {"document"}
+    with pytest.raises(CorpusDamagedError, match=r"'a\.md' is not what was written") as caught:
+        rebuild(corpus)
+    assert "anabranch corpus remove a.md" in (caught.value.hint or "")
+    remove(corpus, ["a.md"])
+    assert verify(corpus) == []
+    ingest([documents], corpus)
+    assert sources(corpus) == before
+    assert verify(corpus) == []
+
+
+def test_a_damaged_page_is_said_and_left_to_export(corpus: Path) -> None:
+    content = bytearray((corpus / "corpus.db").read_bytes())
+    with closing(sqlite3.connect(corpus / "corpus.db")) as connection:
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'chunks'").fetchone()
+    content[(root - 1) * 4096 : root * 4096] = b"\xa5" * 4096
+    (corpus / "corpus.db").write_bytes(content)
+    assert "database" in {finding.kind for finding in examine(corpus)}
+    with pytest.raises(CorpusDamagedError) as caught:
+        rebuild(corpus)
+    assert "anabranch corpus export" in (caught.value.hint or "")
+    assert (corpus / "corpus.db").read_bytes() == content
+
+
+@pytest.fixture
+def fragmented(corpus: Path, tmp_path: Path) -> Path:
+    """A corpus with two segments, dead rows, and free pages."""
+    more = tmp_path / "more"
+    more.mkdir()
+    for n in range(6):
+        (more / f"{n}.md").write_text(f"# Note {n}\n\n" + f"Line {n} of the long note. " * 40, encoding="utf-8")
+    ingest([more], corpus, prune=False)
+    remove(corpus, ["[123].md"])
+    (corpus / "generations" / ".000009-abcd").mkdir()
+    return corpus
+
+
+def test_everything_is_there_in_less_room(fragmented: Path, sources: Sources) -> None:
+    before, size = sources(fragmented), size_of(fragmented)
+    rebuild(fragmented)
+    assert size_of(fragmented) < size
+    assert sources(fragmented) == before
+    assert examine(fragmented) == []
+    assert len(read_manifest(fragmented, str(current(fragmented))).segments) == 1
+    with closing(sqlite3.connect(fragmented / "corpus.db")) as connection:
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+        unused = "SELECT count(*) FROM vectors WHERE vector_key NOT IN (SELECT vector_key FROM chunks WHERE level = 2)"
+        assert connection.execute(unused).fetchone() == (0,)
+
+
+def test_a_reader_keeps_its_view_and_is_not_waited_for(fragmented: Path) -> None:
+    with closing(read_only(fragmented / "corpus.db")) as reader:
+        reader.execute("BEGIN")
+        count = reader.execute("SELECT count(*) FROM documents").fetchone()
+        rebuild(fragmented)
+        assert reader.execute("SELECT count(*) FROM documents").fetchone() == count
+    assert verify(fragmented) == []
 
 
 def test_a_rebuild_finds_the_same(corpus: Path) -> None:
@@ -51,9 +144,7 @@ def test_another_embedder_embeds_everything_anew(
 def test_old_generations_go(corpus: Path) -> None:
     for _ in range(5):
         rebuild(corpus)
-    names = sorted(path.name for path in (corpus / "generations").iterdir())
-    assert len(names) == 2
-    assert names[-1] == current(corpus)
+    assert [path.name for path in (corpus / "generations").iterdir()] == [current(corpus)]
 
 
 def test_an_empty_corpus_has_no_index(corpus: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusNotFoundError, UserError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.store.maintenance import compact, remove, verify
+from anabranch.store.maintenance import rebuild, remove, verify
 from anabranch.store.stores import open_corpus
 from tests.store.maintenance.conftest import Sources
 
@@ -64,7 +64,7 @@ def files_with(corpus: Path, *parts: bytes) -> Iterator[str]:
             yield path.name
 
 
-def test_what_was_removed_is_in_no_file_after_a_compaction(corpus: Path, tmp_path: Path) -> None:
+def test_what_was_removed_is_in_no_file_after_a_rebuild(corpus: Path, tmp_path: Path) -> None:
     extra = tmp_path / "extra"
     extra.mkdir()
     long = "\n\n".join(f"# {CANARY} {n}\n\nThe {CANARY}{n} was seen {n} times by {CANARY}son." for n in range(30))
@@ -82,7 +82,7 @@ def test_what_was_removed_is_in_no_file_after_a_compaction(corpus: Path, tmp_pat
 
     assert remove(corpus, ["secret.md"]) == 1
     assert not [name for name in files_with(corpus, word, vector) if name.startswith("corpus.db")]
-    compact(corpus)
+    rebuild(corpus)
     # The name of the file stays in the record of it, so that the next ingest takes it in again.
     assert list(files_with(corpus, word, vector)) == []
     assert verify(corpus) == []
