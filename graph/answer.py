@@ -8,8 +8,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 
@@ -33,52 +35,56 @@ from nodes.retrieve import checked
 from nodes.review import review_sources
 from nodes.settings import Context
 from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
-from nodes.support.dependencies import MAX_CONCURRENCY
+from nodes.support.dependencies import MAX_CONCURRENCY, checked_model
 from nodes.support.settings_precedence import given_settings, in_force
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
 
 
-def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> AnswerBuilder:
+def build(
+    retrievers: Mapping[str, BaseRetriever] | None = None, *, model: BaseChatModel | None = None
+) -> AnswerBuilder:
     """Wire the answer graph; compile it with a checkpointer to keep threads.
 
     Args:
         retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
+        model: The chat model of every run that names no other, used as it is, with its own timeouts and retries.
 
     Raises:
-        SettingsError: One of them has a name that is built in, or none, or is no retriever.
+        SettingsError: A retriever has a name that is built in, or none, or is no retriever; the model is none.
     """
+    step, edges = partial(both_ways, model=checked_model(model)), partial(route, model=model)
     builder: AnswerBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
-    builder.add_node("begin", both_ways(begin, external=checked(retrievers)), input_schema=InputState)
-    builder.add_node("retrieval", build_retrieval(retrievers).compile(), input_schema=RetrievalInput)
+    builder.add_node("begin", step(begin, external=checked(retrievers)), input_schema=InputState)
+    builder.add_node("retrieval", build_retrieval(retrievers, model=model).compile(), input_schema=RetrievalInput)
     builder.add_node("review_sources", review_sources)
-    builder.add_node("pack", both_ways(pack))
-    builder.add_node("create", both_ways(create))
-    builder.add_node("refine", both_ways(refine))
-    builder.add_node("map", both_ways(map_window), input_schema=MapTask)
-    builder.add_node("gather", both_ways(gather))
-    builder.add_node("reduce", both_ways(reduce), input_schema=ReduceTask)
-    builder.add_node("cite", both_ways(cite))
-    builder.add_node("abstain", both_ways(abstain))
-    builder.add_node("finish", both_ways(finish))
+    builder.add_node("pack", step(pack))
+    builder.add_node("create", step(create))
+    builder.add_node("refine", step(refine))
+    builder.add_node("map", step(map_window), input_schema=MapTask)
+    builder.add_node("gather", step(gather))
+    builder.add_node("reduce", step(reduce), input_schema=ReduceTask)
+    builder.add_node("cite", step(cite))
+    builder.add_node("abstain", step(abstain))
+    builder.add_node("finish", step(finish))
 
     if SYNTHESIS_MODES.names:
-        builder.add_node("installed", both_ways(installed))
+        builder.add_node("installed", step(installed))
         builder.add_edge("installed", "cite")
 
     builder.add_edge(START, "begin")
-    route(builder, "begin", after_begin)
-    route(builder, "retrieval", after_retrieval)
+    edges(builder, "begin", after_begin)
+    edges(builder, "retrieval", after_retrieval)
     builder.add_edge("review_sources", "pack")
-    route(builder, "pack", after_pack, ["create", "map", "abstain", *(["installed"] if SYNTHESIS_MODES.names else [])])
-    route(builder, "create", after_draft)
-    route(builder, "refine", after_draft)
+    edges(builder, "pack", after_pack, ["create", "map", "abstain", *(["installed"] if SYNTHESIS_MODES.names else [])])
+    edges(builder, "create", after_draft)
+    edges(builder, "refine", after_draft)
     builder.add_edge("map", "gather")
-    route(builder, "gather", after_gather, ["reduce", "cite"])
+    edges(builder, "gather", after_gather, ["reduce", "cite"])
     builder.add_edge("reduce", "gather")
-    route(builder, "cite", after_cite)
+    edges(builder, "cite", after_cite)
     builder.add_edge("abstain", "finish")
     builder.add_edge("finish", END)
     return builder
@@ -93,7 +99,8 @@ def answer(question: str, *, filters: dict[str, Any] | None = None, **settings: 
     Args:
         question: In words.
         filters: What the documents have to be like.
-        **settings: As `Context` takes them: `corpus` says where to search, `model` who writes.
+        **settings: As `Context` takes them: `corpus` says where to search, `model` who writes, by its name or as an
+            object.
 
     Returns:
         What `OutputState` lists: the answer, its citations, whether it abstained, what was degraded, the usage.

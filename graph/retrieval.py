@@ -7,10 +7,12 @@ fused, reranked, merged into parents and graded. Thin evidence is searched for o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
@@ -36,43 +38,47 @@ RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, Retrieval
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
 
 
-def build(retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool = True) -> RetrievalBuilder:
+def build(
+    retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool = True, model: BaseChatModel | None = None
+) -> RetrievalBuilder:
     """Wire the retrieval graph.
 
     Args:
         retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
         graded: Whether passages are wanted, merged and graded; without, the ranked leaves are the result, and nobody is
             asked to review.
+        model: The chat model of every run that names no other.
 
     Raises:
         SettingsError: One of the retrievers has a name that is built in, or none, or is no retriever.
     """
     external = checked(retrievers)
+    step, edges = partial(both_ways, model=model), partial(route, model=model)
     builder: RetrievalBuilder = StateGraph(
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
-    builder.add_node("condense", both_ways(condense))
-    builder.add_node("rewrite", both_ways(rewrite))
-    builder.add_node("retrieve", both_ways(retrieve, external=external), input_schema=RetrieveTask)
-    builder.add_node("fuse", both_ways(fuse))
-    builder.add_node("rerank", both_ways(rerank))
+    builder.add_node("condense", step(condense))
+    builder.add_node("rewrite", step(rewrite))
+    builder.add_node("retrieve", step(retrieve, external=external), input_schema=RetrieveTask)
+    builder.add_node("fuse", step(fuse))
+    builder.add_node("rerank", step(rerank))
 
-    route(builder, START, first_step)
+    edges(builder, START, first_step)
     builder.add_edge("condense", "rewrite")
     builder.add_edge("retrieve", "fuse")
     builder.add_edge("fuse", "rerank")
     if not graded:
-        route(builder, "rewrite", fan_out, ["retrieve"])
+        edges(builder, "rewrite", fan_out, ["retrieve"])
         builder.add_edge("rerank", END)
         return builder
     builder.add_node("review_queries", review_queries)
-    builder.add_node("merge", both_ways(merge))
-    builder.add_node("grade", both_ways(grade))
-    route(builder, "rewrite", after_rewrite, ["retrieve", "review_queries"])
-    route(builder, "review_queries", fan_out, ["retrieve"])
+    builder.add_node("merge", step(merge))
+    builder.add_node("grade", step(grade))
+    edges(builder, "rewrite", after_rewrite, ["retrieve", "review_queries"])
+    edges(builder, "review_queries", fan_out, ["retrieve"])
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
-    route(builder, "grade", after_grade, ["rewrite", END])
+    edges(builder, "grade", after_grade, ["rewrite", END])
     return builder
 
 

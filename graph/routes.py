@@ -17,6 +17,7 @@ from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
 from nodes.settings import Context
 from nodes.state import MapTask, ReduceTask, RetrievalState, RetrieveTask, State
+from nodes.support.dependencies import has_model
 from nodes.support.fusion_weights import searched
 from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Partial
@@ -65,7 +66,7 @@ def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
     context = settle(state.get("settings"), get_runtime(Context))
     evidence = state["evidence"]
     # Without a model nobody has other words for the question, and the same ones would find the same passages.
-    able = context.model is not None and state["round"] < context.max_rounds
+    able = has_model(context) and state["round"] < context.max_rounds
     return "rewrite" if able and evidence["verdict"] == "thin" and not evidence["unchanged"] else "__end__"
 
 
@@ -74,7 +75,7 @@ def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"
     context = settle(state.get("settings"), get_runtime(Context))
     verdict = state["evidence"]["verdict"]
     # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
-    judged = context.grade == "llm" or context.model is None
+    judged = context.grade == "llm" or not has_model(context)
     if verdict == "nothing" or (verdict == "thin" and judged):
         return "abstain"
     return "review_sources" if context.review == "sources" else "pack"

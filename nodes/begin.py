@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
+from langgraph.types import Overwrite
 
 from anabranch.errors import QuestionError
 from anabranch.store.filters import parse_filters
@@ -16,9 +17,9 @@ from nodes.retrieve import refuse_unknown
 from nodes.settings import Context
 from nodes.state import InputState, fresh_turn
 from nodes.support.answer_messages import new_message_id, show
-from nodes.support.dependencies import corpus_of, model_of, reranker_of
+from nodes.support.dependencies import about_model, corpus_of, model_of, reranker_of
 from nodes.support.settings_precedence import reader_of
-from nodes.support.state_records import Query
+from nodes.support.state_records import Degraded, Query
 from nodes.support.tracing import Update, traced
 
 MAX_QUESTION_CHARS = 10_000
@@ -32,7 +33,7 @@ async def begin(state: InputState, context: Context, *, external: Mapping[str, B
     narrowed = state.get("filters") or None
     parse_filters(narrowed)
     refuse_unknown(context.retrievers, external)
-    await model_of(context)
+    found, remarks = about_model(context, await model_of(context, anew=True))
     if context.rerank != "none":
         await reranker_of(context)
     corpus = await corpus_of(context, anew=True)
@@ -53,7 +54,8 @@ async def begin(state: InputState, context: Context, *, external: Mapping[str, B
         "active_filters": narrowed,
         "standalone_question": asked,
         "queries": [Query(text=asked, weight=1.0, kind="asked")],
-        "counts": {"generation": corpus.generation},
+        **({"degraded": Overwrite([Degraded(step="model", reason=remark) for remark in remarks])} if remarks else {}),
+        "counts": {"generation": corpus.generation, **found},
     }
 
 

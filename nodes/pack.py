@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from anabranch.models.chat import Chat
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.budget import Prices
@@ -42,7 +43,7 @@ async def pack(state: State, context: Context) -> Update:
         limit=room.limit,
     )
     sources = len({chunk.doc_id for chunk in found.values()})
-    choice = _choice(context, state, packed, room, sources=sources, thoughts=chat.thoughts if chat is not None else 0)
+    choice = _choice(context, state, packed, room, sources=sources, chat=chat)
     read = packed.windows[: len(packed.windows) - choice.unread]
     windows = _numbered(read)
     left_out = _left_out([*packed.dropped, *_unread(packed.windows[len(read) :])])
@@ -88,14 +89,16 @@ async def _packable(
     ]
 
 
-def _choice(context: Context, state: State, packed: Packed, room: Room, *, sources: int, thoughts: int) -> RouteChoice:
+def _choice(
+    context: Context, state: State, packed: Packed, room: Room, *, sources: int, chat: Chat | None
+) -> RouteChoice:
     """Choose on the evidence, then keep to what the question may still cost."""
     choice = choose(
         windows=len(packed.windows),
         sources=sources,
         scores=[passage["score"] for passage in state["passages"]],
         synthesis=context.synthesis,
-        has_model=context.model is not None,
+        has_model=chat is not None,
     )
     whole = room.limit.tokens if room.limit is not None else context.fan_in * context.answer_tokens
     prices = Prices(
@@ -103,7 +106,7 @@ def _choice(context: Context, state: State, packed: Packed, room: Room, *, sourc
         frame=room.frame,
         reply=context.answer_tokens,
         fan_in=max(2, min(context.fan_in, whole // context.answer_tokens)),
-        thoughts=thoughts,
+        thoughts=chat.thoughts if chat is not None else 0,
     )
     return afford(choice, prices, left_of(context, state["trace"]), chain=room.chain)
 

@@ -8,23 +8,36 @@ node. Secrets are never settings: providers' keys are read from their own enviro
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PrivateAttr,
     field_validator,
+    model_validator,
 )
 
 import prompts
 from anabranch.models.answer_form import AnswerForm
+from anabranch.models.providers import refuse_options
 from anabranch.models.rerankers import RERANKERS
 from anabranch.retrieval import RETRIEVERS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
 from nodes.support.extension_names import OneOf
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+AUTO = "auto"
+"""The `model` that is looked for on this machine."""
+
+OBJECT = "object:"
+"""What stands before the name of a model that was given in code, where names are kept."""
 
 PRIVATE = frozenset({"access"})
 """Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
@@ -57,7 +70,7 @@ class Context(BaseModel):
 
     # A mistyped setting that is ignored costs a wrong answer; and `model_...` are names that pydantic would keep to
     # itself.
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True)
 
     corpus: Annotated[str, BeforeValidator(_path)] = Field(
         default=".anabranch/corpus",
@@ -73,7 +86,8 @@ class Context(BaseModel):
     )
     model: str | None = Field(
         default=None,
-        description="Chat model, 'provider:name' as in init_chat_model; without one, answers are verbatim sentences.",
+        description="Chat model, 'provider:name' as in init_chat_model, or 'auto': what Ollama, LM Studio or llama.cpp "
+        "serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat model.",
         json_schema_extra=_on("condense", "rewrite", "rerank", "grade", "create", "refine", "map", "reduce"),
     )
     base_url: str | None = Field(
@@ -82,7 +96,23 @@ class Context(BaseModel):
         description="An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
         json_schema_extra=_on("create"),
     )
-    temperature: float = Field(default=0.0, ge=0, le=2, description="Sampling temperature of every model call.")
+    temperature: float = Field(
+        default=0.0,
+        ge=0,
+        le=2,
+        description="Sampling temperature of every model call; not sent to a model that is known to take none.",
+    )
+    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = Field(
+        default=None,
+        description="How long a model that thinks before it writes may think, where the provider takes it.",
+        json_schema_extra=_on("create"),
+    )
+    model_kwargs: dict[str, Any] = Field(
+        default={},
+        description="Further options of the model's LangChain client, as an object; keys and addresses are refused.",
+        examples=[{"top_p": 0.9}],
+        json_schema_extra=_on("create"),
+    )
     model_timeout: float = Field(
         default=60.0, gt=0, le=3600, description="Seconds one model call may take, retries included."
     )
@@ -261,11 +291,43 @@ class Context(BaseModel):
     reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
 
     _explicit: frozenset[str] | None = PrivateAttr(default=None)
+    _object: Any = PrivateAttr(default=None)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_object(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401  # any input
+        """Keep a model object beside the fields, so that these stay JSON; `model` has its name."""
+        model = values.get("model") if isinstance(values, Mapping) else None
+        if model is None or isinstance(model, str):
+            return handler(values)
+        from langchain_core.language_models import BaseChatModel
+
+        if not isinstance(model, BaseChatModel):
+            msg = f"model is neither a name nor a LangChain chat model, but {type(model).__name__}"
+            raise ValueError(msg)  # noqa: TRY004  # of a TypeError pydantic would make no ValidationError
+        from anabranch.models.chat import model_name
+
+        context = handler({**values, "model": f"{OBJECT}{model_name(model)}"})
+        context._object = model
+        return context
+
+    @property
+    def model_object(self) -> BaseChatModel | None:
+        """The chat model that was given in code."""
+        given: BaseChatModel | None = self._object
+        return given
 
     @property
     def explicit(self) -> dict[str, Any]:
         """The values that were given, without those that `in_force` added."""
-        return self.model_dump(include=self._given())
+        given = self.model_dump(include=self._given())
+        return {**given, "model": self._object} if "model" in given and self._object is not None else given
+
+    @field_validator("model_kwargs")
+    @classmethod
+    def _without_secrets(cls, options: dict[str, Any]) -> dict[str, Any]:
+        refuse_options(options)
+        return options
 
     @field_validator("retrievers")
     @classmethod

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from anabranch.cli.answer_json import result_of
+from anabranch.cli.answer_json import is_written, result_of
 from anabranch.cli.failures import innermost, paragraph
 from anabranch.cli.output import check_folder, notes, say, write_whole
 from anabranch.cli.progress import bar
@@ -22,7 +22,13 @@ from nodes.support.dependencies import corpus_of, model_of
 
 
 async def answer_questions(
-    questions: Path, out: Path, context: Context, filters: dict[str, Any] | None = None, *, jobs: int = 1
+    questions: Path,
+    out: Path,
+    context: Context,
+    filters: dict[str, Any] | None = None,
+    *,
+    jobs: int = 1,
+    strict: bool = False,
 ) -> int:
     """Answer every question that `out` does not hold yet.
 
@@ -32,9 +38,11 @@ async def answer_questions(
         context: The settings of every question.
         filters: A filter on the documents, for every question.
         jobs: Questions at the same time.
+        strict: Whether an answer counts as failed that a model was asked for and did not write.
 
     Returns:
-        How many questions failed; each has a line with `error` and is tried again next time.
+        How many questions failed; each has a line with `error` and is tried again next time. An answer that only
+        `strict` takes for failed stays.
     """
     if context.review != "none":
         msg = f"review: {context.review} pauses for a person; a file of questions has none."
@@ -48,17 +56,20 @@ async def answer_questions(
     rest = [item for item in asked if item.key not in done]
     if done:
         say(notes(), f"{len(done)} of {len(asked)} are answered in {out} already.", style="dim")
-    failed = 0
+    failed = unwritten = 0
     with bar("questions", len(rest)) as advance, out.open("a", encoding="utf-8", errors="backslashreplace") as file:
         async for row in _in_order(rest, context, filters, jobs):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             # Whatever a kill leaves in the file is answered; the next run goes on behind it.
             file.flush()
             failed += "error" in row
+            unwritten += strict and not is_written(row)
             advance(f"questions ({failed} failed)" if failed else "questions")
     if failed:
         say(notes(), f"{failed} of {len(asked)} failed; the reasons are in {out}. The same command tries them again.")
-    return failed
+    if unwritten:
+        say(notes(), f"{unwritten} of {len(asked)} were not written by the model that was asked for.", style="red")
+    return failed + unwritten
 
 
 async def _in_order(

@@ -10,6 +10,7 @@ from nodes.settings import Context
 from nodes.support.dependencies import chunks_of
 from nodes.support.drafts import piece_of
 from nodes.support.state_records import Passage
+from nodes.support.tracing import UNWRITTEN
 
 
 async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any]:
@@ -33,6 +34,11 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         "degraded": list(state.get("degraded") or []),
         "usage": usage_of(state.get("trace") or []),  # once more, because `finish` could not count itself
     }
+
+
+def is_written(state: Mapping[str, Any]) -> bool:
+    """Tell whether a model wrote the answer, or none was asked for; `state` may be a turn or its JSON."""
+    return not any(item.get("code") == UNWRITTEN or item["step"] == "map" for item in state.get("degraded") or [])
 
 
 async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[str, Any]]:

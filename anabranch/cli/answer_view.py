@@ -68,6 +68,11 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     unsupported = state.get("unsupported") or []
     if unsupported and not state["abstained"]:
         yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
+    begun: Mapping[str, Any] = next(
+        (step["counts"] for step in state.get("trace") or [] if step["node"] == "begin"), {}
+    )
+    if "model" in begun:
+        yield f"Written with a model of this machine: {begun['model']}."
     if state["route"]["name"] == "compose" and not state["abstained"]:
         yield "No chat model wrote this: the answer is verbatim sentences from the documents."
     elif checked := (state.get("verification") or {}).get("checked", ""):

@@ -38,6 +38,9 @@ def ask(
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     filters: FilterOption = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail (exit code 1) where a model was asked for and did not write.")
+    ] = False,
     questions: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="Many questions: lines with id and question (or text).")
     ] = None,
@@ -75,7 +78,9 @@ def ask(
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
         context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
         with told_how_to_go_on("The same command goes on with the questions that are left."):
-            failed = asyncio.run(answer_questions(questions, out, context, filters_of(filters), jobs=jobs))
+            failed = asyncio.run(
+                answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
+            )
         raise typer.Exit(1 if failed else 0)
 
     context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
@@ -96,7 +101,10 @@ def ask(
     # Nothing is kept without a thread, so there is nothing to go on with.
     how = f"To go on:\n{resume_command(thread, request.corpus)}" if thread else ""
     with told_how_to_go_on(how):
-        asyncio.run(answer(request, context))
+        written = asyncio.run(answer(request, context))
+    if strict and not written:
+        say(notes(), "error: a model was asked for and did not write this.", style="red")
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 from langgraph.types import Command, StateSnapshot
 
-from anabranch.cli.answer_json import explained, result_of
+from anabranch.cli.answer_json import explained, is_written, result_of
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
 from anabranch.cli.live_answer import watching
@@ -41,15 +41,20 @@ class Request:
     corpus: str | None = None
 
 
-async def answer(request: Request, context: Context) -> None:
-    """Answer, with a conversation where a thread is named, and show it."""
+async def answer(request: Request, context: Context) -> bool:
+    """Answer, with a conversation where a thread is named, and show it.
+
+    Returns:
+        Whether a model wrote the answer, or none was asked for.
+    """
     # Before a thread file is made: a mistyped corpus must leave nothing on the disk.
     await corpus_of(context)
     if request.thread is None:
         _refuse_without_thread(request, context)
         given = InputState(question=request.question or "", filters=request.filters)
-        await _show(await _run(answer_graph, given, context, {}, request), request, context)
-        return
+        turn = await _run(answer_graph, given, context, {}, request)
+        await _show(turn, request, context)
+        return is_written(turn.state)
     config: RunnableConfig = {"configurable": thread_config(request.thread)["configurable"]}
     if request.resume and not thread_file(context.corpus).exists():
         raise _nothing_unfinished(request)
@@ -65,6 +70,7 @@ async def answer(request: Request, context: Context) -> None:
             word: Command[Any] = Command(resume=ask_person(notes(), turn.waiting[0]))
             turn = await _run(graph, word, context, config, request)
         await _show(turn, request, context)
+        return is_written(turn.state)
 
 
 async def _next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:

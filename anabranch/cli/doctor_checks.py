@@ -21,9 +21,24 @@ from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundErr
 if TYPE_CHECKING:
     from nodes.settings import Context
 
-EXTRAS = {"cohere": "cohere", "community": "langchain_community", "eval": "ir_measures", "server": "langgraph_api"}
+EXTRAS = {
+    "cohere": "cohere",
+    "community": "langchain_community",
+    "eval": "ir_measures",
+    "providers": "langchain_openrouter",
+    "server": "langgraph_api",
+}
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
-KEYS = ("OPENAI_API_KEY", "ANABRANCH_BASE_URL_KEY", "ANTHROPIC_API_KEY", "CO_API_KEY", "COHERE_API_KEY")
+KEYS = (
+    "OPENAI_API_KEY",
+    "ANABRANCH_BASE_URL_KEY",
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "CO_API_KEY",
+    "COHERE_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENROUTER_API_KEY",
+)
 REACH_SECONDS = 3.0
 EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")
 """What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
@@ -204,16 +219,22 @@ def _from(entry: EntryPoint) -> str:
 
 async def _model_check(context: Context) -> DoctorCheck:
     """Say whether the chat model can be made; only a server of the user's own is contacted."""
-    from nodes.support.dependencies import model_of
+    from nodes.settings import AUTO
+    from nodes.support.dependencies import about_model, model_of
 
     if context.model is None:
         return _without(context)
     try:
-        await model_of(context)
+        found, remarks = about_model(context, await model_of(context, anew=True))
     except AnabranchError as error:
         return DoctorCheck("model", "problem", error.message, error.hint)
-    if context.base_url is None:
-        return DoctorCheck("model", "ok", f"{context.model} (the provider was not contacted)")
+    if remarks:
+        lacking = context.model == AUTO and not found
+        hint = "Start one of them, or name a model: --model PROVIDER:NAME." if lacking else ""
+        return DoctorCheck("model", "problem" if lacking else "note", remarks[0], hint)
+    if found or context.base_url is None:
+        said = f"auto found {found['model']}" if found else f"{context.model} (the provider was not contacted)"
+        return DoctorCheck("model", "ok", said)
     return await _served(context.model, context.base_url)
 
 

@@ -90,7 +90,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str]) -> None:
 
 def _problem(model: type[Context], item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
     name = str(item["loc"][0]) if item["loc"] else ""
-    value = _short(item["input"])
+    value = "what was given" if name == "model_kwargs" else _short(item["input"])  # it may hold a key
     what = item["msg"][:1].lower() + item["msg"][1:]
     field = model.model_fields.get(name)
     means = f" ({field.description})" if field is not None and field.description else ""

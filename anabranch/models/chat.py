@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import aclosing
-from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -20,77 +20,58 @@ from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
 from anabranch.models.clients import Clients, Pool
+from anabranch.models.lru import LRU
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.reply_budget import RESERVES, ChatReply, level_of, reply_pieces
+from anabranch.models.providers import ChatSettings, new_client
+from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, reply_pieces
 from anabranch.models.structured_output import (
     Means,
     Model,
     Schema,
-    Structured,
     cut_short,
     means_of,
     refused,
     remember,
     shaped,
 )
+from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.safety.key_redaction import keys_of, redacted
-from anabranch.safety.operator import key_for
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
 # may see of an answer is pushed there by the node, after checking.
 _UNSEEN: RunnableConfig = {"tags": ["nostream"]}
 
-_PROVIDERS_WITH_BASE_URL = frozenset({"openai", "ollama", "anthropic", "groq", "deepseek", "mistralai"})
-
 SHAPES = 32
 """Shapes of replies that a model is kept for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatSettings:
-    """What decides how a model is reached; hashable, because clients are kept per distinct settings."""
-
-    model: str
-    base_url: str | None = None
-    temperature: float = 0.0
-    timeout: float = 60.0
-    retries: int = 2
-    structured: Structured = "auto"
-
-
-def _new_client(settings: ChatSettings) -> BaseChatModel:
-    import openai
-    from langchain.chat_models import init_chat_model
-
-    options: dict[str, Any] = {
-        "temperature": settings.temperature,
-        "timeout": settings.timeout,
-        "max_retries": settings.retries,
-    }
-    provider, colon, _ = settings.model.partition(":")
-    if settings.base_url:
-        options |= {"base_url": settings.base_url, "api_key": key_for(settings.base_url) or "not-needed"}
-        if not colon or provider not in _PROVIDERS_WITH_BASE_URL:
-            options["model_provider"] = provider = "openai"
-    if provider == "openai":
-        # langchain-openai's default is one pool for the whole process, whichever loop opened it.
-        options["http_async_client"] = openai.DefaultAsyncHttpxClient(timeout=settings.timeout)
-        # The deadline of the whole call is the bound; its own, of 120 s, would cut off a slow machine's first token.
-        options["stream_chunk_timeout"] = None
-    client: BaseChatModel = init_chat_model(settings.model, **options)
-    return client
-
-
 class Chat:
-    """A chat model ready for use; create it through `load_chat`."""
+    """A chat model ready for use; create it through `load_chat` or `given_chat`."""
 
-    def __init__(self, client: BaseChatModel, settings: ChatSettings) -> None:
-        """Keep the client and the settings that its errors will name."""
+    def __init__(
+        self, client: BaseChatModel, settings: ChatSettings, *, name: str = "", remarks: tuple[str, ...] = ()
+    ) -> None:
+        """Keep the client and the settings that its errors will name.
+
+        Args:
+            client: Any chat model of LangChain.
+            settings: Its name and its deadline.
+            name: What tells it apart from others of the same name; its address if it is left out.
+            remarks: What of the settings the client does not take, for people.
+        """
         self._client = client
+        self.remarks = remarks
         # LangChain streams every call while somebody listens to the graph's messages, which is most of its cost.
         self._quiet = client.model_copy(update={"disable_streaming": True})
         self.settings = settings
-        self._who = (settings.model, settings.base_url)
+        self._who = (settings.model, name or settings.base_url)
+        profile = client.profile or {}
+        self._room = ThoughtRoom(
+            self._who,
+            # One who says that it may think long needs the room at once.
+            least=(2 if settings.reasoning_effort == "high" else 1) if profile.get("reasoning_output") else 0,
+            most=profile.get("max_output_tokens"),
+        )
         self._told: dict[tuple[Means, str], Model | None] = {}
 
     @property
@@ -106,11 +87,11 @@ class Chat:
 
     @property
     def thoughts(self) -> int:
-        """Tokens that each call may take beside those of its reply, by what was learned of the model."""
-        return RESERVES[level_of(self._who)]
+        """Tokens that each call may take beside those of its reply, by the model's profile and what was learned."""
+        return RESERVES[self._room.level]
 
     async def ask(self, system: str, user: str, *, max_tokens: int, schema: Schema | None = None) -> str:
-        """Return the whole reply as text.
+        """Return the whole reply as text, without what the model thought aloud.
 
         Args:
             system: Instructions; never holds passage text.
@@ -162,9 +143,9 @@ class Chat:
             yield reply.take(await self._message(model, reply))
 
         text = ""
-        async for reply, _ in reply_pieces(call, self._who, messages, max_tokens, last=last):
+        async for reply, _ in reply_pieces(call, self._room, messages, max_tokens, last=last):
             text = reply.text
-        return text
+        return drop_thinking(text)
 
     async def _message(self, model: Model, reply: ChatReply) -> BaseMessage:
         try:
@@ -181,19 +162,26 @@ class Chat:
         It is asked for again only where nothing of it could be seen.
         """
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
-        async with aclosing(reply_pieces(self._pieces, self._who, messages, max_tokens, shown=True)) as pieces:
-            async for _, piece in pieces:
-                yield piece
+        thinking, of = ThinkingFilter(), None
+        async with aclosing(reply_pieces(self._pieces, self._room, messages, max_tokens, shown=True)) as pieces:
+            async for reply, piece in pieces:
+                if reply is not of:  # what is held of a reply that was given up is a thought
+                    thinking, of = ThinkingFilter(), reply
+                if text := thinking.feed(piece):
+                    yield text
+        if text := thinking.finish():
+            yield text
 
     async def _pieces(self, reply: ChatReply) -> AsyncGenerator[str]:
         chunks = aiter(self._client.astream(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling)))
-        deadline = asyncio.get_running_loop().time() + self.settings.timeout
+        seconds = self.settings.timeout
+        deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
         while not reply.full and (chunk := await self._next(chunks, deadline)) is not None:
             yield reply.take(chunk)
             # What has arrived in one piece is read without waiting: others must have their turn all the same.
             await asyncio.sleep(0)
 
-    async def _next(self, chunks: AsyncIterator[BaseMessage], deadline: float) -> BaseMessage | None:
+    async def _next(self, chunks: AsyncIterator[BaseMessage], deadline: float | None) -> BaseMessage | None:
         try:
             # Around the wait alone: whoever reads the pieces must not be cancelled in its place.
             async with asyncio.timeout_at(deadline):
@@ -203,10 +191,14 @@ class Chat:
 
     def _limit(self, tokens: int) -> dict[str, Any]:
         """Return how the client of this provider is told the length that a reply may have."""
-        if "num_predict" in type(self._client).model_fields:
+        fields = type(self._client).model_fields
+        if "num_predict" in fields:
+            from ollama import Options
+
             # Ollama, where the options of a call take the place of all that were set.
-            return {"options": {"temperature": self.settings.temperature, "num_predict": tokens}}
-        return {"max_tokens": tokens}
+            named = {name: getattr(self._client, name) for name in Options.model_fields if name in fields}
+            return {"options": {**{k: v for k, v in named.items() if v is not None}, "num_predict": tokens}}
+        return {"max_output_tokens" if "max_output_tokens" in fields else "max_tokens": tokens}
 
 
 def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str]) -> AnabranchError:
@@ -226,10 +218,32 @@ def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str
 
 
 def _new_chat(settings: ChatSettings) -> Chat:
-    return Chat(_new_client(settings), settings)
+    client, remarks = new_client(settings)
+    return Chat(client, settings, remarks=remarks)
 
 
 _clients: Clients[ChatSettings, Chat] = Clients(_new_chat, lambda chat: chat.pool)
+
+GIVEN = 64
+"""Models given in code that are kept with what was learned of them."""
+
+_given: LRU[int, Chat] = LRU(GIVEN)
+_numbers = count(1)
+
+
+def given_chat(client: BaseChatModel) -> Chat:
+    """Return the chat of a model object, which alone decides how long a call may take and how often it is tried."""
+    chat = _given.get(id(client))
+    if chat is None:  # the chat holds its object, so that no other can have its id while it is kept
+        chat = Chat(client, ChatSettings(model_name(client), timeout=None), name=f"object {next(_numbers)}")
+        _given.set(id(client), chat)
+    return chat
+
+
+def model_name(client: BaseChatModel) -> str:
+    """Return what a model object is called in messages: its class, and its model where it says which."""
+    named = getattr(client, "model_name", None) or getattr(client, "model", None)
+    return f"{type(client).__name__}({named})" if isinstance(named, str) else type(client).__name__
 
 
 async def close_chats() -> None:
@@ -246,6 +260,8 @@ async def load_chat(settings: ChatSettings) -> Chat:
     """
     try:
         return await _clients.of(settings)
+    except AnabranchError:
+        raise
     except ImportError as error:
         msg = f"The provider of {settings.model!r} is not installed: {error}"
         raise SettingsError(msg, hint="Install the package that the message names.") from error

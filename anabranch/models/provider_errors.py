@@ -75,9 +75,20 @@ def sorted_error(
 
 
 def status_of(error: BaseException | None) -> int | None:
-    """Return the HTTP status that a client's error is about; None where it is about something else."""
-    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
-    return status if isinstance(status, int) else None
+    """Return the HTTP status that a client's error is about, or that it was raised from; None where it has none."""
+    while error is not None:
+        response = getattr(error, "response", None)
+        # Google's has it as `code`, where others have a word.
+        for status in (getattr(error, "status_code", None), getattr(response, "status_code", None), _code(error)):
+            if isinstance(status, int):
+                return status
+        error = error.__cause__
+    return None
+
+
+def _code(error: BaseException) -> int | None:
+    code = getattr(error, "code", None)
+    return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
 def _said(error: Exception) -> str:

@@ -1,13 +1,15 @@
 """Room for thoughts: tokens that a model which reasons before it writes is given beside those of its reply.
 
-Thoughts count against the limit of a reply, and a model that reaches it in them says nothing at all. What a model
-needs is learned from such replies and kept for the process; a limit costs nothing where it is not used.
+Thoughts count against the limit of a reply, and a model that reaches it in them says nothing at all. A model whose
+profile says that it thinks is given room from the first call on; what another one needs is learned from such replies
+and kept for the process. A limit costs nothing where it is not used.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
@@ -32,24 +34,41 @@ LITTLE = 0.5
 
 MORE = "Raise answer_tokens: a model that thinks before it writes may need them all."
 
-THOUGHT_END = "</think>"
-
 _CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
 _REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
+_THOUGHT_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 KEPT = 256
 
 _levels: LRU[Who, int] = LRU(KEPT)
 
 
-def level_of(who: Who) -> int:
-    """Return the level on which calls to a model begin, 0 where nothing was learned of it."""
-    return _levels.get(who) or 0
+@dataclass(frozen=True, slots=True)
+class ThoughtRoom:
+    """What is known of the room that a model needs.
 
+    Attributes:
+        who: The model, under which is kept what is learned.
+        least: The level that calls begin on in any case.
+        most: Tokens that the model can write at all; None where nobody says.
+    """
 
-def learn(who: Who, level: int) -> None:
-    """Begin on this level from now on, unless a higher one was learned meanwhile."""
-    _levels.set(who, max(level, level_of(who)))
+    who: Who
+    least: int = 0
+    most: int | None = None
+
+    @property
+    def level(self) -> int:
+        """The level that calls begin on."""
+        return max(self.least, _levels.get(self.who) or 0)
+
+    def reserve(self, level: int, max_tokens: int) -> int:
+        """Return the tokens for thoughts beside a reply."""
+        return RESERVES[level] if self.most is None else max(0, min(RESERVES[level], self.most - max_tokens))
+
+    def learn(self, level: int) -> None:
+        """Begin on this level from now on, unless a higher one was learned meanwhile."""
+        _levels.set(self.who, max(level, self.level))
 
 
 def forget() -> None:
@@ -92,6 +111,10 @@ class ChatReply:
         return drop_thinking(self.text).strip()
 
     @property
+    def _has_thought(self) -> bool:
+        return self._thoughts > 0 or bool(self.text)
+
+    @property
     def prompt_tokens(self) -> int:
         """Tokens of the request, estimated where the provider reports none."""
         return self._prompt or count_tokens_approximately(self.messages)
@@ -99,7 +122,7 @@ class ChatReply:
     @property
     def starved(self) -> bool:
         """Whether the model reached its limit before it had said much: its thoughts took the room."""
-        if not self._cut and (self.text or self._output < self.ceiling):
+        if not self._cut and (self.visible or (self._output < self.ceiling and not self._has_thought)):
             return False
         return self._thoughts > 0 or len(self.visible) < LITTLE * self.max_tokens
 
@@ -109,6 +132,8 @@ class ChatReply:
         self._prompt = max(self._prompt, usage.get("input_tokens", 0))
         self._output = max(self._output, usage.get("output_tokens", 0))
         self._thoughts = max(self._thoughts, (usage.get("output_token_details") or {}).get("reasoning", 0))
+        if _thinks_aloud(chunk):
+            self._thoughts = max(self._thoughts, 1)
         text = said(chunk)[: self._most - len(self.text)]
         self.text += text
         ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
@@ -124,7 +149,7 @@ class ChatReply:
         if self.starved and not self.visible:
             msg = f"{model!r} answered with nothing: its thoughts took all {self.ceiling:,} tokens."
             raise ModelError(msg, hint=MORE)
-        if not self.text:
+        if not self.visible:
             msg = f"{model!r} answered with nothing."
             raise ModelError(msg, hint="Try again later.")
         if self._cut:
@@ -136,18 +161,32 @@ class ChatReply:
             count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
 
 
+def _thinks_aloud(chunk: BaseMessage) -> bool:
+    """Tell whether a message holds thoughts apart from its text, as several providers send them."""
+    if chunk.additional_kwargs.get("reasoning_content"):
+        return True
+    blocks = chunk.content if isinstance(chunk.content, list) else []
+    return any(isinstance(block, dict) and block.get("type") in _THOUGHT_BLOCKS for block in blocks)
+
+
 Call = Callable[[ChatReply], AsyncGenerator[str]]
 """Makes the call of a reply, fills the reply and yields what was said, in one piece or in many."""
 
 
 async def reply_pieces(
-    call: Call, who: Who, messages: list[BaseMessage], max_tokens: int, *, last: bool = True, shown: bool = False
+    call: Call,
+    room: ThoughtRoom,
+    messages: list[BaseMessage],
+    max_tokens: int,
+    *,
+    last: bool = True,
+    shown: bool = False,
 ) -> AsyncGenerator[tuple[ChatReply, str]]:
     """Yield what a model says with the reply that it belongs to; asked for again where thoughts took its room.
 
     Args:
         call: Makes one call.
-        who: The model, under which is kept what room it needs.
+        room: What is known of the room that the model needs.
         messages: The request.
         max_tokens: Tokens that the reply itself may have.
         last: Whether nothing else is left to try where the request is refused.
@@ -156,14 +195,15 @@ async def reply_pieces(
     Raises:
         ModelError: The provider failed, or nothing was said.
     """
-    level = level_of(who)
-    reply = ChatReply(messages, max_tokens, RESERVES[level], last=last and not level)
+    level = room.level
+    reserve = room.reserve(level, max_tokens)
+    reply = ChatReply(messages, max_tokens, reserve, last=last and not reserve)
     try:
         async with aclosing(_called(call, reply)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     except RequestRefusedError:
-        if not level or reply.text:
+        if not reserve or reply.text:
             raise
         # Beside this prompt there may be no room for thoughts.
         reply = ChatReply(messages, max_tokens, last=last)
@@ -172,24 +212,25 @@ async def reply_pieces(
                 yield reply, piece
     else:
         if shown and reply.starved and reply.visible and level + 1 < len(RESERVES):
-            learn(who, level + 1)
-        elif reply.starved and (further := _further(reply, level)) is not None:
-            if shown and reply.text:
-                yield reply, THOUGHT_END  # what comes now is no part of the thought that was cut off
+            room.learn(level + 1)
+        elif reply.starved and (further := _further(reply, room, level)) is not None:
             with suppress(RequestRefusedError):
                 async with aclosing(_called(call, further)) as pieces:
                     async for piece in pieces:
                         yield further, piece
-                learn(who, level + 1)
+                room.learn(level + 1)
                 reply = further
-    reply.check(who[0])
+    reply.check(room.who[0])
 
 
-def _further(reply: ChatReply, level: int) -> ChatReply | None:
+def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | None:
     """Return the same request with more room; None where there is none to be had, or nothing left to pay for it."""
     if level + 1 >= len(RESERVES):
         return None
-    further = ChatReply(reply.messages, reply.max_tokens, RESERVES[level + 1], last=False)
+    reserve = room.reserve(level + 1, reply.max_tokens)
+    further = ChatReply(reply.messages, reply.max_tokens, reserve, last=False)
+    if further.ceiling <= reply.ceiling:
+        return None
     return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
 
 

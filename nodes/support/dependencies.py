@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from langgraph.config import get_config
 
-from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.errors import SettingsError
+from anabranch.models import local_servers
+from anabranch.models.chat import Chat, given_chat, load_chat
+from anabranch.models.local_servers import LocalModel, find_model, last_found
+from anabranch.models.providers import ChatSettings
 from anabranch.models.rerankers import RERANKERS, Reranker, RerankerSettings
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import last_opened, open_corpus
-from nodes.settings import Context
+from nodes.settings import AUTO, OBJECT, Context
 
 MAX_CONCURRENCY = 8
 """Model calls at once within one step, where the config of the run does not say `max_concurrency`."""
@@ -34,19 +40,74 @@ def scope_of(context: Context, narrowed: Mapping[str, Any] | None) -> Scope:
     return Scope(access=tuple(context.access), filters=narrowed)
 
 
-async def model_of(context: Context) -> Chat | None:
-    """Return the chat model, or None where none is configured."""
-    if context.model is None:
+def checked_model(model: Any) -> BaseChatModel | None:  # noqa: ANN401  # a caller may give anything
+    """Return the model that somebody gives to a graph.
+
+    Raises:
+        SettingsError: It is no chat model.
+    """
+    if model is not None and not isinstance(model, BaseChatModel):
+        msg = f"The model is no chat model of LangChain but {type(model).__name__}."
+        raise SettingsError(msg, hint="Give a BaseChatModel; a name goes into the setting `model`.")
+    return model
+
+
+async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
+    """Return the chat model, or None where none is configured, or where `auto` found none.
+
+    Args:
+        context: Says which, or holds it.
+        anew: Whether `auto` looks for servers again; the steps after the first do not.
+
+    Raises:
+        UserError: It cannot be used as configured.
+    """
+    if context.model_object is not None:
+        return given_chat(context.model_object)
+    name, base_url = context.model, context.base_url
+    if name is None:
         return None
+    if name.startswith(OBJECT):
+        msg = f"This conversation was begun with a model given in code, {name.removeprefix(OBJECT)}, which is not here."
+        raise SettingsError(msg, hint="Give it again: build(model=...) or Context(model=...); or name another `model`.")
+    if name == AUTO:
+        if (local := await _local(context, anew=anew)) is None:
+            return None
+        name, base_url = f"openai:{local.name}", local.base_url
     return await load_chat(
         ChatSettings(
-            model=context.model,
-            base_url=context.base_url,
+            model=name,
+            base_url=base_url,
             temperature=context.temperature,
             timeout=context.model_timeout,
             retries=context.model_retries,
+            model_kwargs=json.dumps(context.model_kwargs, sort_keys=True),
+            reasoning_effort=context.reasoning_effort,
         )
     )
+
+
+async def _local(context: Context, *, anew: bool) -> LocalModel | None:
+    if context.base_url is not None:
+        msg = "model: auto looks for a server on this machine, and base_url names one."
+        raise SettingsError(msg, hint="Name the model that it serves, or leave base_url out.")
+    return await find_model(anew=anew)
+
+
+def has_model(context: Context) -> bool:
+    """Tell whether there is a chat model; for `auto`, by what was found when the turn began."""
+    return context.model is not None and (context.model != AUTO or last_found() is not None)
+
+
+def about_model(context: Context, chat: Chat | None) -> tuple[dict[str, str], list[str]]:
+    """Return what the trace says of the model that `auto` found, and what people should know of the model."""
+    if context.model != AUTO:
+        return {}, list(chat.remarks) if chat is not None else []
+    if chat is None:
+        return {}, [
+            f"auto found no chat model on this machine: neither {', nor '.join(map(str, local_servers.SERVERS))}"
+        ]
+    return {"model": str(last_found())}, list(chat.remarks)
 
 
 async def chunks_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_origin
 
@@ -12,11 +13,15 @@ from pydantic import ValidationError
 
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment, operator
-from nodes.settings import PRIVATE, Context
+from nodes.settings import OBJECT, PRIVATE, Context
 
 if TYPE_CHECKING:
     # It takes a second to import, which `anabranch ingest` has no use for.
+    from langchain_core.language_models import BaseChatModel
     from langgraph.runtime import Runtime
+
+model_of_graph: ContextVar[BaseChatModel | None] = ContextVar("anabranch_model_of_graph", default=None)
+"""The model that the running graph was built with; it stands in the place of the environment's."""
 
 MAX_PROBLEMS = 5
 """Problems that one error names."""
@@ -52,7 +57,7 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
         raise SettingsError(msg, hint="Start a new thread.")
     remembered = {str(name): value for name, value in (settings or {}).items() if name not in PRIVATE}
     try:
-        operators = Context(**_environment())
+        operators = Context(**_environment(), **_of_graph(remembered))
     except ValidationError as error:
         raise _unusable(error, set()) from error
     try:
@@ -62,6 +67,16 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
     _refuse_locked(context, operators)
     context._explicit = frozenset(explicit)  # the class and its functions are one unit
     return context
+
+
+def _of_graph(remembered: dict[str, Any]) -> dict[str, Any]:
+    """Return the model that the graph was built with; a thread that was begun with such a one goes on with it."""
+    model = model_of_graph.get()
+    if model is None:
+        return {}
+    if str(remembered.get("model")).startswith(OBJECT):
+        del remembered["model"]
+    return {"model": model}
 
 
 def given_settings(values: Mapping[str, Any]) -> Context:
@@ -93,19 +108,26 @@ def _environment() -> dict[str, Any]:
     """Return the settings that the environment holds, as far as they can be read without knowing their bounds.
 
     Raises:
-        SettingsError: A list is not written as JSON.
+        SettingsError: A list or an object is not written as JSON.
     """
-    return {name: _listed(name, value) for name, value in environment().items() if name in Context.model_fields}
+    return {
+        name: _listed(name, value)
+        for name, value in environment().items()
+        if name in Context.model_fields and not (name == "model" and model_of_graph.get() is not None)
+    }
 
 
 def _listed(name: str, value: str) -> Any:  # noqa: ANN401  # a JSON value
-    if get_origin(Context.model_fields[name].annotation) is not tuple:
+    origin = get_origin(Context.model_fields[name].annotation)
+    if origin not in (tuple, dict):
         return value
+    what, such = ("a list", '["bm25"]') if origin is tuple else ("an object", '{"top_p": 0.9}')
     try:
         return json.loads(value)
     except ValueError as error:
-        msg = f"The environment variable ANABRANCH_{name.upper()} cannot be used: it holds no list written as JSON."
-        raise SettingsError(msg, hint='Write it as a list written as JSON, such as ["bm25"].') from error
+        variable = f"ANABRANCH_{name.upper()}"
+        msg = f"The environment variable {variable} cannot be used: it does not hold {what} written as JSON."
+        raise SettingsError(msg, hint=f"Write it as {what} written as JSON, such as {such}.") from error
 
 
 def _unusable(error: ValidationError, remembered: set[str]) -> SettingsError:

@@ -18,6 +18,9 @@ from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Degraded, Step
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
 
+UNWRITTEN = "model_did_not_write"
+"""Code of the record that no model wrote the answer, though one was asked for."""
+
 Update = dict[str, Any]
 NodeFunction = Callable[..., Awaitable[Update]]
 
@@ -42,6 +45,8 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
                 if not first:
                     hold_to_reader(state, context)
                 update = dict(await node(state, context, **extra))
+            if context.model is not None and update.get("route", {}).get("name") == "compose":
+                update["degraded"] = [*update.get("degraded", []), _unwritten(name, context.model)]
             ms = round((time.perf_counter() - began) * 1000, 1)
             counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
             if meter.embedded or meter.known:
@@ -65,6 +70,11 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
         return run
 
     return decorate
+
+
+def _unwritten(step: str, model: str) -> Degraded:
+    reason = f"{model!r} was asked for and did not write: the answer is verbatim sentences from the documents"
+    return Degraded(step=step, reason=reason, code=UNWRITTEN)
 
 
 def failed(step: str, error: ModelError) -> Degraded:

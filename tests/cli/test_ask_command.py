@@ -180,6 +180,38 @@ def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> No
 
 
 @pytest.mark.loopback
+@pytest.mark.loopback
+def test_strict_fails_where_a_model_was_asked_for_and_did_not_write(run: Run, corpus: Path, tmp_path: Path) -> None:
+    with OpenAIStub(Reply("out of order", status=503)) as stub:
+        model = ("--model", "stub", "--base-url", stub.base_url, "--set", "model_retries=0")
+        lax = run("ask", QUESTION, "--corpus", corpus, *model, "--json")
+        assert lax.exit_code == 0
+        assert "did not write" in json.loads(lax.stdout)["degraded"][-1]["reason"]
+        strict = run("ask", QUESTION, "--corpus", corpus, *model, "--strict")
+        assert strict.exit_code == 1
+        assert "did not write" in strict.stderr
+        questions, out = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+        questions.write_text(json.dumps({"id": "1", "question": QUESTION}) + "\n")
+        assert run("ask", "--questions", questions, "--out", out, "--corpus", corpus, *model, "--strict").exit_code == 1
+    assert run("ask", QUESTION, "--corpus", corpus, "--strict").exit_code == 0  # no model was asked for
+
+
+@pytest.mark.loopback
+def test_strict_is_content_where_the_model_wrote(run: Run, corpus: Path) -> None:
+    with OpenAIStub('A river diverts [1].\n\nQUOTES:\n[1] "diverts from the main channel"') as stub:
+        model = ("--model", "stub", "--base-url", stub.base_url)
+        assert run("ask", QUESTION, "--corpus", corpus, *model, "--strict").exit_code == 0
+
+
+def test_options_that_may_be_secrets_are_not_repeated(run: Run, corpus: Path) -> None:
+    given = 'model_kwargs={"api_key": "sk-very-secret"}'
+    result = run("ask", QUESTION, "--corpus", corpus, "--set", given)
+    assert result.exit_code == 2
+    assert "environment variable" in result.stderr
+    assert "sk-very-secret" not in result.stderr
+
+
+@pytest.mark.loopback
 def test_a_refused_key_is_the_users_mistake(run: Run, corpus: Path) -> None:
     from tests.servers.scripts import UNAUTHORISED
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from anabranch.cli.doctor_checks import packages_check
+from anabranch.models import local_servers
+from anabranch.models.local_servers import LocalServer
 from tests.cli.conftest import Run
 from tests.servers.openai_stub import OpenAIStub
 
@@ -85,6 +87,20 @@ def test_a_server_without_a_model_is_a_problem(run: Run, corpus: Path) -> None:
     result = run("doctor", "--corpus", corpus, "--base-url", "http://127.0.0.1:9/v1", "--json")
     assert result.exit_code == 1
     assert checks(result)["model"]["status"] == "problem"
+
+
+@pytest.mark.loopback
+def test_auto_says_what_it_found_on_this_machine(run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_servers, "SECONDS", 30)  # the machine may be busy
+    with OpenAIStub() as stub:
+        port = int(stub.url.rpartition(":")[2])
+        monkeypatch.setattr(local_servers, "SERVERS", (LocalServer("llama.cpp", port, "/v1/models"),))
+        there = run("doctor", "--corpus", corpus, "--model", "auto", "--json")
+    gone = run("doctor", "--corpus", corpus, "--model", "auto", "--json")
+    local_servers.forget()
+    assert checks(there)["model"]["said"] == f"auto found stub of llama.cpp at 127.0.0.1:{port}"
+    assert gone.exit_code == 1
+    assert "auto found no chat model" in checks(gone)["model"]["said"]
 
 
 @pytest.mark.loopback

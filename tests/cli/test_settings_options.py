@@ -88,6 +88,19 @@ def test_a_list_in_the_environment_has_to_be_json(monkeypatch: pytest.MonkeyPatc
         context_of()
 
 
+def test_an_object_in_the_environment_is_json_and_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_MODEL_KWARGS", '{"top_p": 0.5}')
+    assert context_of().model_kwargs == {"top_p": 0.5}
+
+
+@pytest.mark.parametrize("value", ["top_p", '{"api_key": "sk-very-secret"}'])
+def test_an_object_in_the_environment_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("ANABRANCH_MODEL_KWARGS", value)
+    with pytest.raises(SettingsError, match=r"ANABRANCH_MODEL_KWARGS") as raised:
+        context_of()
+    assert "sk-very-secret" not in str(raised.value)
+
+
 @pytest.mark.parametrize("pair", ["top_k", "=3", " =3", ""])
 def test_a_pair_needs_a_key_and_an_equals_sign(pair: str) -> None:
     with pytest.raises(SettingsError, match="key=value"):

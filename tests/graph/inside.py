@@ -12,8 +12,8 @@ from nodes.state import CHANNELS
 from nodes.support.dependencies import MAX_CONCURRENCY
 
 
-def build(retrievers: Mapping[str, BaseRetriever] | None = None) -> Any:
-    builder = answer.build(retrievers)
+def build(retrievers: Mapping[str, BaseRetriever] | None = None, **options: Any) -> Any:
+    builder = answer.build(retrievers, **options)
     compile_as_is = builder.compile
 
     def compile_open(*arguments: Any, **options: Any) -> Any:

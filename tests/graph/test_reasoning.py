@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from anabranch.models import reply_budget
+from anabranch.models.reply_budget import ThoughtRoom
 from nodes.settings import Context
+from nodes.support.tracing import UNWRITTEN
 from tests.graph.inside import graph
 from tests.graph.replies import model
 from tests.models.test_reasoning import ceiling_of, completion
@@ -97,7 +99,7 @@ async def test_no_route_exceeds_its_budget(synthesis: str, limit: dict[str, int]
 
 async def test_thoughts_count_in_the_price_of_a_route(river: str) -> None:
     with OpenAIStub(thinking(10**6)) as stub:
-        reply_budget.learn(("openai:thinker", stub.base_url), 2)
+        ThoughtRoom(("openai:thinker", stub.base_url)).learn(2)
         state = await _ask(stub, river, strategy="none", max_tokens=9_000)
         assert stub.calls == []
     assert state["route"]["name"] == "compose"
@@ -108,5 +110,7 @@ async def test_where_no_room_is_enough_it_is_said_what_to_do(river: str) -> None
     with OpenAIStub(thinking(10**6)) as stub:
         state = await _ask(stub, river)
     assert "Ida Marrow" in state["answer"]
-    assert all("answer_tokens" in item["reason"] for item in state["degraded"])
+    *failed, unwritten = state["degraded"]
+    assert all("answer_tokens" in item["reason"] for item in failed)
+    assert unwritten["code"] == UNWRITTEN
     assert {item["step"] for item in state["degraded"]} == {"rewrite", "create"}

@@ -88,8 +88,9 @@ async def test_a_refused_answer_becomes_verbatim_sentences_and_says_so(river: st
         state = await _ask(river, stub)
     assert "Ida Marrow" in state["answer"]
     assert state["route"]["name"] == "compose"
-    (said,) = state["degraded"]
-    assert said["step"] == "create"
+    said, unwritten = state["degraded"]
+    assert said["step"] == unwritten["step"] == "create"
+    assert "did not write" in unwritten["reason"]
     assert FILTERED in said["reason"]
     assert "window_tokens" in said["reason"]
 

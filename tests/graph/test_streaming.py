@@ -95,7 +95,7 @@ async def test_not_found_is_not_shown_as_an_answer(river: str) -> None:
 async def test_a_reply_that_breaks_off_ends_in_a_composed_answer(river: str) -> None:
     _, state, _ = await _stream(river, model(create=Reply(REPLY, chunk_delay=0.005, cut=True)))
     assert state["route"]["name"] == "compose"
-    assert [item["step"] for item in state["degraded"]] == ["create"]
+    assert [item["step"] for item in state["degraded"]] == ["create", "create"]  # why, and that the model did not write
     assert state["citations"]
 
 

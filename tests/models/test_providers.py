@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import pytest
 
 from anabranch.errors import ClientFaultError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
-from anabranch.models import chat, reply_budget
+from anabranch.models import reply_budget
 from anabranch.models import structured_output as shapes
 from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.providers import KEY_NAMES
 from anabranch.models.reply_budget import RESERVES
 from anabranch.models.usage import metered
 from anabranch.parsing import VERDICT_SCHEMA
 from tests.servers.anthropic_stub import AnthropicStub
 from tests.servers.calls import Request
+from tests.servers.cohere_stub import CohereStub
+from tests.servers.google_stub import GoogleStub
 from tests.servers.loopback import ScriptedStub
 from tests.servers.ollama_stub import OllamaStub
 from tests.servers.openai_stub import OpenAIStub
@@ -37,10 +41,27 @@ STUBS: dict[str, tuple[type[ScriptedStub], str]] = {
     "groq": (_Groq, ""),
     "deepseek": (OpenAIStub, "/v1"),
     "mistralai": (OpenAIStub, "/v1"),
+    "openrouter": (OpenAIStub, "/v1"),
+    "cohere": (CohereStub, ""),
+    "google_genai": (GoogleStub, ""),
 }
 """The server that a provider's package talks to, and what stands behind its address."""
 
-every = pytest.mark.parametrize("provider", STUBS)
+PACKAGES = {"cohere": "langchain_cohere", "google_genai": "langchain_google_genai"}
+"""Packages that do not go with the versions in constraints.txt: tried where somebody has them all the same."""
+
+
+def _needs(provider: str) -> Any:
+    lacking = provider in PACKAGES and find_spec(PACKAGES[provider]) is None
+    marks = [pytest.mark.skipif(lacking, reason=f"no {PACKAGES.get(provider)} here")]
+    if provider == "google_genai":  # its package derives a class of aiohttp's, when it is first asked
+        marks.append(pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning"))
+        marks.append(pytest.mark.filterwarnings("ignore:.*ClientResponse.json:pytest.PytestUnraisableExceptionWarning"))
+        marks.append(pytest.mark.filterwarnings("ignore:coroutine 'ClientResponse.json':RuntimeWarning"))
+    return pytest.param(provider, marks=marks)
+
+
+every = pytest.mark.parametrize("provider", [_needs(provider) for provider in STUBS])
 
 
 @pytest.fixture(autouse=True)
@@ -63,12 +84,17 @@ async def _chat(provider: str, stub: ScriptedStub) -> Chat:
 
 def _limits(request: Request) -> list[int]:
     """Return every length limit that a request names."""
-    body = {**request.body, **(request.body.get("options") or {})}
-    return [body[name] for name in ("max_tokens", "max_completion_tokens", "num_predict") if name in body]
+    names = ("max_tokens", "max_completion_tokens", "num_predict", "maxOutputTokens")
+    return [_sent(request)[name] for name in names if name in _sent(request)]
+
+
+def _sent(request: Request) -> dict[str, Any]:
+    """Return the body of a request, with the options that Ollama and Google put one level down."""
+    return {**request.body, **(request.body.get("options") or {}), **(request.body.get("generationConfig") or {})}
 
 
 def test_every_provider_that_takes_an_address_is_tried_here() -> None:
-    assert set(STUBS) == chat._PROVIDERS_WITH_BASE_URL
+    assert set(STUBS) == set(KEY_NAMES)
 
 
 @every
@@ -79,7 +105,7 @@ async def test_a_reply_comes_whole_and_in_pieces_within_its_length(provider: str
         pieces = [piece async for piece in model.stream("system", "user", max_tokens=60)]
         assert "".join(pieces) == "one two three"
         assert [_limits(call.request) for call in stub.calls] == [[50], [60]]
-        temperatures = [call.request.body.get("options", call.request.body)["temperature"] for call in stub.calls]
+        temperatures = [_sent(call.request)["temperature"] for call in stub.calls]
         assert temperatures == [0.5, 0.5]
     assert meter.calls == 2
     assert meter.failures == []
@@ -117,6 +143,48 @@ async def test_failures_are_sorted(provider: str, status: int, error: type[Excep
                 await model.ask("s", "u", max_tokens=10)
     assert raised.type is error
     assert status in (401, 403) or "so says the server" in str(raised.value)
+
+
+@every
+async def test_the_operators_keys_do_not_follow_an_address(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("OPENAI", "ANTHROPIC", "GROQ", "DEEPSEEK", "MISTRAL", "OPENROUTER", "CO", "COHERE", "GOOGLE", "GEMINI")
+    for name in ("ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", *(f"{name}_API_KEY" for name in names)):
+        monkeypatch.setenv(name, "sk-operator-secret")
+    with _stub(provider, "x") as stub:
+        await (await _chat(provider, stub)).ask("s", "u", max_tokens=10)
+        assert "sk-operator-secret" not in str(dict(stub.calls[0].request.headers))
+
+
+class _Azure(OpenAIStub):
+    paths: ClassVar = {"/openai/deployments/stub/chat/completions?api-version=2024-10-21": "chat"}
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(200, None), (401, MissingKeyError), (429, ModelError), (503, ModelError)]
+)
+async def test_azure_by_its_own_environment(
+    status: int, error: type[Exception] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _Azure(Reply("one two", status=status)) as stub:
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", stub.url)
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-key-of-ours")
+        options = '{"api_version": "2024-10-21"}'
+        model = await load_chat(ChatSettings("azure_openai:stub", timeout=20.0, retries=0, model_kwargs=options))
+        if error is None:
+            assert await model.ask("s", "u", max_tokens=50) == "one two"
+            assert "".join([piece async for piece in model.stream("s", "u", max_tokens=60)]) == "one two"
+            assert stub.calls[0].request.headers["api-key"] == "azure-key-of-ours"
+            assert [_limits(call.request) for call in stub.calls] == [[50], [60]]
+            return
+        for asked in (model.ask("s", "u", max_tokens=9), anext(aiter(model.stream("s", "u", max_tokens=9)))):
+            with pytest.raises(error):
+                await asked
+
+
+async def test_azure_takes_no_address_of_a_caller() -> None:
+    with pytest.raises(SettingsError, match="base_url") as raised:
+        await load_chat(ChatSettings("azure_openai:stub", "http://127.0.0.1:9"))
+    assert "AZURE_OPENAI_ENDPOINT" in str(raised.value.hint)
 
 
 @pytest.mark.parametrize("provider", ["ollama", "anthropic"])

@@ -11,7 +11,7 @@ import pytest
 from anabranch.errors import ModelError
 from anabranch.models import reply_budget
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.reply_budget import KEPT, RESERVES, level_of
+from anabranch.models.reply_budget import KEPT, RESERVES, ThoughtRoom
 from anabranch.models.usage import allow_repeats, metered
 from anabranch.parsing import VERDICT_SCHEMA
 from anabranch.parsing.reasoning_blocks import drop_thinking
@@ -179,7 +179,7 @@ async def test_a_server_with_no_room_for_more_keeps_what_it_can_do(live: bool) -
         with pytest.raises(ModelError, match="answer_tokens"):
             await ask(200)
         assert await ask(1_200) == "October."
-        reply_budget.learn(("openai:thinker", stub.base_url), 1)  # a shorter prompt had room for it
+        ThoughtRoom(("openai:thinker", stub.base_url)).learn(1)  # a shorter prompt had room for it
         assert await ask(1_200) == "October."
         assert _ceilings(stub) == [200, 200 + RESERVES[1], 1_200, 1_200 + RESERVES[1], 1_200]
 
@@ -212,11 +212,11 @@ async def test_what_one_model_needs_is_not_given_to_another() -> None:
         await (await _chat(other)).ask("s", "u", max_tokens=100)
         assert _ceilings(stub)[-1] == 2_000
         assert _ceilings(other) == [100]
-        assert level_of(("openai:thinker", stub.base_url)) == 1
+        assert ThoughtRoom(("openai:thinker", stub.base_url)).level == 1
 
 
 def test_what_is_remembered_has_a_bound() -> None:
     for number in range(KEPT + 10):
-        reply_budget.learn((f"openai:{number}", None), 1)
-    assert level_of(("openai:0", None)) == 0
-    assert level_of((f"openai:{KEPT + 9}", None)) == 1
+        ThoughtRoom((f"openai:{number}", None)).learn(1)
+    assert ThoughtRoom(("openai:0", None)).level == 0
+    assert ThoughtRoom((f"openai:{KEPT + 9}", None)).level == 1

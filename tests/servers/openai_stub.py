@@ -98,6 +98,7 @@ def _chunks(request: Request, reply: Reply) -> Iterator[dict[str, Any]]:
 
 def _frame(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
     known = {"id": f"chatcmpl-{request.number}", "object": kind, "created": 0, "model": request.model}
+    known["system_fingerprint"] = None
     return known | {"choices": choices}
 
 

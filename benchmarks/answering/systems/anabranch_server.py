@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.answering.material import Asked
 from benchmarks.answering.systems import anabranch
 
-LOCKED = ("corpus", "model", "base_url", "rerank_model", "access", "file_links")
+LOCKED = ("corpus", "model", "base_url", "model_kwargs", "rerank_model", "access", "file_links")
 
 
 class System(anabranch.System):
