@@ -26,6 +26,9 @@ NEARLY = 0.8
 """Share of the best score that a partial answer needs to stand beside it."""
 
 
+_UNREAD = "no window could be read by the model; the answer is verbatim sentences"
+
+
 @traced("gather")
 async def gather(state: State, context: Context) -> Update:
     """Plan the next level of the tree, or end it where one answer is left or the rest cannot be joined."""
@@ -42,6 +45,7 @@ async def gather(state: State, context: Context) -> Update:
     return {
         "partials": Overwrite([] if ends else _planned(parts, groups, level)),
         **({"draft": draft} if draft is not None else {}),
+        **({} if parts else {"route": {"name": "compose", "reasons": [*state["route"]["reasons"], _UNREAD]}}),
         "message_id": state.get("message_id") or new_message_id(),
         "degraded": degraded,
         "counts": {"level": level, "parts": len(parts), "groups": 0 if ends else len(groups)},
@@ -106,5 +110,4 @@ async def _end(
         reason = f"the partial answers {why}; they stand one after the other"
         return draft, [Degraded(step="reduce", reason=reason)]
     draft = await composed_draft(context, state)
-    reason = "no window could be read by the model; the answer is verbatim sentences"
-    return draft, [Degraded(step="map", reason=reason)] if draft["answer"] else []
+    return draft, [Degraded(step="map", reason=_UNREAD)] if draft["answer"] else []
