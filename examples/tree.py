@@ -41,6 +41,8 @@ def main(
         window_tokens=SIZES[-1],
         synthesis="map_reduce",
         fan_in=FAN_IN,
+        # Answers with markers are joined by the model; plain ones would stand one after the other.
+        answer_form="cited",
         grade="none",
     )
     show(f"{NODES} passages", [passage_line(*hit) for hit in found(question, context)])

@@ -21,7 +21,7 @@ from nodes.support.dependencies import has_model
 from nodes.support.fusion_weights import searched
 from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Partial
-from nodes.support.turn_budget import as_left, beside, left_of
+from nodes.support.turn_budget import affords_more, as_left, beside, left_of
 
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:
@@ -170,6 +170,6 @@ def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
         return "finish"
     context = settle(state.get("settings"), get_runtime(Context))
     refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
-    able = context.model is not None and not left_of(context, state.get("trace") or []).lacks(Spending(1, 0))
+    able = context.model is not None and affords_more(context, state.get("trace") or [])
     again = refused and able and bool(state["draft"]["answer"]) and not state["asked_again"]
     return "create" if again and state["evidence"]["verdict"] == "enough" else "abstain"

@@ -13,7 +13,6 @@ from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
-from anabranch.synthesis.budget import Spending
 from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_check import JUDGED, after_judgement, judged, with_quotes
@@ -21,7 +20,7 @@ from nodes.support.dependencies import corpus_of, model_of, scope_of
 from nodes.support.drafts import instructions, passages_of
 from nodes.support.state_records import Citation, Degraded, Excerpt, Verification
 from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import left_of
+from nodes.support.turn_budget import affords_more
 
 
 @traced("cite")
@@ -72,10 +71,12 @@ async def _checked_further(
     chat = await model_of(context)
     judgements: list[tuple[str, str, Judgement]] = []
     try:
-        if quoting and chat is not None and _can_ask(context, state):
+        quoted = bool(quoting) and chat is not None and affords_more(context, state["trace"])
+        if quoted and chat is not None:
             found = await with_quotes(chat, found, state["standalone_question"])
         if judging:
-            results = await judged(context, chat if _can_ask(context, state) else None, found)
+            able = affords_more(context, state["trace"], calls=1 + quoted)
+            results = await judged(context, chat if able else None, found)
             judgements = [
                 (claim, words, dict(results)[at]) for at, claim, words in found.evidence if at in dict(results)
             ]
@@ -86,10 +87,6 @@ async def _checked_further(
         reason = f"verify: {context.verify} was not made: no model, or no call, is left for it"
         return found, [], [Degraded(step="cite", reason=reason)]
     return found, judgements, []
-
-
-def _can_ask(context: Context, state: State) -> bool:
-    return not left_of(context, state["trace"]).lacks(Spending(1, 0))
 
 
 def _figures(context: Context, checked: Verified, judgements: list[tuple[str, str, Judgement]]) -> Verification:

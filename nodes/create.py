@@ -7,13 +7,15 @@ from langgraph.config import get_stream_writer
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
+from anabranch.parsing.answer_reply import MARKER
+from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import RouteName
 from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import asking, draft_of, gone, instructions, prompt, window_text
+from nodes.support.drafts import asking, draft_of, gone, instructions, prompt, told, window_text
 from nodes.support.extractive_draft import composed_draft
 from nodes.support.state_records import NO_DRAFT
 from nodes.support.tracing import Update, failed, traced
@@ -37,13 +39,13 @@ async def create(state: State, context: Context) -> Update:
     if not passages:
         draft = {**NO_DRAFT, "window": 1}
         return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
-    user = prompt(passages, state["standalone_question"], asking(context, chat, again=again))
+    question = state["standalone_question"]
+    user = prompt(passages, question, asking(context, chat, again=again))
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
-        reply = await _reply(context, chat, user, None if refined else message_id)
-        told = (context.create_prompt, state["standalone_question"])
-        draft = draft_of(reply, window=1, told=told, chat=chat)
+        reply = await _reply(context, chat, user, [passages, question], None if refined else message_id)
+        draft = draft_of(reply, window=1, told=told(context, question), chat=chat)
     except ModelError as error:
         return {
             "draft": await composed_draft(context, state),
@@ -55,16 +57,16 @@ async def create(state: State, context: Context) -> Update:
             "degraded": [failed("create", error)],
             "counts": {"by": "compose"},
         }
-    if refined:
-        shown, _ = without_instructions(draft["answer"], instructions(context), [user])
+    if refined and not is_refusal(MARKER.sub("", draft["answer"])):
+        shown, _ = without_instructions(draft["answer"], instructions(context), [passages, question])
         get_stream_writer()({"step": "create", "status": "draft", "answer": shown})
     return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}
 
 
-async def _reply(context: Context, chat: Chat, user: str, message_id: str | None) -> str:
+async def _reply(context: Context, chat: Chat, user: str, given: list[str], message_id: str | None) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
     most = context.answer_tokens
     if message_id is None:
         return await chat.ask(GUARD, user, max_tokens=most)
-    stream = AnswerStream(told=instructions(context), given=[user])
+    stream = AnswerStream(told=instructions(context), given=given)
     return await write_live(chat, GUARD, user, max_tokens=most, message_id=message_id, stream=stream)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from anabranch.citations.passage_text import PassageText
+from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
@@ -12,7 +16,7 @@ from nodes.settings import Context
 from nodes.state import ReduceTask
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import draft_of, instructions, prompt, side_by_side
+from nodes.support.drafts import draft_of, instructions, prompt, side_by_side, told
 from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
@@ -42,7 +46,11 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
 
 
 async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
-    """Let the model join the answers; a refusal over parts that found something is no answer."""
+    """Let the model join the answers; a refusal over parts that found something is no answer, nor is something else.
+
+    Raises:
+        ModelError: The model failed, or wrote nothing that the parts say.
+    """
     drafts, question = state["drafts"], state["standalone_question"]
     answers = [(number, "partial answer", draft["answer"]) for number, draft in enumerate(drafts, start=1)]
     user = prompt(wrap(answers, new_nonce()), question, context.reduce_prompt)
@@ -53,7 +61,11 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
         reply = await write_live(chat, GUARD, user, max_tokens=most, message_id=state["message_id"], stream=stream)
     else:
         reply = await chat.ask(GUARD, user, max_tokens=most)
-    joined = draft_of(reply, window=drafts[0]["window"], told=(context.reduce_prompt, question))
+    joined = draft_of(reply, window=drafts[0]["window"], told=told(context, question))
     if is_refusal(MARKER.sub("", joined["answer"])):
         return side_by_side(drafts)
+    parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
+    if not (await asyncio.to_thread(verify, joined["answer"], parts)).supported:
+        msg = "Nothing of the joined answer is in its parts; they stand one after the other."
+        raise ModelError(msg)
     return joined

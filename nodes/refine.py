@@ -17,7 +17,7 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.context_window import sizes
 from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.drafts import asking, draft_of, gone, instructions, passages_of, prompt, window_text
+from nodes.support.drafts import asking, draft_of, gone, instructions, passages_of, prompt, told, window_text
 from nodes.support.state_records import Degraded, Draft
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, left_of, repeat_within
@@ -68,14 +68,13 @@ async def _revised(context: Context, chat: Chat, state: State, passages: str) ->
     if not held:
         user = prompt(passages, question, asking(context, chat))
         reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
-        new = draft_of(reply, window=window, told=(context.create_prompt, question), chat=chat)
+        new = draft_of(reply, window=window, told=told(context, question), chat=chat)
         if not await _support(context, state, new["answer"], window):
             return "keep", {**draft, "window": window, "keeps": draft["keeps"]}
         return "revise", new
     user = prompt(passages, question, context.refine_prompt, f"Answer so far: {draft['answer']}")
     reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
     action, text = read_revision(reply, draft["answer"])
-    text, _ = without_instructions(text, instructions(context), [passages, question])
     support = await _support(context, state, text, window) if text else 0.0
     if not support or (action == "revise" and support < held):
         return "keep", {**draft, "window": window, "keeps": draft["keeps"] + 1}

@@ -16,6 +16,8 @@ from anabranch.text.normalization import clean, squeeze
 
 MAX_LABEL = 200
 
+OPENING = "<passages-"
+
 # Less-than signs of other widths and shapes read the same to a model.
 _IMITATION = re.compile(r"[<＜﹤‹〈⟨](?=[\s/\\]*passage)", re.IGNORECASE)
 
@@ -58,7 +60,7 @@ def wrap(passages: Sequence[tuple[int, str, str]], nonce: str) -> str:
     inside = "\n\n".join(
         f"[{number}] {_label(label, nonce)}".rstrip() + f"\n{_inside(text, nonce)}" for number, label, text in passages
     )
-    return f"<passages-{nonce}>\n{inside}\n</passages-{nonce}>"
+    return f"{OPENING}{nonce}>\n{inside}\n</passages-{nonce}>"
 
 
 def _label(label: str, nonce: str) -> str:

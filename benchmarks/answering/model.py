@@ -1,10 +1,9 @@
 """A model that answers as it is asked to, whoever asks: it reads the form of its reply off the instructions.
 
 Nothing here depends on who sent a prompt, only on what the prompt asks for: search queries (lines or JSON), relevances
-(`Doc: 9, Relevance: 7` or JSON), a decision on an answer so far, an answer with markers, with quotes, or plain prose.
-An answer is always three sentences of 20 words that stand in the prompt, however long the prompt is, and what is added
-to one is a sentence; who asks for quotes gets, and pays for, quotes as well. So the length of a reply follows from its
-form, never from who asks.
+(`Doc: 9, Relevance: 7` or JSON), what is new to an answer so far, an answer with markers, or plain prose. An answer is
+always three sentences of 20 words that stand in the prompt, however long the prompt is, and what is added to one is a
+sentence. So the length of a reply follows from its form, never from who asks.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 INSTRUCTIONS = 900
-"""Characters in which the form of the reply is looked for: of the system message, or else of the whole prompt."""
+"""Characters in which the form of the reply is looked for: of the system message, or else of the whole prompt, and of
+the last paragraph, where some put what they ask for."""
 
 SENTENCES = 3
 WORDS = 20
-QUOTED = 12
-"""Words of a quote."""
 
 _TOKEN = re.compile(r"\s*(?:\w+|[^\w\s])")
 _RULER = re.compile(r"^\s*[-_=]{5,}\s*$", re.MULTILINE)
-_ENVELOPE = re.compile(r'<passage-[0-9a-f]+ n="(\d+)"[^>]*>\s*(.*?)\s*</passage-', re.DOTALL)
+_ENVELOPE = re.compile(r"<passages-[0-9a-f]+>\n(.*?)\n</passages-", re.DOTALL)
+_HEAD = re.compile(r"(?:^|(?<=\n\n))\[(\d+)\][^\n]*\n")
 _DOCUMENT = re.compile(r"^Document (\d+):", re.MULTILINE)
 _BEGINNING = re.compile(r"(?:^|(?<=[.!?]\s))[A-Z]", re.MULTILINE)
+_MARKER = re.compile(r" \[\d+\]")
 _MARKED = re.compile(r"[^.!?\n]+(?:\[\d+\])+\.")
-_ADDING = '"action": "add"'
 _ASKED = re.compile(r'(?:question|query):[ \t]*"?([^\n"]+)', re.IGNORECASE)
 
 
@@ -68,7 +67,10 @@ def reply(messages: Iterable[Mapping[str, object]]) -> str:
     system = "\n".join(text for role, text in said if role in {"system", "developer"})
     whole = "\n\n".join(text for _, text in said)
     # Passages often stand below a ruler, some systems put them into the system message: they are no instructions.
-    instructions = _RULER.split(system or whole)[0][:INSTRUCTIONS]
+    last = whole.rpartition("\n\n")[2]
+    instructions = "\n\n".join(
+        part[:INSTRUCTIONS] for part in (_RULER.split(system or whole)[0], _RULER.split(last)[-1])
+    )
     return next(write for wanted, write in FORMS if re.search(wanted, instructions, re.DOTALL))(whole)
 
 
@@ -87,7 +89,7 @@ def _expansions(prompt: str) -> str:
 
 def _numbers(prompt: str) -> list[int]:
     """Return the numbers of the documents to be judged, past those of an example."""
-    marked = [int(number) for number, _ in _ENVELOPE.findall(prompt)]
+    marked = [number for number, _ in _passages(prompt)]
     return marked or [int(number) for number in _DOCUMENT.findall(prompt.rpartition("try this now")[2])]
 
 
@@ -112,45 +114,44 @@ def _prose(prompt: str) -> str:
     return " ".join(f"{_said(prompt[start:])}." for start in chosen)
 
 
+def _passages(prompt: str) -> list[tuple[int, str]]:
+    """Return the number of each passage and its text, without its label."""
+    found = _ENVELOPE.search(prompt)
+    _, *parts = _HEAD.split(found[1] if found else "")
+    return [(int(number), text) for number, text in zip(parts[::2], parts[1::2], strict=True)]
+
+
 def _cited(prompt: str) -> list[tuple[int, str]]:
     """Return the number of each passage and its text from the first sentence on."""
     found = []
-    for number, text in _ENVELOPE.findall(prompt):
+    for number, text in _passages(prompt):
         beginning = _BEGINNING.search(text)
-        found.append((int(number), text[beginning.start() if beginning else 0 :]))
+        found.append((number, text[beginning.start() if beginning else 0 :]))
     return found
 
 
-def _quoted(prompt: str) -> str:
+def _answer(prompt: str) -> str:
+    """Answer with markers, from as many passages as there are sentences."""
     passages = _cited(prompt)
-    if not passages:
-        return "NOT FOUND: there are no passages."
-    cited = [passages[place % len(passages)] for place in range(SENTENCES)]
-    quotes = "\n".join(f'[{number}] "{_quote(text)}"' for number, text in cited)
-    return f"{_marked(cited)}\n\nQUOTES:\n{quotes}"
+    return _marked(passages[place % len(passages)] for place in range(SENTENCES)) if passages else _prose(prompt)
+
+
+def _plain(prompt: str) -> str:
+    """Answer without markers: whoever numbers passages gets what stands in them, and nothing of a label."""
+    return _MARKER.sub("", _answer(prompt))
 
 
 def _joined(prompt: str) -> str:
     """Keep the first sentence of each part, then the second of each, as far as three sentences go."""
-    parts = [_MARKED.findall(text) for _, text in _ENVELOPE.findall(prompt)]
+    parts = [_MARKED.findall(text) for _, text in _passages(prompt)]
     rows = [part[place].strip() for place in range(SENTENCES) for part in parts if place < len(part)]
     return " ".join(rows[:SENTENCES]) or _prose(prompt)
 
 
-def _revision(prompt: str) -> str:
-    """Change the answer where a window says something new, which one in two does; the more it holds, the more often.
-
-    Who asks for no more than what is new pays for no more.
-    """
-    new = [(number, text) for number, text in _cited(prompt) if _chance(text, 2)][:1]
-    if not new:
-        return json.dumps({"action": "keep"})
-    quotes = {str(number): [_quote(text)] for number, text in new}
-    if _ADDING in prompt[: 2 * INSTRUCTIONS]:
-        return json.dumps({"action": "add", "answer": _marked(new), "quotes": quotes})
-    before = _MARKED.findall(prompt.rpartition("Answer so far:")[2])[: SENTENCES - 1]
-    answer = " ".join([*(each.strip() for each in before), _marked(new)])
-    return json.dumps({"action": "revise", "answer": answer, "quotes": quotes})
+def _new(prompt: str) -> str:
+    """Say what a window has that is new, which one in two does; the more it holds, the more often."""
+    new = [text for _, text in _cited(prompt) if _chance(text, 2)][:1]
+    return f"{_said(new[0])}." if new else "KEEP"
 
 
 def _marked(cited: Iterable[tuple[int, str]]) -> str:
@@ -162,10 +163,6 @@ def _said(text: str) -> str:
     return " ".join(re.sub(r"[.!?\[\]]", "", text).split()[:WORDS]).rstrip(",;: ")
 
 
-def _quote(text: str) -> str:
-    return " ".join(text.split()[:QUOTED]).rstrip(".!?,;: ").replace('"', "'")
-
-
 def _chance(text: str, sides: int) -> int:
     return hashlib.sha256(text.encode()).digest()[0] % sides
 
@@ -175,9 +172,10 @@ FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     (r'"documents":.*"index"', _ranking),
     (r"as well as the relevance score", _relevances),
     (r"Doc: \d+, Relevance: \d+", _relevances),
-    (r'"action": "keep"', _revision),
-    (r"QUOTES:", _quoted),
+    (r"write only: KEEP", _new),
     (r"\[n\] markers", _joined),
+    (r"number of its passage in square brackets", _answer),
+    (r"numbered passages of the user's own documents", _plain),
     (r"^You[^\n]{0,60} search queries", _lines),
     (r"different versions of the given", _lines),
     (r"", _prose),

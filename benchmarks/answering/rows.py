@@ -64,7 +64,7 @@ _TEN = {"top_k": 10, "merge_threshold": 1.0, "max_rounds": 1, "strategy": "multi
 _RERANK = {"rerank": "llm", "rerank_depth": 20}
 _BATCHES = {**_RERANK, "rerank_batch": 5}
 _SMALL = {"synthesis": "refine", "window_tokens": 512}
-_FORTY = {**_TEN, "top_k": 40, "synthesis": "map_reduce", "window_tokens": 1600}
+_FORTY = {**_TEN, "top_k": 40, "synthesis": "map_reduce", "window_tokens": 1600, "answer_form": "cited"}
 
 _A = {"passages": 10, "synthesis": "compact"}
 _B = {**_A, "rerank": 20}
@@ -83,7 +83,6 @@ ROWS = (
     Row("langchain", "D", "map-reduce by passage", _D),
     Row("haystack", "B", "rerank 20 in one call", _B, together=True),
     Row(FLOOR, "A", settings=_A, together=True),
-    Row(FLOOR, "A", "no quotes", {**_A, "plain": True}),
     Row(FLOOR, "B", settings=_B),
     Row(FLOOR, "C", "each passage by itself, then one merge", _C),
     Row(FLOOR, "D", settings={**_D, "window": 1600}),

@@ -43,9 +43,9 @@ class Result:
         contains: Whether the answer holds what is expected.
         abstained: Whether the graph gave no answer.
         claims: Sentences that claim something.
-        supported: Those of them with a citation that was verified.
+        supported: Those of them that a passage supports.
         citations: All that are shown.
-        verified: Those of them whose quote stands in its passage.
+        quoted: Those of them whose claim stands in its passage word for word.
         cpu: Seconds of the model server.
         degraded: Steps that could not do their best.
     """
@@ -58,9 +58,9 @@ class Result:
     contains: bool
     abstained: bool
     claims: int
-    supported: float
+    supported: int
     citations: int
-    verified: int
+    quoted: int
     calls: int
     rounds: int
     prompt: int
@@ -89,9 +89,9 @@ async def ask(question: Question, route: str, corpus: Path, base_url: str, clock
         contains=not state["abstained"] and contains(state["answer"], question),
         abstained=state["abstained"],
         claims=counts.get("claims", 0),
-        supported=counts.get("claims", 0) * counts.get("coverage", 0.0),
+        supported=counts.get("quoted", 0) + counts.get("supported", 0),
         citations=len(state["citations"]),
-        verified=sum(citation["verified"] for citation in state["citations"]),
+        quoted=sum(citation["grade"] == "quoted" for citation in state["citations"]),
         calls=usage["calls"],
         rounds=usage["rounds"],
         prompt=usage["prompt_tokens"],

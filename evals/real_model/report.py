@@ -9,7 +9,7 @@ from evals.real_model.asking import ROUTES, Result
 
 COLUMNS = (
     "route", "questions", "holds the answer", "false abstentions", "abstains, unanswerable", "abstains, absent",
-    "claims supported", "citations verified", "degraded", "calls", "prompt tokens", "output tokens", "CPU s",
+    "claims supported", "citations quoted", "degraded", "calls", "prompt tokens", "output tokens", "CPU s",
 )  # fmt: skip
 ANSWERS = ("question", "kind", "route", "holds it", "answer")
 NOTHING = "-"
@@ -36,7 +36,7 @@ def _row(route: str, results: Sequence[Result]) -> tuple[str, ...]:
         _of(result.abstained for result in can),
         *(_of(r.abstained for r in results if r.kind == kind) for kind in ("unanswerable", "absent")),
         _share(sum(r.supported for r in given), sum(r.claims for r in given)),
-        _share(sum(r.verified for r in given), sum(r.citations for r in given)),
+        _share(sum(r.quoted for r in given), sum(r.citations for r in given)),
         str(sum(bool(result.degraded) for result in results)),
         *(_mean([getattr(r, name) for r in results]) for name in ("calls", "prompt", "output", "cpu")),
     )

@@ -12,7 +12,7 @@ from anabranch.models.chat import Chat
 from anabranch.parsing import read_answer
 from anabranch.parsing.answer_reply import MARKER
 from anabranch.readers.document import Chunk
-from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.safety.prompt_envelope import OPENING, new_nonce, wrap
 from nodes.settings import Context
 from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Degraded, Draft, Excerpt
@@ -25,6 +25,11 @@ _TOLD = 80
 def instructions(context: Context) -> tuple[str, ...]:
     """Return the instructions to a model that writes: none of them belongs into an answer."""
     return (GUARD, context.create_prompt, context.refine_prompt, context.reduce_prompt)
+
+
+def told(context: Context, question: str) -> tuple[str, ...]:
+    """Return what a model that only repeats it has not answered: the instructions, and the question."""
+    return (*instructions(context), question)
 
 
 def asking(context: Context, chat: Chat, *, again: bool = False) -> str:
@@ -97,7 +102,7 @@ def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | 
     Args:
         reply: What the model wrote.
         window: Windows read so far.
-        told: Instructions and question: a model that only repeats them has not answered.
+        told: Instructions and question: a model that only repeats them, or all of its prompt, has not answered.
         chat: The model: one that writes markers and no words is not asked for them again.
 
     Raises:
@@ -107,7 +112,7 @@ def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | 
     words = MARKER.sub("", answer).strip(" ,;.\n")
     if answer and not words and chat is not None:
         learn_plain(chat)
-    if not words or _repeats(answer, told):
+    if not words or _repeats(answer, told) or reply.lstrip().startswith(OPENING):
         msg = "The model's reply holds no answer."
         raise ModelError(msg, hint="Try again, or another model.")
     return Draft(answer=answer, window=window, keeps=0)

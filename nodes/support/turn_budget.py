@@ -22,6 +22,12 @@ def left_of(context: Context, trace: Sequence[Step]) -> Spending:
     return most.less(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"]))
 
 
+def affords_more(context: Context, trace: Sequence[Step], *, calls: int = 1) -> bool:
+    """Tell whether calls, one after the other, can be had once there is an answer; each may read a full window."""
+    tokens = context.window_tokens + context.answer_tokens
+    return not left_of(context, trace).lacks(Spending(calls, calls, calls * tokens))
+
+
 def as_left(spending: Spending) -> Left:
     """Return a budget as it is sent to a branch."""
 

@@ -90,11 +90,14 @@ def test_what_no_question_could_survive_is_said_once(run: Run, tmp_path: Path) -
     assert not out.exists()
 
 
+ANABRANCH = "An anabranch is a section of a river that diverts from the main channel and rejoins it downstream."
+
+
 @pytest.mark.loopback
 def test_killed_in_the_middle_it_goes_on(run: Run, corpus: Path, tmp_path: Path) -> None:
     many = [{"id": number, "question": f"What is an anabranch, number {number}?"} for number in range(6)]
     questions, out = write_rows(tmp_path / "q.jsonl", *many), tmp_path / "out.jsonl"
-    with OpenAIStub(in_turn("NOT FOUND: it", "NOT FOUND: it", SILENT)) as stub:
+    with OpenAIStub(in_turn(ANABRANCH, ANABRANCH, SILENT)) as stub:
         command = [sys.executable, "-m", "anabranch.cli", "ask", "--questions", questions, "--out", out]
         model = ["--model", "openai:stub", "--base-url", stub.base_url, "--set", "strategy=none"]
         process = subprocess.Popen(

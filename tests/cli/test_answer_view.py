@@ -76,11 +76,12 @@ def test_remarks() -> None:
     assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))
 
 
-def test_words_that_the_model_did_not_give_are_told_apart() -> None:
-    values = state(citations=[citation(1, "rose by 4 %", repaired=True), citation(2, "fell", repaired=False)])
-    shown = printed(values)
-    assert "“rose by 4 %” (the program chose these words, not the model)" in shown
-    assert "“fell”\n" in shown
+def test_what_a_passage_contradicts_is_said_with_its_words() -> None:
+    found = [{"claim": "It rose\nby 5 %.", "quote": "rose by 4 %"}, {"claim": "Es fiel.", "quote": "es stieg"}]
+    said = list(remarks_on(state(verification={"claims": 3, "contradicted": found, "checked": CHECKED})))
+    assert said[1:] == [
+        "A passage contradicts “It rose by 5 %.”: “rose by 4 %”", "A passage contradicts “Es fiel.”: “es stieg”",
+    ]  # fmt: skip
 
 
 def test_no_more_is_said_than_was_checked() -> None:

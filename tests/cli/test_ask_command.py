@@ -19,7 +19,7 @@ from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
-CITATION = ["marker", "source", "title", "page", "heading", "chunk_id", "claim", "quote", "start", "end", "verified"]
+CITATION = ["marker", "source", "title", "page", "heading", "chunk_id", "claim", "quote", "start", "end", "grade"]
 STEPS = ["begin", "rewrite", "retrieve", "fuse", "rerank", "merge", "grade", "pack", "create", "cite", "finish"]
 QUESTION = "What is an anabranch of a river?"
 
@@ -46,8 +46,8 @@ def test_json_has_what_scripts_rely_on(run: Run, corpus: Path) -> None:
     assert value["route"]["name"] == "compose"
     assert value["route"]["reasons"]
     for citation in value["citations"]:
-        assert {*CITATION, "repaired"} <= set(citation)
-        assert citation["verified"] is True
+        assert {*CITATION, "judged"} <= set(citation)
+        assert citation["grade"] in ("quoted", "supported")
         assert f"[{citation['marker']}]" in value["answer"]
     given = {passage["chunk_id"]: passage for passage in value["passages"]}
     for citation in value["citations"]:
@@ -152,10 +152,10 @@ def test_a_corpus_with_nothing_in_it(run: Run, tmp_path: Path) -> None:
 
 
 def writer(request: Request) -> Reply:
-    """Write one claim that the passages hold, in the answer protocol, and nothing useful for any other step."""
+    """Write one claim that the passages hold, and nothing useful for any other step."""
     if "[1]" not in request.user and "<" not in request.user:
         return Reply("rivers that rejoin\nside channels of rivers")
-    return Reply('An anabranch leaves a river and rejoins it [1].\n\nQUOTES\n[1] "rejoins it downstream"')
+    return Reply("An anabranch diverts from the main channel of a river and rejoins it downstream.")
 
 
 @pytest.mark.loopback
@@ -165,7 +165,7 @@ def test_a_model_writes_when_there_is_one(run: Run, corpus: Path) -> None:
     assert value["route"]["name"] == "create"
     assert value["usage"]["calls"] >= 1
     assert value["usage"]["prompt_tokens"] > 0
-    assert value["citations"][0]["quote"] == "rejoins it downstream"
+    assert "rejoins it downstream" in value["citations"][0]["quote"]
 
 
 @pytest.mark.loopback

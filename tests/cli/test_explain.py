@@ -21,8 +21,8 @@ def state(**changes: Any) -> dict[str, Any]:
         "marker": 1,
         "claim": "It rose.",
         "quote": "rose by 4 %",
-        "verified": True,
-        "repaired": False,
+        "grade": "supported",
+        "judged": "",
         "chunk_id": "p",
     }
     return {
@@ -82,6 +82,7 @@ def test_decisions_claims_and_costs() -> None:
     assert "2 windows; focused" in line_with(text, "refine")
     assert "the server is down" in line_with(text, "degraded")
     assert "“rose by 4 %”" in text
+    assert "(supported)" in text
     assert "no passage supports this" in line_with(text, "It fell.")
     assert line_with(text, "create").split() == [
         "create",
@@ -94,6 +95,12 @@ def test_decisions_claims_and_costs() -> None:
         "dropped=1",
     ]
     assert line_with(text, "round trips").split()[:5] == ["all", "901", "1", "700", "50"]
+
+
+def test_what_a_judge_said_of_a_claim_is_beside_its_grade() -> None:
+    (citation,) = state()["citations"]
+    text = screen(state(citations=[{**citation, "judged": "entailed"}]), {})
+    assert "(supported, entailed by the judge)" in " ".join(text.split())
 
 
 def test_brackets_in_documents_are_no_markup_and_escapes_are_gone() -> None:

@@ -52,7 +52,7 @@ def test_an_experiment_without_a_model(module: ModuleType, tmp_path: Path) -> No
         (novel, {"rerank", "create"}),
         (annual_report, {"rerank", "create"}),
         (paper, {"rewrite", "create"}),
-        (tree, {"map", "reduce"}),
+        (tree, {"create", "reduce"}),
     ],
     ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
 )

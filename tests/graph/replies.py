@@ -1,15 +1,16 @@
-"""What a well-behaved model would say at each step: a script for the stub server, told by the system prompt."""
+"""What a well-behaved model would say at each step: a script for the stub server, told by its instructions."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections import Counter
+from itertools import chain
 from typing import Any
 
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
-from tests.servers.scripts import route
+from tests.servers.scripts import as_script
 
 MARKERS = {
     "condense": "rewrite the last question of a conversation",
@@ -17,24 +18,34 @@ MARKERS = {
     "retrieve": "choose which of the numbered texts help",
     "rerank": "judge how well passages help",
     "grade": "judge whether passages hold enough",
-    "create": "answer a question from numbered passages",
-    "refine": "have an answer to a question, and further numbered passages",
-    "map": "read one part of a larger set",
-    "reduce": "join partial answers",
+    "judge": "compare numbered statements with their evidence",
 }
-_PASSAGE = re.compile(r'<passage-[0-9a-f]+ n="(\d+)"[^>]*>\s*(.*?)\s*</passage-', re.DOTALL)
-_MARKER = re.compile(r"\[\d+\]")
+"""What the system message of a step says."""
+
+ASKED = {
+    "refine": "The answer so far is from other passages.",
+    "reduce": "These are partial answers to the question",
+    "quote": "For each numbered statement, copy the words",
+}
+"""What a step that writes asks for, after the passages; the rest is `create`, and `map`, which asks as it does."""
+
+_ENVELOPE = re.compile(r"<passages-[0-9a-f]+>\n(.*?)\n</passages-", re.DOTALL)
+_HEAD = re.compile(r"(?:^|(?<=\n\n))\[(\d+)\][^\n]*\n")
 DELAY = 0.06
 
 
 def step_of(request: Request) -> str:
-    """Return the node that made a call."""
-    return next(node for node, marker in MARKERS.items() if marker in request.system)
+    """Return the node that made a call, `create` for `map` as well: they ask the same."""
+    by_system = (node for node, marker in MARKERS.items() if marker in request.system)
+    asked = request.user.rpartition("</passages-")[2]
+    return next(chain(by_system, (node for node, marker in ASKED.items() if marker in asked)), "create")
 
 
 def passages_in(request: Request) -> dict[int, str]:
-    """Return the numbered passages of a request."""
-    return {int(number): text for number, text in _PASSAGE.findall(request.user)}
+    """Return the numbered passages of a request, without their labels."""
+    found = _ENVELOPE.search(request.user)
+    _, *parts = _HEAD.split(found[1] if found else "")
+    return {int(number): text.strip() for number, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def first_sentence(text: str) -> str:
@@ -45,31 +56,9 @@ def first_sentence(text: str) -> str:
 
 
 def written(request: Request) -> Reply:
-    """Answer with the first sentence of the first passage, its marker and its quote."""
-    number, text = next(iter(passages_in(request).items()))
-    sentence = first_sentence(text)
-    return Reply(f'{sentence.rstrip(".")} [{number}].\n\nQUOTES:\n[{number}] "{sentence}"', delay=DELAY)
-
-
-def revised(request: Request) -> Reply:
-    """Add the first sentence of the new window to the answer so far."""
-    import json
-
-    number, text = next(iter(passages_in(request).items()))
-    sentence = first_sentence(text)
-    before = request.user.split("Answer so far:")[1].strip()
-    answer = f"{before} {sentence.rstrip('.')} [{number}]."
-    return Reply(json.dumps({"action": "revise", "answer": answer, "quotes": {str(number): [sentence]}}), delay=DELAY)
-
-
-def added(request: Request) -> Reply:
-    """Say no more than the first sentence of the new window."""
-    import json
-
-    number, text = next(iter(passages_in(request).items()))
-    sentence = first_sentence(text)
-    answer = f"{sentence.rstrip('.')} [{number}]."
-    return Reply(json.dumps({"action": "add", "answer": answer, "quotes": {str(number): [sentence]}}), delay=DELAY)
+    """Answer with the first sentence of the first passage."""
+    text = next(iter(passages_in(request).values()))
+    return Reply(first_sentence(text), delay=DELAY)
 
 
 def joined(request: Request) -> Reply:
@@ -82,21 +71,28 @@ def judged(request: Request) -> Reply:
     return Reply("\n".join(f"Doc: {number}, Relevance: {number}" for number in passages_in(request)), delay=DELAY)
 
 
+def said(request: Request) -> Reply:
+    """Judge every statement to follow from its evidence."""
+    return Reply("\n".join(f"{number}: entailed" for number in passages_in(request)), delay=DELAY)
+
+
 def model(**changes: Script | Reply | str) -> Script:
-    """Return the script; keyword arguments replace the replies of single steps."""
+    """Return the script; keyword arguments replace the replies of single steps, `map` those of `create`."""
     replies: dict[str, Script | Reply | str] = {
         "condense": Reply("When was the Halden weir rebuilt?", delay=DELAY),
         "rewrite": Reply("builder of the weir\nengineer Halden\nconstruction of the dam", delay=DELAY),
         "retrieve": judged,
         "rerank": judged,
         "grade": Reply('{"sufficient": true, "missing": ""}', delay=DELAY),
-        "create": written,
-        "refine": revised,
-        "map": written,
+        "create": changes.pop("map", written),
+        "refine": written,
         "reduce": joined,
+        "quote": "",
+        "judge": said,
         **changes,
     }
-    return route({MARKERS[node]: reply for node, reply in replies.items()})
+    scripts = {node: as_script(reply) for node, reply in replies.items()}
+    return lambda request: scripts[step_of(request)](request)
 
 
 def at_once(state: dict[str, Any]) -> list[int]:
@@ -114,5 +110,5 @@ def rounds_of(state: dict[str, Any]) -> int:
 
 def without_nonce(request: Request) -> str:
     """Name a request by what it asks, without the envelope's random word."""
-    text = re.sub(r"(passage)-[0-9a-f]+", r"\1", request.system + request.user)
+    text = re.sub(r"(passages)-[0-9a-f]+", r"\1", request.system + request.user)
     return f"{step_of(request)} {hashlib.sha256(text.encode()).hexdigest()[:12]}"

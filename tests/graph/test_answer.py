@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.text.normalization import squeeze
 from nodes.settings import Context
 from tests.graph.inside import build, graph
 
@@ -28,13 +29,13 @@ async def _ask(question: str, river: str, **settings: Any) -> dict[str, Any]:
         ("How long did the movable barrier take to close in the test?", "eleven minutes", "notes.jsonl#n2"),
     ],
 )
-async def test_answers_are_verbatim_cited_and_verified(question: str, answer: str, source: str, river: str) -> None:
+async def test_answers_are_verbatim_and_cited(question: str, answer: str, source: str, river: str) -> None:
     state = await _ask(question, river)
     assert answer in state["answer"]
     assert not state["abstained"]
     assert state["route"]["name"] == "compose"
     assert source in {citation["source"] for citation in state["citations"]}
-    assert all(citation["verified"] for citation in state["citations"])
+    assert all(squeeze(citation["claim"]).rstrip(".") in squeeze(citation["quote"]) for citation in state["citations"])
     assert state["usage"]["calls"] == 0
     assert state["degraded"] == []
 

@@ -21,29 +21,32 @@ pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 5}
-ROUTES = ("create", "stuff", "refine", "map_reduce")
+ROUTES = ("create", "stuff", "refine", "map_reduce", "map_reduce with reduction")
 FRENCH = "La ville est protégée par une digue et par un canal de dérivation construit après la crue."
 
 
-def instructions(request: Request) -> Reply:
-    """Repeat the system prompt."""
+def guard(request: Request) -> Reply:
+    """Repeat the system message."""
     return Reply(request.system)
 
 
-def fenced(request: Request) -> Reply:
-    """Put the answer and its quote into JSON, and that into a fence."""
-    answer, quotes = written(request).text.split("\n\nQUOTES:\n")
-    value = {"action": "revise", "answer": answer, "quotes": [quotes]}
-    return Reply(f"Sure, here you go:\n```json\n{json.dumps(value, indent=2)}\n```\nDone.")
+def instructions(request: Request) -> Reply:
+    """Repeat what was asked for at the end."""
+    return Reply(request.user.rpartition("\n\n")[2])
+
+
+def question(request: Request) -> Reply:
+    """Ask back what was asked."""
+    return Reply(QUESTION)
 
 
 def huge(request: Request) -> Reply:
     """Write a hundred kilobytes."""
-    return Reply(f"{written(request).text.split(' [')[0]} [1]. " * 2_000)
+    return Reply(f"{written(request).text} " * 2_000)
 
 
 def half(request: Request) -> Reply:
-    """Stop in the middle of a word, with half of the quotes."""
+    """Stop in the middle of a word."""
     text = written(request).text
     return Reply(text[: int(len(text) * 0.8)])
 
@@ -58,24 +61,36 @@ BAD: dict[str, Script | Reply | str] = {
     "no JSON": "Well, there is a lot to say about floods. Towns are protected in many ways.",
     "JSON for the next program": '{"tool": "search", "query": "floods"}',
     "open JSON": '{"action": "revise", "answer": "The town is pro',
-    "fenced JSON": fenced,
     "half": half,
     "100 kB": huge,
     "prompt": echo,
+    "system message": guard,
     "instructions": instructions,
+    "question": question,
     "cut connection": Reply("The town is protected by a wall. " * 9, cut=True),
     "silent": SILENT,
     "never stops": DRIP,
 }
-UNUSABLE = {"empty", "blank", "thoughts only", "prompt", "instructions", "silent", "never stops"}
+UNUSABLE = {
+    "empty",
+    "blank",
+    "thoughts only",
+    "prompt",
+    "system message",
+    "instructions",
+    "question",
+    "silent",
+    "never stops",
+}
 
 
 async def _ask(
     river: str, stub: OpenAIStub, route: str, *, clock: Clock | None = None, **settings: Any
 ) -> dict[str, Any]:
     """Ask; with a clock, read along, and let time pass once two sentences have come."""
-    synthesis = {"create": "auto", "stuff": "stuff"}.get(route, route)
-    small = {"strategy": "none"} if route == "create" else SMALL
+    name, _, reduction = route.partition(" with ")
+    synthesis = {"create": "auto"}.get(name, name)
+    small = {"strategy": "none"} if route == "create" else {**SMALL, "answer_form": "cited" if reduction else "plain"}
     server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
     context = Context(corpus=river, synthesis=synthesis, **{**small, **server, **settings})
     if clock is None:
@@ -88,7 +103,7 @@ async def _ask(
             state = item
         else:
             heard += item[0].text
-            if heard.count("[1]") > 1:
+            if heard.count(". ") > 1:
                 clock.skip()
     return state
 
@@ -100,12 +115,15 @@ async def test_a_model_that_is_bad_throughout(kind: str, route: str, river: str)
     with OpenAIStub(hurried(model(create=bad, refine=bad, map=bad, reduce=bad))) as stub:
         state = await _ask(river, stub, route)
         assert len(stub.calls) <= 2 * len(state["windows"]) + 1
-    assert 10 < len(state["answer"]) < 20_000
-    assert len(json.dumps({key: value for key, value in state.items() if key != "messages"})) < 200_000
-    assert "<passage-" not in state["answer"]
-    assert "QUOTES" not in state["answer"]
+    # Each window's answer is cut at answer_tokens; plain ones stand one after the other.
+    parts = len(state["windows"]) if route == "map_reduce" else 1
+    assert 10 < len(state["answer"]) < max(20_000, 10_000 * parts)
+    assert len(json.dumps({key: value for key, value in state.items() if key != "messages"})) < max(
+        200_000, 50_000 * parts
+    )
+    assert "<passages-" not in state["answer"]
     assert state["abstained"] == (not state["citations"])
-    assert all(citation["verified"] for citation in state["citations"])
+    assert all(citation["grade"] in ("quoted", "supported") for citation in state["citations"])
     if kind in UNUSABLE:
         # Nobody has read the passages, so verbatim sentences answer, and it is said why.
         assert state["citations"]
@@ -118,12 +136,12 @@ def good(river: str) -> dict[str, dict[str, Any]]:
 
     async def each() -> dict[str, dict[str, Any]]:
         with OpenAIStub(model()) as stub:
-            return {route: await _ask(river, stub, route) for route in ("stuff", "map_reduce")}
+            return {route: await _ask(river, stub, route) for route in ("stuff", "map_reduce with reduction")}
 
     return asyncio.run(each())
 
 
-@pytest.mark.parametrize("kind", [kind for kind in BAD if kind not in ("fenced JSON", "half", "100 kB")])
+@pytest.mark.parametrize("kind", [kind for kind in BAD if kind not in ("half", "100 kB")])
 async def test_no_bad_revision_replaces_a_good_answer(kind: str, river: str, good: dict[str, dict[str, Any]]) -> None:
     with OpenAIStub(hurried(model(refine=BAD[kind]))) as stub:
         state = await _ask(river, stub, "refine")
@@ -134,10 +152,10 @@ async def test_no_bad_revision_replaces_a_good_answer(kind: str, river: str, goo
 
 @pytest.mark.parametrize("kind", BAD)
 async def test_no_bad_joining_loses_a_partial_answer(kind: str, river: str, good: dict[str, dict[str, Any]]) -> None:
-    whole = good["map_reduce"]
+    whole = good["map_reduce with reduction"]
     with OpenAIStub(hurried(model(reduce=BAD[kind]))) as stub:
-        state = await _ask(river, stub, "map_reduce")
-    if kind in ("fenced JSON", "half", "100 kB"):
+        state = await _ask(river, stub, "map_reduce with reduction")
+    if kind in ("half", "100 kB"):
         assert state["citations"]  # an answer that cites passages, even if it leaves some out
     else:
         assert {citation["quote"] for citation in state["citations"]} == {c["quote"] for c in whole["citations"]}
@@ -145,23 +163,23 @@ async def test_no_bad_joining_loses_a_partial_answer(kind: str, river: str, good
 
 @pytest.mark.parametrize(
     "bad",
-    [Reply("", status=500), "", "NOT FOUND: nothing here", echo],
-    ids=["refused", "empty", "not found", "echo"],
+    [Reply("", status=500), "", "The passages do not say.", echo],
+    ids=["refused", "empty", "refusal", "echo"],
 )
 async def test_one_window_that_fails_leaves_the_others(bad: Script | Reply | str, river: str) -> None:
     def some(request: Request) -> Reply:
         from tests.graph.replies import passages_in
         from tests.servers.scripts import as_script
 
-        return as_script(bad)(request) if 1 in passages_in(request) else written(request)
+        return as_script(bad)(request) if 2 in passages_in(request) else written(request)
 
     with OpenAIStub(model(map=some)) as stub:
         state = await _ask(river, stub, "map_reduce")
     assert len(state["citations"]) >= 3
-    assert all(citation["chunk_id"] != state["windows"][0][0]["id"] for citation in state["citations"])
+    assert all(citation["chunk_id"] != state["windows"][1][0]["id"] for citation in state["citations"])
 
 
-@pytest.mark.parametrize(("route", "step"), [("refine", "refine"), ("map_reduce", "reduce")])
+@pytest.mark.parametrize(("route", "step"), [("refine", "refine"), ("map_reduce with reduction", "reduce")])
 async def test_a_prompt_refused_for_its_length_loses_no_answer(route: str, step: str, river: str) -> None:
     with OpenAIStub(model(**{step: Reply("maximum context length exceeded", status=400)})) as stub:
         state = await _ask(river, stub, route)
@@ -171,7 +189,7 @@ async def test_a_prompt_refused_for_its_length_loses_no_answer(route: str, step:
 
 async def test_an_answer_that_breaks_off_keeps_the_sentences_that_were_written(river: str) -> None:
     def over_and_over(request: Request) -> Reply:
-        return Reply(written(request).text.split("\n\n")[0] + " ", endless=True, chunk_delay=0.02)
+        return Reply(f"{written(request).text} ", endless=True, chunk_delay=0.02)
 
     with OpenAIStub(model(create=over_and_over)) as stub:
         state = await _ask(river, stub, "create", clock=Clock())

@@ -158,7 +158,7 @@ async def test_the_conversation_is_read_up_to_its_budget_newest_first(
 
 async def test_what_an_abstention_showed_is_not_gone_on_from(river: str) -> None:
     compiled = build().compile(checkpointer=InMemorySaver())
-    with OpenAIStub(model(create="NOT FOUND: nothing about it")) as stub:
+    with OpenAIStub(model(create="The passages do not say.")) as stub:
         context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, strategy="none")
         first = await compiled.ainvoke({"question": FIRST}, _config("none"), context=context)
         assert first["abstained"]

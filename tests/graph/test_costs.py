@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 
 from nodes.settings import Context
 from tests.graph.inside import graph
-from tests.graph.replies import added, at_once, model, rounds_of, step_of
+from tests.graph.replies import at_once, model, passages_in, rounds_of, step_of, written
 from tests.servers.calls import Request
-from tests.servers.loopback import Reply
+from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import together
 
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.loopback
 
 QUESTION = "What measures protect the town from floods on the Halden?"
 SMALL = {"window_tokens": 64, "strategy": "none", "merge_threshold": 1.0, "top_k": 6}
+CITED = {**SMALL, "answer_form": "cited"}
 
 
 async def _ask(stub: OpenAIStub, river: str, question: str = QUESTION, **settings: Any) -> dict[str, Any]:
@@ -40,7 +42,7 @@ async def test_one_window_is_one_call(river: str) -> None:
         assert state["usage"]["rounds"] == stub.rounds() == 1
         assert state["usage"]["prompt_tokens"] > 50
         assert state["route"]["name"] == "create"
-        assert state["citations"][0]["verified"]
+        assert state["citations"][0]["grade"] == "quoted"
 
 
 async def test_queries_cost_one_call_more(river: str) -> None:
@@ -62,8 +64,9 @@ async def test_refine_is_one_call_and_one_round_a_window(river: str) -> None:
         assert len({citation["chunk_id"] for citation in state["citations"]}) == windows
 
 
-async def test_two_keeps_end_the_chain_and_leave_the_answer_byte_for_byte(river: str) -> None:
-    with OpenAIStub(model(refine=Reply('{"action": "keep"}'))) as stub:
+@pytest.mark.parametrize("keep", ["KEEP", "**Keep.**", "The passages do not say more.", "Davon steht nichts im Text."])
+async def test_two_keeps_end_the_chain_and_leave_the_answer_byte_for_byte(keep: str, river: str) -> None:
+    with OpenAIStub(model(refine=keep)) as stub:
         state = await _ask(stub, river, synthesis="refine", **SMALL)
         assert len(state["windows"]) > 3
         assert _by_step(stub) == {"create": 1, "refine": 2}
@@ -73,7 +76,7 @@ async def test_two_keeps_end_the_chain_and_leave_the_answer_byte_for_byte(river:
 
 
 async def test_an_answer_is_not_added_to_beyond_its_room(river: str) -> None:
-    with OpenAIStub(model(refine=added)) as stub:
+    with OpenAIStub(model()) as stub:
         state = await _ask(stub, river, synthesis="refine", answer_tokens=64, **SMALL)
         assert len(state["windows"]) > 3
         actions = [step["counts"]["action"] for step in state["trace"] if step["node"] == "refine"]
@@ -84,19 +87,57 @@ async def test_an_answer_is_not_added_to_beyond_its_room(river: str) -> None:
     assert len(state["citations"]) == 1 + actions.count("add")
 
 
-@pytest.mark.parametrize("reply", ['{"action": "keep"}', "keep", '{"action": "add"}', "NOT FOUND: nothing new"])
-async def test_a_decision_on_an_answer_that_is_not_there_is_no_answer(reply: str, river: str) -> None:
-    with OpenAIStub(model(create="NOT FOUND: the mayor's name", refine=Reply(reply))) as stub:
+@pytest.mark.parametrize("refusal", ["The passages do not say.", "Davon steht nichts in den Abschnitten."])
+async def test_where_every_window_tells_nothing_each_is_asked_plainly_and_the_end_is_an_abstention(
+    refusal: str, river: str
+) -> None:
+    with OpenAIStub(model(create=refusal)) as stub:
         state = await _ask(stub, river, synthesis="refine", **SMALL)
+        assert _by_step(stub) == {"create": len(state["windows"])}
     assert state["abstained"]
-    assert not state["draft"]["found"]
+    assert "I did not find the answer" in state["answer"]
 
 
-async def test_what_is_added_to_an_answer_that_is_not_there_is_the_answer(river: str) -> None:
-    with OpenAIStub(model(create="NOT FOUND: the mayor's name", refine=added)) as stub:
+def _not_in_the_first(reply: str) -> Script:
+    """Answer well from every window but the first."""
+    return lambda request: Reply(reply) if 1 in passages_in(request) else written(request)
+
+
+@pytest.mark.parametrize("bad", ["The passages do not say.", "Otto Kraus of Utopia built 77 castles in 1650."])
+async def test_a_first_answer_that_nothing_supports_gives_way_to_that_of_a_later_window(bad: str, river: str) -> None:
+    with OpenAIStub(model(create=_not_in_the_first(bad))) as stub:
         state = await _ask(stub, river, synthesis="refine", **SMALL)
+        windows = len(state["windows"])
+        assert _by_step(stub) == {"create": 2, "refine": windows - 2}
+    actions = [step["counts"]["action"] for step in state["trace"] if step["node"] == "refine"]
+    assert actions == ["revise", *["add"] * (windows - 2)]
     assert not state["abstained"]
-    assert len({citation["chunk_id"] for citation in state["citations"]}) == len(state["windows"]) - 1
+    assert "Kraus" not in state["answer"]
+    assert state["unsupported"] == []
+    assert len({citation["chunk_id"] for citation in state["citations"]}) == windows - 1
+
+
+async def test_what_nothing_supports_is_not_added(river: str) -> None:
+    lie = "Otto Kraus of Utopia gave the town 77 castles in 1650."
+    with OpenAIStub(model(refine=lie)) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+        assert _by_step(stub) == {"create": 1, "refine": 2}
+    with OpenAIStub(model()) as stub:
+        first = await _ask(stub, river, synthesis="stuff", **SMALL)
+    assert state["answer"] == first["answer"]
+    assert {step["counts"]["action"] for step in state["trace"] if step["node"] == "refine"} == {"keep"}
+
+
+async def test_a_model_that_repeats_its_answer_before_what_is_new_says_nothing_twice(river: str) -> None:
+    def whole(request: Request) -> Reply:
+        before = request.user.split("Answer so far: ")[1].rpartition("\n\n")[0]
+        return Reply(f"{before} {written(request).text}")
+
+    with OpenAIStub(model()) as stub:
+        brief = await _ask(stub, river, synthesis="refine", **SMALL)
+    with OpenAIStub(model(refine=whole)) as stub:
+        state = await _ask(stub, river, synthesis="refine", **SMALL)
+    assert state["answer"] == brief["answer"]
 
 
 @pytest.mark.parametrize(
@@ -113,40 +154,83 @@ async def test_a_good_answer_is_never_overwritten(reply: str, river: str) -> Non
 @pytest.mark.parametrize("fan_in", [2, 4, 20])
 async def test_map_reduce_is_a_tree(fan_in: int, river: str) -> None:
     with OpenAIStub(model()) as stub:
-        first = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **SMALL)
+        first = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **CITED)
     with OpenAIStub(together(model(), *at_once(first))) as stub:
-        state = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **SMALL)
+        state = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **CITED)
         windows = len(state["windows"])
         assert windows >= 5
-        calls, levels, parts = 0, 0, windows
+        # A window whose answer is placed much worse than the best one is left out.
+        parts = next(step["counts"]["parts"] for step in state["trace"] if step["node"] == "gather")
+        assert parts >= windows - 1
+        calls, levels = 0, 0
         while parts > 1:
             groups = math.ceil(parts / fan_in)
             calls += groups - (1 if parts % fan_in == 1 else 0)  # a group of one is taken as it is
             levels += 1
             parts = groups
-        assert _by_step(stub) == {"map": windows, "reduce": calls}
+        assert _by_step(stub) == {"create": windows, "reduce": calls}
         assert state["usage"]["calls"] == windows + calls
         assert state["usage"]["rounds"] == stub.rounds() == 1 + levels
         assert len({citation["chunk_id"] for citation in state["citations"]}) >= 3
 
 
-async def test_windows_with_nothing_are_dropped_before_reduce(river: str) -> None:
-    def some(request: Any) -> Reply:
-        from tests.graph.replies import passages_in, written
-
-        return written(request) if 1 in passages_in(request) else Reply("NOT FOUND: nothing here")
-
-    with OpenAIStub(model(map=some)) as stub:
+async def test_in_plain_form_the_windows_answers_stand_one_after_the_other_without_another_call(river: str) -> None:
+    with OpenAIStub(model()) as stub:
         state = await _ask(stub, river, synthesis="map_reduce", **SMALL)
-        assert "reduce" not in _by_step(stub)
-        assert not state["abstained"]
+        windows = len(state["windows"])
+        assert windows >= 5
+        assert _by_step(stub) == {"create": windows}
+        assert state["usage"]["calls"] == windows
+        assert state["usage"]["rounds"] == 1
+    assert state["degraded"] == []
+    assert state["answer"].count("\n\n") >= 2
+    places = {excerpt["id"]: number for number, window in enumerate(state["windows"]) for excerpt in window}
+    read = [places[citation["chunk_id"]] for citation in state["citations"]]
+    assert read == sorted(read)
+    assert len(set(read)) >= 3
 
 
-async def test_when_no_window_helps_the_answer_is_an_abstention(river: str) -> None:
-    with OpenAIStub(model(map=Reply("NOT FOUND: the name of the mayor"))) as stub:
+@pytest.mark.parametrize("form", ["plain", "cited"])
+@pytest.mark.parametrize(
+    "bad", ["The passages do not say.", "Dazu steht nichts im Text.", "Otto Kraus of Utopia built 77 castles in 1650."]
+)
+async def test_what_the_wrong_window_answers_is_dropped(bad: str, form: str, river: str) -> None:
+    with OpenAIStub(model(create=_not_in_the_first(bad))) as stub:
+        state = await _ask(stub, river, synthesis="map_reduce", answer_form=form, **SMALL)
+        joined = [call.request for call in stub.calls if step_of(call.request) == "reduce"]
+    assert bool(joined) == (form == "cited")
+    assert not any(bad in request.user for request in joined)
+    assert bad not in re.sub(r" \[[\d?]+\]", "", state["answer"])
+    assert state["unsupported"] == []
+    assert len(state["citations"]) >= 3
+
+
+async def test_an_answer_that_is_half_right_does_not_stand_beside_those_that_are_right(river: str) -> None:
+    def half(request: Request) -> Reply:
+        lie = " Otto Kraus of Utopia built 77 castles in 1650." if 2 in passages_in(request) else ""
+        return Reply(written(request).text + lie)
+
+    def cited(state: dict[str, Any]) -> bool:
+        second = {excerpt["id"] for excerpt in state["windows"][1]}
+        return bool(second & {citation["chunk_id"] for citation in state["citations"]})
+
+    with OpenAIStub(model()) as stub:
+        assert cited(await _ask(stub, river, synthesis="map_reduce", **SMALL))
+    with OpenAIStub(model(create=half)) as stub:
         state = await _ask(stub, river, synthesis="map_reduce", **SMALL)
+    scores = [step["counts"]["score"] for step in state["trace"] if step["node"] == "map"]
+    assert min(scores) < 0.8 * max(scores)
+    assert "Kraus" not in state["answer"]
+    assert not cited(state)
+
+
+@pytest.mark.parametrize("refusal", ["The passages do not say.", "Davon steht nichts in den Abschnitten."])
+async def test_when_no_window_helps_the_answer_is_an_abstention(refusal: str, river: str) -> None:
+    with OpenAIStub(model(create=refusal)) as stub:
+        state = await _ask(stub, river, synthesis="map_reduce", **CITED)
+        assert _by_step(stub) == {"create": len(state["windows"])}
     assert state["abstained"]
-    assert "the name of the mayor" in state["answer"]
+    assert "I did not find the answer" in state["answer"]
 
 
 async def test_the_llm_reranker_is_one_round(river: str) -> None:

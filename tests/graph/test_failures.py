@@ -164,15 +164,6 @@ async def test_links_from_a_model_do_not_reach_the_answer(river: str) -> None:
     assert "evil.example" not in "".join(pieces)
 
 
-@pytest.mark.loopback
-async def test_an_answer_of_which_no_claim_holds_becomes_an_abstention(river: str) -> None:
-    lie = "The moon base at Zanzibar produced seventy quadrillion bananas [1]."
-    with OpenAIStub(model(create=Reply(lie))) as stub:
-        state = await _ask(river, model="openai:stub", base_url=stub.base_url, strategy="none")
-    assert state["abstained"]
-    assert "bananas" not in state["answer"]
-
-
 async def test_every_retriever_failing_is_an_error_and_one_is_a_degradation(river: str) -> None:
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever

@@ -1,7 +1,7 @@
 """Every step that talks to a model, against a real one: llama.cpp serving a small GGUF over its OpenAI-compatible API.
 
 So small a model writes poorly; what is tested is that the whole graph runs, ends in bounded time, and lets nothing
-unverified through.
+unsupported through.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
     # A model this small may write no line of relevances that can be read; then the fused order stays.
     assert {item["step"] for item in others} <= {"pack", "rerank"}
     assert state["answer"]
-    assert all(citation["quote"] for citation in state["citations"])
+    assert all(citation["grade"] in ("quoted", "supported") and citation["quote"] for citation in state["citations"])
     assert state["abstained"] or state["citations"]
     return state
 

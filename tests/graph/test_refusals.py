@@ -52,7 +52,7 @@ async def _ask(river: str, stub: OpenAIStub, given: Any = None, **settings: Any)
         ("grade", {"grade": "llm"}),
         ("retrieve", {"retrievers": ("bm25", "llm"), "strategy": "none"}),
         ("refine", {"synthesis": "refine", **WINDOWS}),
-        ("reduce", {"synthesis": "map_reduce", **WINDOWS}),
+        ("reduce", {"synthesis": "map_reduce", "answer_form": "cited", **WINDOWS}),
     ],
 )
 async def test_a_refused_step_is_done_without(step: str, settings: dict[str, Any], status: int, river: str) -> None:
@@ -74,9 +74,9 @@ async def test_a_refused_condensation_leaves_the_question_as_it_was(river: str) 
 
 
 async def test_one_refused_window_of_several_loses_that_window_only(river: str) -> None:
-    with OpenAIStub(refusing("map", 400, once=True)) as stub:
+    with OpenAIStub(refusing("create", 400, once=True)) as stub:
         state = await _ask(river, stub, synthesis="map_reduce", **WINDOWS)
-        read = sum(step_of(call.request) == "map" for call in stub.calls)
+        read = sum(step_of(call.request) == "create" for call in stub.calls)
     assert read == len(state["windows"]) > 2
     assert [item["step"].partition(":")[0] for item in state["degraded"]] == ["map"]
     assert not state["abstained"]

@@ -56,7 +56,7 @@ async def _answered(
 
 
 def _asked(stub: OpenAIStub) -> list[Request]:
-    return [call.request for call in stub.calls if step_of(call.request) in ("create", "refine", "map")]
+    return [call.request for call in stub.calls if step_of(call.request) in ("create", "refine")]
 
 
 @pytest.mark.parametrize("synthesis", ["stuff", "refine", "map_reduce"])

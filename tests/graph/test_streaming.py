@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from nodes.settings import Context
+from prompts import UNTOLD
 from tests.graph.inside import graph
-from tests.graph.replies import added, model
+from tests.graph.replies import joined, model
 from tests.servers import scripts
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -20,7 +23,6 @@ QUESTION = "What measures protect the town from floods on the Halden?"
 WRITTEN = (
     "The relief channel of 1961 carries a third of a flood around the weir [1]. Three measures protect the town [1]."
 )
-REPLY = f'{WRITTEN}\n\nQUOTES:\n[1] "Three measures protect the town"'
 
 
 async def _stream(river: str, script: Any, **settings: Any) -> tuple[list[Any], dict[str, Any], list[dict[str, Any]]]:
@@ -42,7 +44,7 @@ async def _stream(river: str, script: Any, **settings: Any) -> tuple[list[Any], 
 
 
 async def test_only_the_answer_is_streamed_as_it_is_written(river: str) -> None:
-    script = model(create=Reply(REPLY, chunk_delay=0.04))
+    script = model(create=Reply(WRITTEN, chunk_delay=0.04))
     pieces, state, _ = await _stream(river, script, rerank="llm", grade="llm")
     streamed = "".join(piece.text for piece in pieces)
     assert len(pieces) > 5
@@ -52,10 +54,12 @@ async def test_only_the_answer_is_streamed_as_it_is_written(river: str) -> None:
 
 
 async def test_map_reduce_streams_the_last_reduction(river: str) -> None:
-    settings = {"synthesis": "map_reduce", "window_tokens": 80, "merge_threshold": 1.0, "fan_in": 20}
-    pieces, state, _ = await _stream(river, model(reduce=Reply(WRITTEN, chunk_delay=0.04)), **settings)
+    settings = {"synthesis": "map_reduce", "window_tokens": 80, "merge_threshold": 1.0, "fan_in": 20,
+                "answer_form": "cited"}  # fmt: skip
+    script = model(reduce=lambda request: replace(joined(request), chunk_delay=0.04))
+    pieces, state, _ = await _stream(river, script, **settings)
     assert len(pieces) > 5
-    assert "".join(piece.text for piece in pieces).strip() == WRITTEN
+    assert "".join(piece.text for piece in pieces) == re.sub(r" \[\d\]", "", state["answer"])
     assert state["route"]["name"] == "map_reduce"
 
 
@@ -65,12 +69,12 @@ async def test_refine_shows_its_revisions_and_the_final_answer_once(river: str) 
     assert [piece.text for piece in pieces] == [state["answer"]]
     revisions = [event for event in events if event["step"] == "refine" and "answer" in event]
     assert len(revisions) == len(state["windows"]) - 1
-    assert revisions[0]["status"] == "revise"
+    assert revisions[0]["status"] == "add"
 
 
 async def test_what_refine_adds_follows_the_draft_and_is_cited(river: str) -> None:
     settings = {"synthesis": "refine", "window_tokens": 80, "merge_threshold": 1.0}
-    _, state, events = await _stream(river, model(refine=added), **settings)
+    _, state, events = await _stream(river, model(), **settings)
     drafts = [event for event in events if event["step"] == "refine" and "answer" in event]
     assert len(drafts) == len(state["windows"]) - 1 >= 2
     assert {draft["status"] for draft in drafts} == {"add"}
@@ -85,15 +89,19 @@ async def test_what_refine_adds_follows_the_draft_and_is_cited(river: str) -> No
     assert set(actions) == {"add"}
 
 
-async def test_not_found_is_not_shown_as_an_answer(river: str) -> None:
-    pieces, state, _ = await _stream(river, model(create=Reply("NOT FOUND: the mayor's name", chunk_delay=0.005)))
+@pytest.mark.parametrize("refusal", ["The passages do not name the mayor.", "Die Abschnitte nennen ihn nicht."])
+async def test_a_refusal_gives_way_to_the_abstention(refusal: str, river: str) -> None:
+    pieces, state, _ = await _stream(river, model(create=Reply(refusal, chunk_delay=0.005)))
+    final = state["messages"][-1]
     assert state["abstained"]
-    assert "NOT FOUND" not in "".join(piece.text for piece in pieces)
-    assert "the mayor's name" in state["answer"]
+    assert "".join(piece.text for piece in pieces if piece.id == final.id) == final.text == state["answer"]
+    assert refusal not in final.text
+    # It was said twice, because the model was asked twice, and each time under an id of its own.
+    assert len({piece.id for piece in pieces}) == 3
 
 
 async def test_a_reply_that_breaks_off_ends_in_a_composed_answer(river: str) -> None:
-    _, state, _ = await _stream(river, model(create=Reply(REPLY, chunk_delay=0.005, cut=True)))
+    _, state, _ = await _stream(river, model(create=Reply(WRITTEN, chunk_delay=0.005, cut=True)))
     assert state["route"]["name"] == "compose"
     assert [item["step"] for item in state["degraded"]] == ["create", "create"]  # why, and that the model did not write
     assert state["citations"]
@@ -103,11 +111,11 @@ async def test_a_prompt_of_ones_own_takes_the_place_of_ours(river: str) -> None:
     seen: list[str] = []
 
     def script(request: Any) -> Reply:
-        seen.append(request.system)
+        seen.append(request.user.rpartition("\n\n")[2])
         return Reply("Three measures protect the town [1].")
 
     _, state, _ = await _stream(river, script, strategy="none", create_prompt="Answer like a pirate.")
-    assert seen == ["Answer like a pirate."]
+    assert seen == [f"Answer like a pirate. {UNTOLD}"]
     assert state["citations"]
 
 

@@ -115,12 +115,14 @@ async def test_the_judge_reads_the_leaves_wherever_they_stand_in_their_parent(tm
 
 
 @pytest.mark.loopback
-async def test_a_writer_that_finds_nothing_says_what_is_missing(river: str) -> None:
-    with OpenAIStub(model(create="NOT FOUND: the name of the mayor")) as stub:
+@pytest.mark.parametrize("refusal", ["The passages do not say who built it.", "Das steht nicht in den Abschnitten."])
+async def test_a_writer_that_finds_nothing_is_an_abstention_with_the_nearest_passages(refusal: str, river: str) -> None:
+    with OpenAIStub(model(create=refusal)) as stub:
         context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
         state = await _ask(QUESTION, river, strategy="none", **context)
     assert state["abstained"]
-    assert "Missing: the name of the mayor." in state["answer"]
+    assert state["answer"].startswith("I did not find the answer in your documents.")
+    assert refusal not in state["answer"]
     assert "Nearest passages:" in state["answer"]
 
 

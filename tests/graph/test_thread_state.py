@@ -15,7 +15,8 @@ from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.ingestion.pipeline import ingest
 from nodes.settings import Context
 from tests.graph.inside import build
-from tests.graph.replies import model
+from tests.graph.replies import model, written
+from tests.servers.calls import Request
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import Reply
 
@@ -33,7 +34,7 @@ async def stopped(context: Context, *, before: str, question: str = QUESTION) ->
 
 
 def draft(text: str) -> dict[str, Any]:
-    return {"answer": text, "quotes": {}, "window": 1, "keeps": 0, "found": True, "missing": ""}
+    return {"answer": text, "window": 1, "keeps": 0}
 
 
 @pytest.mark.loopback
@@ -59,7 +60,7 @@ async def test_no_more_partial_answers_are_joined_than_the_question_may_cost(riv
         )
         compiled = await stopped(context, before="gather")
         calls = len(stub.calls)
-        forged = [{"level": 0, "index": n, "draft": draft("x"), "group": n // 2} for n in range(1000)]
+        forged = [{"level": 0, "index": n, "draft": draft("x"), "group": n // 2, "score": 1.0} for n in range(1000)]
         with pytest.raises(ThreadStateError, match="model calls"):
             await compiled.aupdate_state(CONFIG, {"partials": forged}, as_node="gather")
             await compiled.ainvoke(None, CONFIG, context=context)
@@ -76,8 +77,13 @@ async def test_refining_ends_with_the_budget_and_keeps_the_answer(river: str) ->
         compiled = await stopped(context, before="refine")
         windows = (await compiled.aget_state(CONFIG)).values["windows"]
         # Windows that the model keeps reading: what each brings is new to it.
-        said = count()
-        stub.script = model(refine=lambda _: Reply(json.dumps({"action": "add", "answer": f"More {next(said)} [1]."})))
+        rounds = count()
+
+        def new(request: Request) -> Reply:
+            words = written(request).text.split()
+            return Reply(" ".join(words[: len(words) - next(rounds) // len(windows)]))
+
+        stub.script = model(refine=new)
         await compiled.aupdate_state(CONFIG, {"windows": [*windows, *windows * 50]}, as_node="create")
         state = await compiled.ainvoke(None, CONFIG, context=context)
         while (await compiled.aget_state(CONFIG)).next:
@@ -147,7 +153,7 @@ def locked_away(tmp_path_factory: pytest.TempPathFactory) -> str:
     rows = [
         {"id": "a", "title": "Sale", "text": "The Halden weir will be sold to CANARYBUYER for 3 million dollars. " * 9,
          "access": ["board"]},
-        {"id": "b", "title": "Weir", "text": "The Halden weir was built by Ida Marrow. " * 9},
+        {"id": "b", "title": "Weir", "text": "The Halden weir was built of oak by Ida Marrow in 1897. " * 9},
     ]  # fmt: skip
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     ingest([folder / "rows.jsonl"], folder / "corpus")
@@ -167,9 +173,12 @@ async def test_a_run_is_finished_only_for_whoever_has_the_tags_that_it_began_wit
 ) -> None:
     question = "Who will the Halden weir be sold to?"
     said = "The Halden weir will be sold to CANARYBUYER for 3 million dollars. [1]"
-    with OpenAIStub(model(create=said, map=said)) as stub:
+    with OpenAIStub(
+        model(create=lambda request: Reply(said) if said[:40] in request.user else written(request))
+    ) as stub:
         wanted: Any = {
-            "corpus": locked_away, "model": "openai:stub", "base_url": stub.base_url, "synthesis": synthesis, **SMALL,
+            "corpus": locked_away, "model": "openai:stub", "base_url": stub.base_url, "synthesis": synthesis,
+            "answer_form": "cited", **SMALL,
         }  # fmt: skip
         compiled = build().compile(checkpointer=InMemorySaver(), interrupt_before=[before])
         await compiled.ainvoke({"question": question}, CONFIG, context=Context(**wanted, access=("board",)))

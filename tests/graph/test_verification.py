@@ -37,18 +37,16 @@ async def test_the_figures_of_an_answer_are_in_its_result(river: str) -> None:
     def half_right(request: Request) -> Reply:
         marrow = _number(request, "Ida Marrow")
         other = next(number for number in passages_in(request) if number != marrow)
-        return Reply(
-            f"The weir was built by Ida Marrow [{marrow}][{other}]. It was blown up by Otto Kraus in 1944 [{marrow}]."
-            "\n\n"
-            f'QUOTES:\n[{marrow}] "this stands nowhere at all"'
-        )
+        return Reply(f"The weir was built by Ida Marrow [{other}]. It was blown up by Otto Kraus in 1944 [{marrow}].")
 
     state, context = await _ask(river, half_right)
     figures = state["verification"]
     assert figures == {
-        "claims": 2, "supported": 1, "citations": 1, "repaired": 1, "coverage": 0.5, "precision": round(1 / 3, 3),
-            "checked": CHECKED,
+        "claims": 2, "quoted": 0, "supported": 1, "unsupported": 1, "contradicted": [], "checked": CHECKED,
     }  # fmt: skip
+    (citation,) = state["citations"]
+    assert (citation["grade"], citation["judged"]) == ("supported", "")
+    assert "Ida Marrow" in citation["quote"]  # the program found the words, whatever the model's marker said
     assert state["unsupported"] == ["It was blown up by Otto Kraus in 1944."]
     assert state["answer"].endswith("It was blown up by Otto Kraus in 1944. [?]")
     said = state["messages"][-1].response_metadata
@@ -84,16 +82,29 @@ def _all_first_sentences(request: Request) -> str:
     return " ".join(f"{first_sentence(text).rstrip('.')} [{number}]." for number, text in found)
 
 
-async def test_an_answer_of_which_no_claim_holds_is_an_abstention(river: str) -> None:
-    state, context = await _ask(river, Reply('Otto Kraus of Utopia built 77 castles [1].\n\nQUOTES:\n[1] "77 castles"'))
+@pytest.mark.parametrize(
+    "lie", ["Otto Kraus of Utopia built 77 castles in 1650.", "Otto Kraus baute 1650 in Utopia 77 Schlösser."]
+)
+async def test_an_answer_of_which_no_claim_holds_is_shown_as_that_and_as_no_answer(lie: str, river: str) -> None:
+    state, context = await _ask(river, f"{lie[:-1]} [1].")
     assert state["abstained"]
     assert state["citations"] == []
-    assert state["verification"]["claims"] == 1
-    assert state["verification"]["supported"] == 0
-    assert "Otto Kraus" not in state["answer"]
-    assert "Otto Kraus" not in state["messages"][-1].text
-    assert state["messages"][-1].response_metadata["sources"] == []
-    assert (await result_of(state, context))["verification"]["coverage"] == 0
+    shown = f"The model answered, but nothing in your documents supports it:\n\n{lie} [?]\n\n"
+    assert state["answer"].startswith(shown)
+    message = state["messages"][-1]
+    assert message.text == state["answer"]
+    assert message.response_metadata["abstained"]
+    assert message.response_metadata["unsupported"] == state["unsupported"] == [lie]
+    assert message.response_metadata["sources"] == []
+    figures = (await result_of(state, context))["verification"]
+    assert (figures["claims"], figures["unsupported"]) == (1, 1)
+
+
+async def test_a_refusal_is_no_claim_that_nothing_supports(river: str) -> None:
+    state, _ = await _ask(river, "The passages do not say who built the Halden weir.")
+    assert state["abstained"]
+    assert state["unsupported"] == []
+    assert "The model answered" not in state["answer"]
 
 
 async def test_a_claim_whose_number_differs_from_its_quote_is_marked(river: str) -> None:
@@ -105,14 +116,14 @@ async def test_a_claim_whose_number_differs_from_its_quote_is_marked(river: str)
 
     state, _ = await _ask(river, wrong_year)
     assert "in 1898. [?]" in state["answer"]
-    assert state["verification"]["coverage"] == 0.5
+    assert [state["verification"][name] for name in ("claims", "unsupported")] == [2, 1]
 
 
 async def test_the_figures_of_one_turn_are_gone_in_the_next(river: str) -> None:
     compiled = build().compile(checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "figures"}}
     first = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
-    assert first["verification"]["coverage"] == 1
+    assert first["verification"]["claims"] == first["verification"]["quoted"] > 0
     question = "What is the capital gains tax rate in Portugal for cryptocurrency?"
     second = await compiled.ainvoke({"question": question}, config, context=Context(corpus=river))
     assert second["abstained"]

@@ -156,7 +156,7 @@ FREE: dict[str, dict[str, Any]] = {}
 async def test_what_a_question_may_cost_is_kept_and_what_that_changes_is_said(
     limits: dict[str, int], synthesis: str, river: str
 ) -> None:
-    settings = {"synthesis": synthesis, "answer_tokens": 200, **SMALL}
+    settings = {"synthesis": synthesis, "answer_form": "cited", "answer_tokens": 200, **SMALL}
     with OpenAIStub(model()) as stub:
         free = FREE[synthesis] = FREE.get(synthesis) or await _ask(stub, river, **settings)
         first = await _ask(stub, river, **limits, **settings)
@@ -205,7 +205,7 @@ async def test_a_model_that_fails_at_two_windows_is_not_asked_for_the_others(riv
 
 
 async def test_windows_left_unread_by_an_early_stop_are_counted(river: str) -> None:
-    with OpenAIStub(model(refine=Reply('{"action": "keep"}'))) as stub:
+    with OpenAIStub(model(refine="KEEP")) as stub:
         state = await _ask(stub, river, synthesis="refine", **SMALL)
     unread = [step["counts"].get("unread", 0) for step in state["trace"] if step["node"] == "refine"]
     assert unread == [0, len(state["windows"]) - 3]

@@ -99,7 +99,7 @@ async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
     thread = await filled.threads.create()
     state = await filled.runs.wait(thread["thread_id"], "answer", input=QUESTION)
     assert "Ida Marrow" in state["answer"]
-    assert state["citations"][0]["verified"]
+    assert state["citations"][0]["grade"] == "quoted"
     history = await filled.threads.get_history(thread["thread_id"], limit=50)
     steps = {step for snapshot in history for step in snapshot["next"]}
     assert {"begin", "retrieval", "pack", "create", "cite", "finish"} <= steps
@@ -122,7 +122,7 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
         question = {"question": "What measures protect the town from floods on the Halden?"}
         state = await client.runs.wait(None, "answer", input=question, context=context, config=config)
         assert [step["counts"]["windows"] for step in state["trace"] if step["node"] == "pack"] == [20]
-        assert most_at_once(stub, "map") == most
+        assert most_at_once(stub, "create") == most
 
 
 async def test_ingest_stays_inside_its_root(filled: Any) -> None:

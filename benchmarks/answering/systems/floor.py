@@ -25,9 +25,8 @@ from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
 from benchmarks.answering.systems.anabranch import CORPUS
-from prompts import CREATE, MAP, REDUCE, RERANK, REWRITE
+from prompts import CITE, CREATE, GUARD, REDUCE, RERANK, REWRITE, UNTOLD
 
-PLAIN = "Answer the question from the passages."
 BATCH = 5
 _LINE = re.compile(r"Doc: (\d+), Relevance: (\d+)")
 
@@ -68,14 +67,15 @@ class System:
             passages = (await self._judged(question, passages))[: self._settings["passages"]]
         windows = self._windows(passages)
         if len(windows) == 1:
-            return await self._live(PLAIN if self._settings.get("plain") else CREATE, windows[0], question)
-        parts = await asyncio.gather(*(self._call(MAP, window, question) for window in windows))
-        answers = [(number, "", part.split("QUOTES:")[0]) for number, part in enumerate(parts, start=1)]
-        return await self._live(REDUCE, wrap(answers, new_nonce()), question)
+            return await self._live(windows[0], question, f"{CREATE} {UNTOLD}")
+        ask = f"{CREATE} {CITE} {UNTOLD}"
+        calls = (self._call(GUARD, f"{window}\n\nQuestion: {question}\n\n{ask}") for window in windows)
+        answers = [(number, "", part) for number, part in enumerate(await asyncio.gather(*calls), start=1)]
+        return await self._live(wrap(answers, new_nonce()), question, REDUCE)
 
     async def _search(self, question: str, count: int) -> list[Chunk]:
-        user = f"Number of lines: 3\nQuestion: {question}"
-        queries = [question, *(await self._call(REWRITE["multi"], "", question, user=user)).splitlines()]
+        asked = f"Number of lines: 3\nQuestion: {question}"
+        queries = [question, *(await self._call(REWRITE["multi"], asked)).splitlines()]
         both = await asyncio.gather(*(self._corpus.search(arm, queries, DEPTH, Scope()) for arm in ("bm25", "dense")))
         ids = fuse([list(lists) for lists in zip(*both, strict=True)], method="rrf")["ids"][:count]
         found = await self._corpus.chunks(ids, Scope())
@@ -86,7 +86,7 @@ class System:
         batches = [
             wrap([(n, "", c.text) for n, c in enumerate(passages[s : s + BATCH], start=1)], new_nonce()) for s in starts
         ]
-        replies = await asyncio.gather(*(self._call(RERANK, batch, question) for batch in batches))
+        replies = await asyncio.gather(*(self._call(RERANK, f"{batch}\n\nQuestion: {question}") for batch in batches))
         judged = [
             (-int(relevance), start + int(number) - 1)
             for start, reply in zip(starts, replies, strict=True)
@@ -107,14 +107,13 @@ class System:
             room -= passage.tokens
         return [wrap(window, new_nonce()) for window in windows]
 
-    async def _call(self, system: str, passages: str, question: str, user: str = "") -> str:
-        body = self._body(system, user or f"{passages}\n\nQuestion: {question}")
-        reply = await self._client.post(f"{self._base_url}/chat/completions", json=body)
+    async def _call(self, system: str, user: str) -> str:
+        reply = await self._client.post(f"{self._base_url}/chat/completions", json=self._body(system, user))
         text: str = reply.json()["choices"][0]["message"]["content"]
         return text
 
-    async def _live(self, system: str, passages: str, question: str) -> Answer:
-        body = {**self._body(system, f"{passages}\n\nQuestion: {question}"), "stream": True}
+    async def _live(self, passages: str, question: str, ask: str) -> Answer:
+        body = {**self._body(GUARD, f"{passages}\n\nQuestion: {question}\n\n{ask}"), "stream": True}
         first, text = None, []
         async with self._client.stream("POST", f"{self._base_url}/chat/completions", json=body) as reply:
             async for line in reply.aiter_lines():
