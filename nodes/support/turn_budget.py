@@ -25,7 +25,7 @@ def left_of(context: Context, trace: Sequence[Step]) -> Spending:
 def affords_more(context: Context, trace: Sequence[Step], *, calls: int = 1) -> bool:
     """Tell whether calls, one after the other, can be had once there is an answer; each may read a full window."""
     tokens = context.window_tokens + context.answer_tokens
-    return not left_of(context, trace).lacks(Spending(calls, calls, calls * tokens))
+    return not left_of(context, trace).lacks(Spending(calls, calls * tokens))
 
 
 def as_left(spending: Spending) -> Left:
