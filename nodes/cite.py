@@ -34,7 +34,7 @@ async def cite(state: State, context: Context) -> Update:
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
     if removed:
         degraded.append(Degraded(step="cite", reason=_LEAKED.format(removed)))
-    checked = attribution.verified()
+    checked = await asyncio.to_thread(attribution.verified)
     corpus = await corpus_of(context)
     spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
@@ -65,13 +65,14 @@ async def _checked_further(
     context: Context, state: State, found: Attribution
 ) -> tuple[Attribution, list[tuple[str, str, Judgement]], list[Degraded]]:
     """Ask for words and judge, where the settings say so; return the judgements as (claim, words, judgement)."""
-    quoting, judging = context.answer_form == "quoted" and found.unplaced, context.verify != "words"
+    unplaced = await asyncio.to_thread(lambda: found.unplaced) if context.answer_form == "quoted" else []
+    quoting, judging = bool(unplaced), context.verify != "words"
     if not (quoting or judging):
         return found, [], []
     chat = await model_of(context)
     judgements: list[tuple[str, str, Judgement]] = []
     try:
-        quoted = bool(quoting) and chat is not None and affords_more(context, state["trace"])
+        quoted = quoting and chat is not None and affords_more(context, state["trace"])
         if quoted and chat is not None:
             found = await with_quotes(chat, found, state["standalone_question"])
         if judging:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.config import get_stream_writer
 
 from anabranch.errors import ModelError
@@ -57,7 +59,7 @@ async def create(state: State, context: Context) -> Update:
             "degraded": [failed("create", error)],
             "counts": {"by": "compose"},
         }
-    if refined and not is_refusal(MARKER.sub("", draft["answer"])):
+    if refined and not await asyncio.to_thread(is_refusal, MARKER.sub("", draft["answer"])):
         shown, _ = without_instructions(draft["answer"], instructions(context), [passages, question])
         get_stream_writer()({"step": "create", "status": "draft", "answer": shown})
     return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}

@@ -62,7 +62,7 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     else:
         reply = await chat.ask(GUARD, user, max_tokens=most)
     joined = draft_of(reply, window=drafts[0]["window"], told=told(context, question))
-    if is_refusal(MARKER.sub("", joined["answer"])):
+    if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
         return side_by_side(drafts)
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
     if not (await asyncio.to_thread(verify, joined["answer"], parts)).supported:

@@ -74,7 +74,7 @@ async def _revised(context: Context, chat: Chat, state: State, passages: str) ->
         return "revise", new
     user = prompt(passages, question, context.refine_prompt, f"Answer so far: {draft['answer']}")
     reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
-    action, text = read_revision(reply, draft["answer"])
+    action, text = await asyncio.to_thread(read_revision, reply, draft["answer"])
     support = await _support(context, state, text, window) if text else 0.0
     if not support or (action == "revise" and support < held):
         return "keep", {**draft, "window": window, "keeps": draft["keeps"] + 1}

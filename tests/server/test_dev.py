@@ -99,7 +99,7 @@ async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
     thread = await filled.threads.create()
     state = await filled.runs.wait(thread["thread_id"], "answer", input=QUESTION)
     assert "Ida Marrow" in state["answer"]
-    assert state["citations"][0]["grade"] == "quoted"
+    assert state["citations"][0]["grade"] in ("quoted", "supported")
     history = await filled.threads.get_history(thread["thread_id"], limit=50)
     steps = {step for snapshot in history for step in snapshot["next"]}
     assert {"begin", "retrieval", "pack", "create", "cite", "finish"} <= steps
