@@ -10,7 +10,7 @@ from anabranch.errors import ModelError, SettingsError
 from anabranch.parsing import VERDICT_SCHEMA, parse_verdict
 from anabranch.parsing.query_list import WORD
 from anabranch.readers.document import Chunk
-from anabranch.retrieval.answerability import CALIBRATED, Judgement, either, judge
+from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, either, judge
 from anabranch.retrieval.term_statistics import idf_of, occurring_in
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.store.protocol import CorpusReader
@@ -36,7 +36,7 @@ async def grade(state: RetrievalState, context: Context) -> Update:
     # The scores are kept whoever decides: they are shown, and measured.
     scores = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
     if context.grade == "none" and state["passages"]:
-        judgement = Judgement("enough", ("grade: none was asked for",), ())
+        judgement = EvidenceJudgement("enough", ("grade: none was asked for",), ())
     if (
         context.grade == "llm"
         and judgement.verdict != "nothing"
@@ -71,12 +71,12 @@ def _as_before(state: RetrievalState) -> Update:
     }
 
 
-async def _by_scores(context: Context, state: RetrievalState) -> Judgement:
+async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgement:
     corpus = await corpus_of(context)
     idf = await idf_of(corpus, [state["standalone_question"]], scope_of(context, state.get("active_filters")))
     passages = await _words(context, state, corpus)
 
-    async def judged(question: str, score: str) -> Judgement:
+    async def judged(question: str, score: str) -> EvidenceJudgement:
         words = WORD.findall(question)
         analysed = await corpus.analyse(words)
         surface = {term: word for word, terms in zip(words, analysed, strict=True) for term in terms}
@@ -122,7 +122,7 @@ async def _leaves(context: Context, state: RetrievalState) -> list[Chunk]:
     return [found[chunk_id] for chunk_id in ids if chunk_id in found]
 
 
-async def _by_model(context: Context, state: RetrievalState) -> Judgement:
+async def _by_model(context: Context, state: RetrievalState) -> EvidenceJudgement:
     chat = await model_of(context)
     if chat is None:
         msg = "grade: llm needs a chat model, and none is configured."
@@ -136,7 +136,7 @@ async def _by_model(context: Context, state: RetrievalState) -> Judgement:
         msg = "The model's verdict on the evidence could not be read."
         raise ModelError(msg)
     missing = (verdict.missing,) if verdict.missing else ()
-    return Judgement("enough" if verdict.sufficient else "thin", ("the model's verdict",), missing)
+    return EvidenceJudgement("enough" if verdict.sufficient else "thin", ("the model's verdict",), missing)
 
 
 def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:

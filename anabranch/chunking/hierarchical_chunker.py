@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from anabranch.chunking.split_units import SEPARATOR, Piece, cut, pieces
+from anabranch.chunking.split_units import SEPARATOR, SplitPiece, cut, pieces
 from anabranch.errors import SettingsError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block, Document, Level
@@ -101,17 +101,17 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
     return Tree(text, tuple(_numbered(roots, text)))
 
 
-_Cutter = Callable[[Piece, int], list[Piece]]
+_Cutter = Callable[[SplitPiece, int], list[SplitPiece]]
 
 
 def _cutter(text: str, embedder: Tokens) -> _Cutter:
     return lambda piece, limit: cut(text, piece, embedder, limit)
 
 
-def _packed(pieces: Iterator[Piece], size: int, cutter: _Cutter) -> Iterator[list[Piece]]:
+def _packed(pieces: Iterator[SplitPiece], size: int, cutter: _Cutter) -> Iterator[list[SplitPiece]]:
     """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
-    group: list[Piece] = []
-    waiting: deque[Piece] = deque()
+    group: list[SplitPiece] = []
+    waiting: deque[SplitPiece] = deque()
     while (piece := waiting.popleft() if waiting else next(pieces, None)) is not None:
         room = size - sum(each.tokens for each in group)
         headed = bool(group) and group[-1].heading
@@ -137,7 +137,7 @@ def _packed(pieces: Iterator[Piece], size: int, cutter: _Cutter) -> Iterator[lis
         yield group
 
 
-def _leaf(group: Sequence[Piece], blocks: Sequence[Block]) -> _Span:
+def _leaf(group: Sequence[SplitPiece], blocks: Sequence[Block]) -> _Span:
     body = next((piece for piece in group if not piece.heading), group[-1])
     return _Span(
         start=group[0].start,

@@ -27,7 +27,7 @@ _BATCH = 1 << 16
 _LONGEST = 1 << 15
 
 
-class Piece(NamedTuple):
+class SplitPiece(NamedTuple):
     """A stretch of the document's text that stays together.
 
     Attributes:
@@ -47,9 +47,9 @@ class Piece(NamedTuple):
     alone: bool = False
 
 
-def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> Iterator[Piece]:
+def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> Iterator[SplitPiece]:
     """Yield pieces of at most `limit` tokens that tile `text`, the blocks joined by `SEPARATOR`."""
-    uncounted: list[Piece] = []
+    uncounted: list[SplitPiece] = []
     length = 0
     for piece in (part for sentence in _sentences(text, blocks) for part in _stretches(text, sentence)):
         if length + piece.end - piece.start > _BATCH:
@@ -60,7 +60,7 @@ def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> 
     yield from _counted(text, uncounted, embedder, limit)
 
 
-def cut(text: str, piece: Piece, embedder: Tokens, limit: int) -> list[Piece]:
+def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[SplitPiece]:
     """Cut a piece into pieces of at most `limit` tokens: at line ends, else clause ends, else words, else anywhere."""
     parts = [piece]
     for boundaries in (_after(_LINE_END), _after(_CLAUSE_END), _word_starts(embedder)):
@@ -69,7 +69,7 @@ def cut(text: str, piece: Piece, embedder: Tokens, limit: int) -> list[Piece]:
     return [small for part in parts for small in _refined(text, part, embedder, limit, anywhere, alone=True)]
 
 
-def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[Piece]:
+def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
     start = 0
     for number, block in enumerate(blocks):
         end = start + len(block.text)
@@ -77,13 +77,13 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[Piece]:
         whole = block.is_heading or block.text.startswith("| ")
         found = [(0, len(block.text))] if whole else spans(block.text)
         for first, last in found[:-1]:
-            yield Piece(start + first, start + last, 0, number, block.is_heading)
+            yield SplitPiece(start + first, start + last, 0, number, block.is_heading)
         after = min(end + len(SEPARATOR), len(text))
-        yield Piece(start + found[-1][0], after, 0, number, block.is_heading)
+        yield SplitPiece(start + found[-1][0], after, 0, number, block.is_heading)
         start = after
 
 
-def _stretches(text: str, piece: Piece) -> Iterator[Piece]:
+def _stretches(text: str, piece: SplitPiece) -> Iterator[SplitPiece]:
     """Yield a sentence in parts of about `_LONGEST` characters, which begin where it would be cut anyway."""
     start = piece.start
     while piece.end - start > _LONGEST:
@@ -107,7 +107,7 @@ def _begin(text: str, start: int, end: int) -> int:
     return gap.end() if gap else near
 
 
-def _counted(text: str, uncounted: Sequence[Piece], embedder: Tokens, limit: int) -> Iterator[Piece]:
+def _counted(text: str, uncounted: Sequence[SplitPiece], embedder: Tokens, limit: int) -> Iterator[SplitPiece]:
     counts = embedder.count([text[piece.start : piece.end] for piece in uncounted])
     for piece, tokens in zip(uncounted, counts, strict=True):
         counted = piece._replace(tokens=tokens)
@@ -117,7 +117,7 @@ def _counted(text: str, uncounted: Sequence[Piece], embedder: Tokens, limit: int
             yield from cut(text, counted, embedder, limit)
 
 
-def _fits(text: str, piece: Piece, limit: int) -> bool:
+def _fits(text: str, piece: SplitPiece, limit: int) -> bool:
     """Tell whether a piece may stay whole.
 
     A tokenizer may take an unbroken run of any length for one unknown word; such a run does not fit either.
@@ -131,8 +131,8 @@ _Boundaries = Callable[[str], list[int]]
 
 
 def _refined(
-    text: str, piece: Piece, embedder: Tokens, limit: int, boundaries: _Boundaries, *, alone: bool = False
-) -> list[Piece]:
+    text: str, piece: SplitPiece, embedder: Tokens, limit: int, boundaries: _Boundaries, *, alone: bool = False
+) -> list[SplitPiece]:
     if _fits(text, piece, limit):
         return [piece]
     inside = text[piece.start : piece.end]

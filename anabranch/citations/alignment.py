@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Literal
 
 from anabranch.citations.agreement import ReadClaim, counts_else, denials, is_anchored, outdone, replaces, shortest_run
-from anabranch.citations.passage_text import LONGEST, PassageText, Piece
+from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import has
 from anabranch.citations.quote_matching import find_quote, fold, locate
 from anabranch.citations.table_cells import find_row, wrong_column
@@ -93,7 +93,7 @@ class Alignment:
         self._spans = [(number, *found) for number, passage in passages.items() for found in passage.candidates]
         self._holders: dict[str, list[int]] = {}
         for index, (*_, piece) in enumerate(self._spans):
-            for key in set(chain.from_iterable(map(_keys, piece.tokens))):
+            for key in piece.keys:
                 self._holders.setdefault(key, []).append(index)
 
     def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
@@ -144,8 +144,12 @@ class Alignment:
         if self._terms and len(said.added) <= _SHORT:
             return None
         for number in numbers:
-            if span := find_quote(claim, self._passages[number].folded):
-                return Aligned("quoted", number, self._passages[number].around(span), 1.0)
+            passage = self._passages[number]
+            # Folding a passage is slow. Half: typography may part a word that the quotation has whole.
+            if sum(map(passage.whole.has, said.added)) < len(said.added) / 2:
+                continue
+            if span := find_quote(claim, passage.folded):
+                return Aligned("quoted", number, passage.around(span), 1.0)
         return None
 
     def _short(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
@@ -174,7 +178,7 @@ class Alignment:
         return None
 
     def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
-        keys = set(chain.from_iterable(map(_keys, (*said.added, *said.repeated))))
+        keys = set(chain.from_iterable(map(lookup_keys, (*said.added, *said.repeated))))
         shared = Counter(
             index for key in keys for index in self._holders.get(key, ()) if self._spans[index][0] in numbers
         )
@@ -238,15 +242,6 @@ class Alignment:
 
     def _rare(self, terms: Iterable[str]) -> float:
         return sum(self._rarity.get(term, self._rarity[""]) for term in terms)
-
-
-def _keys(token: Token) -> list[str]:
-    """Return what a word is looked up by: its stems, or how a number begins, so that a rounded one is found."""
-    if token.number:
-        return [f"{token.kind} {token.number}"]
-    if token.figure is None:
-        return list(token.terms)
-    return [f"# {value[:1]}" for value in token.figure.scaled] + list(token.terms)
 
 
 def _weight(read: Sequence[Token]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,9 +46,15 @@ class Piece:
         return "".join(token.text[:1] for token in self.tokens if token.terms)
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        """What it is looked up by: that of each of its words (`lookup_keys`)."""
+        others = (lookup_keys(token) for token in self.tokens if token.figure or token.number)
+        return self.terms.union(*others)
+
+    @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Its numbers."""
-        return tuple(token.figure for token in self.tokens if token.figure)
+        """Its numbers, each once."""
+        return tuple(dict.fromkeys(token.figure for token in self.tokens if token.figure))
 
     def has(self, item: Token) -> bool:
         """Tell whether it has a word or a number of a claim."""
@@ -106,14 +113,13 @@ class PassageText:
         """Its sentences and rows, a very long one in overlapping parts; a row with the names of its columns."""
         read = tokens(self.text, self.language)
         found: list[Piece] = []
-        at = 0
+        places = [token.start for token in read]
+        heads = {names: tokens(" ".join(names), self.language) for names in {row.names for row in self.rows}}
         for first, last in _with_rows(self.text, self.rows):
             for start, end in _parts(self.text, first, last):
-                while at < len(read) and read[at].end <= start:
-                    at += 1
-                own = [token for token in read[at : at + LONGEST] if start <= token.start < end]
+                own = read[bisect_left(places, start) : bisect_left(places, end)]
                 rows = tuple(row for row in self.rows if row.start <= start < row.end)
-                names = [tokens(" ".join(row.names), self.language) for row in rows]
+                names = (heads[row.names] for row in rows)
                 in_rows = [_scaled(token, rows) for token in own] if rows else own
                 found.append(Piece(start, end, (*in_rows, *chain.from_iterable(names)), rows))
             if len(found) >= _MAX_PIECES:
@@ -135,6 +141,15 @@ class PassageText:
         touched = [piece for piece in self.sentences if piece.start < span[1] and span[0] < piece.end]
         start, end = min([span[0], *(p.start for p in touched)]), max([span[1], *(p.end for p in touched)])
         return (start, end) if end - start <= LONGEST else (span[0], min(span[1], span[0] + LONGEST))
+
+
+def lookup_keys(token: Token) -> list[str]:
+    """Return what a word is looked up by: its stems, or how a number begins, so that a rounded one is found."""
+    if token.number:
+        return [f"{token.kind} {token.number}"]
+    if token.figure is None:
+        return list(token.terms)
+    return [f"# {value[:1]}" for value in token.figure.scaled] + list(token.terms)
 
 
 def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:

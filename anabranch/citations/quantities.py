@@ -76,7 +76,8 @@ class Figure:
         """Tell whether this is the other number with fewer digits, as "844 million" is 843.6 million."""
         if self.unit and other.unit and self.unit != other.unit:
             return False
-        return any(_is_near(value, exact, self._step(value)) for value in self.scaled for exact in other.scaled)
+        steps = ((value, self._step(value)) for value in self.scaled)
+        return any(_is_near(value, exact, step) for value, step in steps for exact in other.scaled)
 
     def _step(self, value: str) -> Decimal:
         """Return what the last digit that was written stands for."""
@@ -106,7 +107,9 @@ def figure_spans(text: str, *, blanks: bool = False) -> list[tuple[int, int, Fig
     """
     if not text.isascii():
         # One character for one, so that each number keeps its place.
-        text = "".join(map(_compatible, _BLANK_IN_NUMBER.sub("'", text))).translate(_SIGNS)
+        text = _BLANK_IN_NUMBER.sub("'", text)
+        text = text.translate({ord(char): _compatible(char) for char in set(text) if not char.isascii()})
+        text = text.translate(_SIGNS)
     if not any(map(str.isdigit, text)):
         return []
     if blanks:
@@ -120,7 +123,7 @@ def figure_spans(text: str, *, blanks: bool = False) -> list[tuple[int, int, Fig
 
 
 def _compatible(char: str) -> str:
-    plain = char if char.isascii() else unicodedata.normalize("NFKC", char)
+    plain = unicodedata.normalize("NFKC", char)
     return plain if len(plain) == 1 else char
 
 

@@ -18,7 +18,7 @@ from babel.numbers import get_currency_name
 from babel.units import format_unit
 
 from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
-from anabranch.text.analyzer import analyser
+from anabranch.text.analyzer import MARKS, analyser
 from anabranch.text.function_words import NEGATIONS, NUMBERS, OPPOSITES, fold_word
 from anabranch.text.stemmer import UNSTEMMED, languages
 
@@ -40,11 +40,13 @@ _UNITS = {
     "length-foot": "ft", "duration-second": "s", "duration-minute": "min", "duration-hour": "h",
 }  # fmt: skip
 _FORMS = (1, 2, 5)
+_MORE_UNITS = {"it": {"per cento": "%"}}
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 # Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:[.\-_/]+[^\W{_UNSPACED}]+)*")
-_ENGLISH_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.\-_/]+[^\W{_UNSPACED}]+)*")
+_PART = rf"(?:[^\W{_UNSPACED}][{MARKS}]*)+"
+_WORD = re.compile(rf"[{_UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
+_ENGLISH_WORD = re.compile(rf"[{_UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
 _ENGLISH = frozenset({"english", ""})
 _CAPITALISING = frozenset({"english", "german"})
 """Languages that write the names of months with a capital: "may" and "march" are other words."""
@@ -53,11 +55,12 @@ _CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
 _BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
 _BEGIN = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"“„«(]\s*)$")
 _ENGLISH_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_ORDINAL = re.compile(r"\b\d\d?\.\s*$")
 _FOLLOWED = re.compile(r"\.?\s+\d")
 _DATE = re.compile(
     r"\b(?:(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})|(?P<a>\d{1,2})[./](?P<b>\d{1,2})[./](?P<c>\d{4}))\b"
 )
-_DECEMBER = 12
+_DECEMBER, _LAST_DAY = 12, 31
 
 
 class Token(NamedTuple):
@@ -109,8 +112,15 @@ def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> lis
         names: Folded words that are names wherever they are capitalised, also at the beginning of a sentence.
     """
     english = language in _ENGLISH
-    dates = {match.start(): match for match in _DATE.finditer(text)}
     numbers = {start: (end, figure) for start, end, figure in figure_spans(text, blanks=not english)}
+    read = _with_numbers_inside(_read(text, language, names, numbers), numbers)
+    read = _with_units(read, tables_of(language).units)
+    return _with_german_names(read) if language == "german" else read
+
+
+def _read(text: str, language: str, names: frozenset[str], numbers: Mapping[int, tuple[int, Figure]]) -> list[Token]:
+    english = language in _ENGLISH
+    dates = {match.start(): match for match in _DATE.finditer(text)} if numbers else {}
     result: list[Token] = []
     done = 0
     for match in (_ENGLISH_WORD if english else _WORD).finditer(text):
@@ -119,52 +129,64 @@ def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> lis
             continue
         between = text[done:start]
         opens = between not in ("", " ") and _BREAK.search(between) is not None
-        if date := dates.get(start):
-            done = date.end()
-            result += _date(date, english=english)
+        if date := _date(dates.get(start), english=english):
+            done = date[0].end
+            result += date
         elif (found := numbers.get(start)) and found[0] >= end:
             done = found[0]
             result.append(Token(start, done, text[start:done], (), "figure", found[1], opens=opens))
         else:
             done = end
             result.append(_word(text, match, language, names, opens=opens))
+    return result
+
+
+def _with_numbers_inside(read: list[Token], numbers: Mapping[int, tuple[int, Figure]]) -> list[Token]:
+    """Give a code, such as "HX-200", the number that it has in it."""
     for start, (end, figure) in numbers.items():
-        at = bisect_right(result, start, key=_start) - 1
-        if at >= 0 and result[at].figure is None and result[at].start < end <= result[at].end:
-            result[at] = result[at]._replace(figure=figure)
-    result = _with_units(result, tables_of(language).units)
-    return _with_german_names(result) if language == "german" else result
+        at = bisect_right(read, start, key=_start) - 1
+        if at >= 0 and read[at].figure is None and read[at].start < end <= read[at].end:
+            read[at] = read[at]._replace(figure=figure)
+    return read
 
 
 def _start(token: Token) -> int:
     return token.start
 
 
-def _date(match: re.Match[str], *, english: bool) -> list[Token]:
+def _date(match: re.Match[str] | None, *, english: bool) -> list[Token]:
     """Return day, month and year of a date in digits; "3/4/2020" is the third of April but in English."""
+    if match is None:
+        return []
     start, end = match.span()
-    month, day, year = match["m"] or match["b"], match["d"] or match["a"], match["y"] or match["c"]
-    if not match["m"] and (int(month) > _DECEMBER or (english and "/" in match[0] and int(day) <= _DECEMBER)):
+    month, day, year = (int(match[one] or match[other]) for one, other in (("m", "b"), ("d", "a"), ("y", "c")))
+    if not match["m"] and (month > _DECEMBER or (english and "/" in match[0] and day <= _DECEMBER)):
         month, day = day, month
-    numbers = [Figure(frozenset({value.lstrip("0")}), frozenset({value.lstrip("0")})) for value in (day, year)]
+    if not (1 <= month <= _DECEMBER and 1 <= day <= _LAST_DAY):
+        return []
+    values = [frozenset({str(value)}) for value in (day, year)]
     return [
-        Token(start, end, day, (), "figure", numbers[0]),
-        Token(start, end, month, (), "month", None, int(month)),
-        Token(start, end, year, (), "figure", numbers[1]),
+        Token(start, end, str(day), (), "figure", Figure(values[0], values[0])),
+        Token(start, end, str(month), (), "month", None, month),
+        Token(start, end, str(year), (), "figure", Figure(values[1], values[1])),
     ]
 
 
 def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
-    """Give each number the unit that is written after it as a word."""
+    """Give each number the unit that is written after it as one or two words."""
     result: list[Token] = []
     for token in read:
-        at = len(result) - 1
-        if at > 0 and result[at].kind == "function" and result[at].text in SCALES:
+        at, name = len(result) - 1, token.text
+        if at > 0 and not result[at].opens and f"{result[at].text} {name}" in units:
+            name, at = f"{result[at].text} {name}", at - 1
+        elif at > 0 and result[at].kind == "function" and result[at].text in SCALES:
             at -= 1
         figure = result[at].figure if result and not token.opens else None
-        if figure and token.text in units and figure.unit in ("", units[token.text]):
-            result[at] = result[at]._replace(figure=replace(figure, unit=units[token.text]))
-            result.append(token._replace(kind="function", terms=()))
+        if figure and name in units and figure.unit in ("", units[name]):
+            result[at] = result[at]._replace(figure=replace(figure, unit=units[name]))
+            rest = [*result[at + 1 :], token]
+            # "Pour cent" has no hundred in it.
+            result[at + 1 :] = [each._replace(kind="function", terms=(), figure=None) for each in rest]
         elif figure and figure.is_scaled and token.text in SCALES:
             result.append(token._replace(kind="function", terms=()))
         else:
@@ -191,7 +213,9 @@ def _word(text: str, match: re.Match[str], language: str, names: frozenset[str],
     word = _read_word(match[0], language)
     kind, number = word.kind, word.number
     if word.capital or kind == "month":
-        begins = _BEGIN.search(text[max(0, start - 12) : start]) is not None
+        before = text[max(0, start - 12) : start]
+        # "5. Mai": in many languages, a stop makes an ordinal.
+        begins = _BEGIN.search(before) is not None and not (kind == "month" and _ORDINAL.search(before))
         if kind == "month" and begins and not _FOLLOWED.match(text, end):
             # "May" and "March" begin sentences as words of their own; as an answer, "October" is a name.
             kind, number = "name", 0
@@ -252,7 +276,8 @@ def tables_of(language: str) -> LanguageTables:
     return LanguageTables(
         _named(code, get_month_names, 0),
         _named(code, get_day_names, 1),
-        _units(code),
+        # "Metres" and "per cent" are English as well.
+        _units(code) | (_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
     )
 
 
@@ -269,8 +294,10 @@ def _units(code: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for unit, symbol in _UNITS.items():
         for number in _FORMS:
-            words = format_unit(number, unit, "long", locale=code).split()
-            found |= {fold_word(word): symbol for word in words[-1:] if word.isalpha()}
+            _, *words = format_unit(number, unit, "long", locale=code).split()
+            # Babel writes what a locale has no words for as "5 length-mile", and the Turkish percent is before its number.
+            if words and all(word[0].isalpha() and "-" not in word for word in words):
+                found[" ".join(map(fold_word, words))] = symbol
     for currency, symbol in CURRENCIES.items():
         for number in _FORMS:
             # "US-Dollar": what people write is the last word of the name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 from anabranch.parsing.reasoning_blocks import drop_thinking
@@ -10,7 +11,7 @@ from anabranch.parsing.reasoning_blocks import drop_thinking
 Judgement = Literal["entailed", "contradicted", "not_said"]
 """Whether a claim follows from its evidence, is denied by it, or neither."""
 
-_LINE = re.compile(r"^[\s*_\-\[(]*(\d{1,4})[\])*_]*\s*[.:)\-–]+\s*(.+?)\s*$", re.MULTILINE)
+_LINE = re.compile(r"[\s*_\-\[(]*(\d{1,4})[\])*_]*\s*[.:)\-–]+(.+)")
 _MAX_READ = 50_000
 _QUOTES = "\"“”«»„'`*_ "
 
@@ -23,11 +24,11 @@ def read_judgements(reply: str, statements: int) -> list[Judgement]:
         statements: How many were judged.
     """
     said: dict[int, Judgement] = {}
-    for match in _LINE.finditer(drop_thinking(reply[:_MAX_READ])):
-        word = match[2].casefold().lstrip(_QUOTES)
+    for number, words in _lines(reply):
+        word = words.casefold().lstrip(_QUOTES)
         for name, begins in _BEGINNINGS.items():
             if word.startswith(begins):
-                said.setdefault(int(match[1]), name)
+                said.setdefault(number, name)
                 break
     return [said.get(number, "not_said") for number in range(1, statements + 1)]
 
@@ -41,5 +42,12 @@ _BEGINNINGS: dict[Judgement, tuple[str, ...]] = {
 
 def read_quotes(reply: str) -> dict[int, str]:
     """Return the words that were copied for each statement, by its number."""
-    found = {int(match[1]): match[2].strip(_QUOTES) for match in _LINE.finditer(drop_thinking(reply[:_MAX_READ]))}
+    found = {number: words.strip(_QUOTES) for number, words in _lines(reply)}
     return {number: words for number, words in found.items() if words and words.casefold() not in ("none", "n/a")}
+
+
+def _lines(reply: str) -> Iterator[tuple[int, str]]:
+    # Line by line: an expression over all of them would try each run of blanks from each of its places.
+    for line in drop_thinking(reply[:_MAX_READ]).splitlines():
+        if match := _LINE.match(line.strip()):
+            yield int(match[1]), match[2].strip()

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from anabranch.text.analyzer import MARKS
 from anabranch.text.function_words import NEGATIONS, fold_word
 from anabranch.text.language import language_of
 from anabranch.text.sentences import spans
 
 _LONGEST = 400
-_WORD = re.compile(r"[^\W\d_]+(?:['’/][^\W\d_]+)*")
-# "Unknown" and its like deny by themselves.
-_PREFIXED = re.compile(r"^(?:un|in|des|sconos|onbek|ukjent|okänd|άγνωσ|неизв|अज्ञा|tuntem)")
+_LETTER = rf"(?:[^\W\d_]|[{MARKS}])"
+_WORD = re.compile(rf"{_LETTER}+(?:['’/]{_LETTER}+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    sources: tuple[str, ...]
+    speaker: tuple[frozenset[str], ...]
 
 
 def is_refusal(text: str) -> bool:
@@ -30,22 +39,42 @@ def is_refusal(text: str) -> bool:
 
 
 def _denies(sentence: str, language: str) -> bool:
-    """Tell whether a sentence has a negation and a word for the sources, or for not knowing."""
-    words = [fold_word(word) for word in _WORD.findall(sentence)]
-    for known in dict.fromkeys((language, "english")):
-        sources, unknown = _words().get(known, ((), ()))
-        denied = any(word.replace("'", "") in NEGATIONS.get(known, frozenset()) for word in words)
-        if any(word.startswith(sources) for word in words) and denied:
-            return True
-        if any(word.startswith(unknown) and (denied or _PREFIXED.match(word)) for word in words):
-            return True
-    return False
+    """Tell whether a sentence denies that the sources tell, or that its speaker knows."""
+    # Accents stay: in Spanish, "sé" is "I know", and "se" is in every other sentence.
+    words = [word.casefold().replace("’", "'") for word in _WORD.findall(sentence)]
+    if " ".join(words) in _alone():
+        return True
+    denied = _denying([fold_word(word).replace("'", "") for word in words])
+    said = {part for word in words for part in (word, *word.split("'"))}
+    # A few words do not show their language.
+    # "Bilmiyorum": in Turkish the verb denies.
+    if any(each <= said for known in {*denied, "turkish"} for each in _words()[known].speaker):
+        return True
+    folded = list(map(fold_word, said))
+    return any(word.startswith(_words()[known].sources) for known in denied & {language, "english"} for word in folded)
+
+
+def _denying(words: Sequence[str]) -> set[str]:
+    """Return the languages in which one of some words denies."""
+    return {known for known in _words() if not NEGATIONS[known].isdisjoint(words)}
 
 
 @cache
-def _words() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    data = tomllib.loads(Path(__file__).with_name("refusal_words.toml").read_text("utf-8"))
+def _words() -> dict[str, _Words]:
     return {
-        language: (tuple(map(fold_word, entry["sources"].split())), tuple(map(fold_word, entry["unknown"])))
-        for language, entry in data.items()
+        language: _Words(
+            tuple(map(fold_word, entry["sources"].split())),
+            tuple(frozenset(words.casefold().split()) for words in entry["speaker"]),
+        )
+        for language, entry in _data().items()
     }
+
+
+@cache
+def _alone() -> frozenset[str]:
+    return frozenset(word for entry in _data().values() for word in entry["alone"].casefold().split())
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("refusal_words.toml").read_text("utf-8"))

@@ -45,7 +45,7 @@ WORDLESS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class EvidenceJudgement:
     """Verdict with its reasons.
 
     Attributes:
@@ -88,7 +88,7 @@ def confidence(*, cosine: float | None, covered: float) -> float:
 
 def judge(
     *, passages: Sequence[Collection[str]], cosine: float | None, terms: Sequence[str], idf: Mapping[str, float]
-) -> Judgement:
+) -> EvidenceJudgement:
     """Judge whether the passages can answer.
 
     Args:
@@ -100,7 +100,7 @@ def judge(
     anywhere = set().union(*passages)
     missing = tuple(dict.fromkeys(term for term in terms if term not in anywhere))
     if not passages:
-        return Judgement("nothing", ("no passage was found",), missing)
+        return EvidenceJudgement("nothing", ("no passage was found",), missing)
     # Words scattered over passages that have nothing to do with each other are no evidence; together in one they are.
     covered = max(term_coverage(terms, passage, idf) for passage in passages) if terms else WORDLESS
     said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"] if terms else []
@@ -108,10 +108,10 @@ def judge(
         said.append(f"the nearest passage has cosine {cosine:.2f}")
     sure = confidence(cosine=cosine, covered=covered)
     said.append(f"confidence {sure:.2f}")
-    return Judgement(_verdict(sure, cosine), tuple(said), missing, sure, covered)
+    return EvidenceJudgement(_verdict(sure, cosine), tuple(said), missing, sure, covered)
 
 
-def either(alone: Judgement, together: Judgement) -> Judgement:
+def either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJudgement:
     """Judge a question that may be meant alone or together with the one before it, when nothing says which.
 
     The evidence is what there is for it alone or, where that is more, the mean of both in log-odds: the question before

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from anabranch.text.analyzer import MARKS
 from anabranch.text.stopwords import STOP_WORDS
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
 _FEWEST = 2
 _LOOK_AT = 4_000  # characters; function words show a language within a paragraph
 _LANGUAGES_OF: dict[str, list[str]] = {}

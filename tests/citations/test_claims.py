@@ -50,6 +50,12 @@ def test_markers(text: str, numbers: list[tuple[int, ...]]):
         ("Ja [1]. Nur Halden. 42.", [("Ja.", (1,)), ("Nur Halden.", ()), ("42.", ())]),
         ("- Halden\n- Brannock", [("Halden", ()), ("Brannock", ())]),
         ("42 [1]", [("42", (1,))]),
+        ("October", [("October", ())]),
+        ("Oktober.", [("Oktober.", ())]),
+        ("Yes.", [("Yes.", ())]),
+        ("Yes. The weir was built.", [("The weir was built.", ())]),
+        ("Non. Le barrage est ancien.", [("Le barrage est ancien.", ())]),
+        ("1850. The weir is old.", [("1850.", ()), ("The weir is old.", ())]),
         ("Mr. Smith bought Fig. 3 of the U.S. map [1].", [("Mr. Smith bought Fig. 3 of the U.S. map.", (1,))]),
         (
             "Uber grew 5% in 2020 [1] and Lyft shrank 3% in 2021 [2].",
@@ -164,6 +170,22 @@ def test_a_lead_that_says_nothing_more_is_none(lead: str, sentence: str, questio
     known = {"", "The sluice is open.", "Die Schleuse ist offen.", "built", "1"}
     for claim in claims(lead.format(sentence, sentence), question):
         assert claim.markers or claim.text in known
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```cpp\nint weir = 5;\nThe mayor was jailed.\n```",
+        "~~~\nThe mayor was jailed in 1987.\n~~~",
+        "````md\n```\nThe mayor was jailed.\n```\n````",
+        "> ```\n> The mayor was jailed.\n> ```",
+        "```\nThe mayor was jailed in 1987 [1].\n",
+    ],
+)
+def test_what_stands_between_fences_is_no_claim(code: str):
+    assert said(f"The weir was built.\n\n{code}") == [("The weir was built.", ())]
+    if not code.endswith("\n"):
+        assert said(f"{code}\n\nThe weir was built.") == [("The weir was built.", ())]
 
 
 def test_fences_and_rules_of_tables_stay_whole():

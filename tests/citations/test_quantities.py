@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.quantities import figures, lacking
+from anabranch.citations.quantities import figure_spans, figures, has, in_terms_of, lacking
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,54 @@ def test_a_text_holds_its_own_numbers(text: str) -> None:
 def test_a_number_is_found_in_any_grouping(number: int, around: str) -> None:
     assert numbers_hold(f"{number}", f"{around} {number:,} {around}")
     assert not numbers_hold(f"{number}", f"{around} {number + 1:,} {around}")
+
+
+@pytest.mark.parametrize(
+    ("text", "blanks", "written"),
+    [
+        ("22 700 habitants en 2020", True, ["22 700", "2020"]),
+        ("22 700 people in 2020", False, ["22", "700", "2020"]),
+        ("1 234 567,5 €", True, ["1 234 567,5"]),
+        ("le 3 mai 2020 412 adultes", True, ["3", "2020", "412"]),
+        ("(1) eins, ٣٫٥٪", True, ["٣٫٥"]),
+        ("12,5 % et 3\u202f000 kg", True, ["12,5", "3\u202f000"]),
+    ],
+)
+def test_numbers_stand_where_they_are_written(text: str, blanks: bool, written: list[str]) -> None:
+    assert [text[start:end] for start, end, _ in figure_spans(text, blanks=blanks)] == written
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "holds"),
+    [
+        ("844 million", "843.6 million", True),
+        ("843 million", "843.6 million", False),
+        ("843.6 million", "844 million", False),
+        ("4.2 billion", "4,163 million", True),
+        ("4", "3.6", False),
+        ("44 %", "43,7 %", True),
+        ("44 %", "43.7 kg", False),
+        ("1900", "1899", False),
+        ("0", "0.4", False),
+    ],
+)
+def test_a_claim_may_round(claim: str, text: str, holds: bool) -> None:
+    assert has(figures(text), figures(claim)[0]) is holds
+
+
+@pytest.mark.parametrize(
+    ("named", "claim", "holds"),
+    [
+        ("Revenue ($ million)", "$3.5 million", True),
+        ("Revenue (in USD bn)", "$3.5 billion", True),
+        ("Revenue ($ million)", "€3.5 million", False),
+        ("Revenue ($ million)", "$3.5 billion", False),
+        ("Umsatz (EUR)", "3,5 €", True),
+        ("Umsatz (EUR)", "3,5 $", False),
+    ],
+)
+def test_a_number_counts_what_its_row_says(named: str, claim: str, holds: bool) -> None:
+    assert has([in_terms_of(figures("3.5")[0], named)], figures(claim)[0]) is holds
 
 
 @pytest.mark.work(60)

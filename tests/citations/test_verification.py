@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anabranch.citations.alignment import Aligned
 from anabranch.citations.claims import markers
 from anabranch.citations.passage_text import LONGEST, PassageText
-from anabranch.citations.verification import Verified, verify
+from anabranch.citations.verification import MAX_CLAIMS, Verified, attribute, verify
 
 PASSAGES = {
     1: PassageText("a", "Revenue rose by 12% to $2,000 million in 2020. Operating costs did not fall."),
@@ -22,183 +23,174 @@ SENTENCES = [
 ]
 
 
-def shown(checked: Verified) -> list[int]:
-    return [number for marker in markers(checked.answer) for number in marker.numbers]
-
-
 def check_laws(checked: Verified, passages: dict[int, PassageText]) -> None:
-    seen = list(dict.fromkeys(shown(checked)))
+    seen = list(dict.fromkeys(number for marker in markers(checked.answer) for number in marker.numbers))
     assert seen == list(range(1, len({record.number for record in checked.citations}) + 1))
     assert {record.marker for record in checked.citations} == set(seen)
     for record in checked.citations:
         passage = passages[record.number]
         assert record.quote == passage.text[record.start : record.end] != ""
         assert record.chunk_id == passage.id
-        assert record.verified
+        assert record.grade in ("quoted", "supported")
         assert len(record.quote) <= LONGEST
-    assert len({(record.claim, record.number) for record in checked.citations}) <= len(checked.citations)
-    assert 0 <= checked.coverage <= 1
-    assert 0 <= checked.precision <= 1
-    assert len(checked.unsupported) <= checked.claims
+    texts = [claim.text for claim in checked.claims]
+    assert {record.claim for record in checked.citations} <= set(texts)
+    assert checked.supported + len(checked.unsupported) == len(texts)
+    assert all(0 <= claim.score <= 1 for claim in checked.claims)
+    assert 0 <= checked.score <= 1
+    assert not (checked.refused and checked.citations)
 
 
-def test_a_quote_that_stands_in_its_passage():
-    answer = "The example was efficient, with low costs in Norway [2]."
-    checked = verify(answer, {2: ['The efficient example shows "low costs" in Norway']}, PASSAGES)
-    assert checked.answer == "The example was efficient, with low costs in Norway [1]."
+def test_words_that_stand_in_a_passage_are_quoted():
+    checked = verify("The efficient example shows low costs in Norway [2].", PASSAGES)
+    assert checked.answer == "The efficient example shows low costs in Norway [1]."
     (record,) = checked.citations
-    assert record.quote == "The eﬃcient exam-\nple shows “low costs” in Norway"
-    assert not record.repaired
-    assert (checked.coverage, checked.precision) == (1.0, 1.0)
+    assert record.quote == "The eﬃcient exam-\nple shows “low costs” in Norway."
+    assert (record.grade, record.number, record.marker) == ("quoted", 2, 1)
 
 
-def test_an_invented_quote_is_repaired_from_the_passage_it_cites():
-    checked = verify("Revenue rose 12% in 2020 [1].", {1: ["Revenue soared by 12% in the year 2020"]}, PASSAGES)
-    (record,) = checked.citations
-    assert record.repaired
-    assert record.quote == SENTENCES[0][1]
+@pytest.mark.parametrize("claim", ["Revenue rose 12% in 2020 [1].", "In 2020, the revenue rose by 12 percent."])
+def test_other_words_for_the_same_are_supported(claim: str):
+    (record,) = verify(claim, PASSAGES).citations
+    assert (record.grade, record.quote) == ("supported", SENTENCES[0][1])
 
 
-def test_a_quote_that_has_nothing_to_do_with_the_claim_does_not_verify_it():
-    checked = verify("Aliens landed at Roswell [5].", {5: ["Bridges carry roads over rivers"]}, PASSAGES)
+def test_a_claim_that_no_passage_says_is_marked():
+    checked = verify("Aliens landed at Roswell in 1947 [5].", PASSAGES)
     assert checked.citations == ()
-    assert checked.answer == "Aliens landed at Roswell. [?]"
-    assert checked.unsupported == ("Aliens landed at Roswell.",)
-    assert (checked.coverage, checked.precision) == (0.0, 0.0)
+    assert checked.answer == "Aliens landed at Roswell in 1947. [?]"
+    assert checked.unsupported == ("Aliens landed at Roswell in 1947.",)
+    assert {"roswell", "1947"} <= set(checked.claims[0].missing)
+    assert not checked.refused
 
 
-def test_a_claim_that_cites_the_wrong_passage_or_none():
-    checked = verify("Lyft was founded in 2012 [1]. The Forth Bridge opened in 1890.", {}, PASSAGES)
+def test_the_program_finds_the_passage_whatever_the_writer_cites():
+    checked = verify("Lyft was founded in 2012 [1]. The Forth Bridge opened in 1890.", PASSAGES)
     assert checked.answer == "Lyft was founded in 2012. [1] The Forth Bridge opened in 1890. [2]"
     assert [record.number for record in checked.citations] == [2, 5]
-    assert all(record.repaired for record in checked.citations)
-    assert (checked.coverage, checked.precision) == (1.0, 0.0)
 
 
 def test_citing_everything_does_not_make_everything_a_source():
-    checked = verify("The Forth Bridge opened in 1890 [1][2][5][9].", {}, PASSAGES)
+    checked = verify("The Forth Bridge opened in 1890 [1][2][5][9].", PASSAGES)
     assert checked.answer == "The Forth Bridge opened in 1890 [1]."
     assert [record.number for record in checked.citations] == [5]
-    assert checked.precision == 0.25
 
 
 def test_each_clause_needs_only_its_own_numbers():
-    checked = verify("Lyft was founded in 2012 [2] and the Forth Bridge opened in 1890 [5].", {}, PASSAGES)
+    checked = verify("Lyft was founded in 2012 [2] and the Forth Bridge opened in 1890 [5].", PASSAGES)
     assert checked.answer == "Lyft was founded in 2012 [1] and the Forth Bridge opened in 1890 [2]."
 
 
 def test_links_go_first():
-    checked = verify("Lyft was founded in 2012 [2](https://evil.example/?q=x).", {}, PASSAGES)
+    checked = verify("Lyft was founded in 2012 [2](https://evil.example/?q=x).", PASSAGES)
     assert checked.answer == "Lyft was founded in 2012 [1]."
 
 
-def test_a_long_quote_is_cut_to_what_supports_the_claim():
-    passages = {
-        1: PassageText("a", "Birds sing at dawn. " * 40 + "The tower is 324 metres tall. " + "Fish swim. " * 40)
-    }
-    checked = verify("The tower is 324 metres tall [1].", {1: [passages[1].text]}, passages)
-    assert "324 metres tall" in checked.citations[0].quote
-    assert len(checked.citations[0].quote) <= LONGEST
-    assert not checked.citations[0].repaired
+def test_a_quote_is_no_longer_than_a_reader_wants():
+    long = PassageText("a", "Birds sing at dawn. " * 40 + "The tower is 324 metres tall. " + "Fish swim. " * 40)
+    (record,) = verify("The tower is 324 metres tall [1].", {1: long}).citations
+    assert record.quote == "The tower is 324 metres tall."
 
 
-def test_a_short_sentence_copied_whole_needs_no_repair():
-    passages = {1: PassageText("a", "We did it. Congratulations to all of you.")}
-    checked = verify("Congratulations to all of you. [1]", {1: ["Congratulations to all of you."]}, passages)
-    assert not checked.citations[0].repaired
-
-
-def test_no_claims():
-    checked = verify("", {}, PASSAGES)
-    assert checked == Verified("", (), (), 0, 0.0, 1.0)
-
-
-@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.booleans())
-def test_sentences_of_the_passages_always_hold(chosen: list[tuple[int, str]], quoted: bool):
-    answer = " ".join(f"{text} [{number}]" for number, text in chosen)
-    quotes = {number: [text for other, text in chosen if other == number] for number in PASSAGES} if quoted else {}
-    checked = verify(answer, quotes, PASSAGES)
-    check_laws(checked, PASSAGES)
-    assert (checked.coverage, checked.precision, checked.unsupported) == (1.0, 1.0, ())
-    assert [record.quote for record in checked.citations] == [text for _, text in chosen]
-    assert {record.repaired for record in checked.citations} == {not quoted}
-    moved = {record.marker: PASSAGES[record.number] for record in checked.citations}
-    again = verify(checked.answer, {}, moved)
-    assert again.answer == checked.answer
-
-
-@given(st.sampled_from(SENTENCES), st.integers(3_000, 99_999))
-def test_a_number_that_is_nowhere_is_not_supported(sentence: tuple[int, str], number: int):
-    claim = f"{sentence[1][:-1]}, {number} in all"
-    checked = verify(f"{claim} [{sentence[0]}].", {sentence[0]: [sentence[1]]}, PASSAGES)
-    assert checked.unsupported == (f"{claim}.",)
-    assert checked.answer == f"{claim}. [?]"
-
-
-TOKENS = [text for _, text in SENTENCES] + [
-    "[1]",
-    "[2, 5]",
-    "[9]",
-    "[?]",
-    "[",
-    "]",
-    "1",
-    ",",
-    " ",
-    "\n",
-    "- ",
-    "# ",
-    "`",
-    ".",
-    ":",
-]
-ANSWERS = st.one_of(st.text(max_size=150), st.lists(st.sampled_from(TOKENS), max_size=15).map("".join))
-
-
-@settings(max_examples=300)
-@given(ANSWERS, st.dictionaries(st.sampled_from([1, 2, 5, 9]), st.lists(ANSWERS, max_size=2)), st.text(max_size=80))
-def test_the_laws_hold_for_any_text(answer: str, quotes: dict[int, list[str]], other: str):
-    passages = PASSAGES | {3: PassageText("d", other)}
-    check_laws(verify(answer, quotes, passages), passages)
-
-
-@pytest.mark.parametrize(
-    "sentence", ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] "]
-)
-@pytest.mark.work(10)  # quadratic work would take a minute here
-def test_a_very_long_answer_survives(sentence: str):
-    many = {number: PassageText(str(number), PASSAGES[1].text * 100) for number in range(1, 10)}
-    answer = "".join(sentence.format(index) for index in range(50_000 // len(sentence)))
-    check_laws(verify(answer, {1: ["Revenue rose by 12%"]}, many), many)
-
-
-def test_a_number_in_words_that_is_nowhere_is_not_supported() -> None:
-    passage = "An anabranch joins the river again downstream. Anabranches can be small or very long."
-    invented = verify(
-        "It is always exactly nine miles long [1].", {1: ["can be small or very long"]}, {1: PassageText("a", passage)}
-    )
-    assert invented.citations == ()
-    assert len(invented.unsupported) == 1
-
-
-@pytest.mark.parametrize("quoted", [True, False])
-def test_a_long_sentence_copied_whole_holds(quoted: bool) -> None:
+def test_a_long_sentence_copied_whole_holds():
     sentence = (
         "The board, "
         + "which met in May, in June and in July 2020 at Halden, " * 12
         + "did not approve 12 of 21 plans."
     )
-    passages = {1: PassageText("a", f"Intro. {sentence} The 8.5 % bond fell.")}
-    checked = verify(f"{sentence} [1]", {1: [sentence]} if quoted else {}, passages)
-    assert checked.coverage == 1
+    checked = verify(f"{sentence} [1]", {1: PassageText("a", f"Intro. {sentence} The 8.5 % bond fell.")})
+    assert checked.unsupported == ()
     assert len(checked.citations[0].quote) <= LONGEST
 
 
-def test_a_number_of_another_sentence_is_no_support() -> None:
-    text = "The Halden weir was built in 1850. The old mill near the weir was built in 1862."
-    passages = {1: PassageText("a", text)}
-    assert verify("The Halden weir was built in 1862 [1].", {}, passages).citations == ()
-    assert verify("The Halden weir was built in 1850 [1].", {}, passages).coverage == 1
+@pytest.mark.parametrize("passages", [{}, PASSAGES])
+def test_no_claims(passages: dict[int, PassageText]):
+    assert verify("", passages) == Verified("", (), (), refused=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "refused"),
+    [
+        ("The passages do not say so.", True),
+        ("Die Passagen sagen nicht, wer es baute.", True),
+        ("I don't know. The passages do not mention it.", True),
+        ("The passages do not say when. Lyft was founded in 2012 [2].", False),
+        ("Aliens landed at Roswell. The passages do not say when.", True),
+        ("Aliens landed at Roswell.", False),
+    ],
+)
+def test_a_refusal_is_no_claim(answer: str, refused: bool):
+    checked = verify(answer, PASSAGES)
+    assert checked.refused is refused
+    assert not any("assage" in claim.text for claim in checked.claims)
+
+
+@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.booleans())
+def test_sentences_of_the_passages_always_hold(chosen: list[tuple[int, str]], cited: bool):
+    answer = " ".join(f"{text} [{number}]" if cited else text for number, text in chosen)
+    checked = verify(answer, PASSAGES)
+    check_laws(checked, PASSAGES)
+    assert checked.unsupported == ()
+    assert [(record.quote, record.grade) for record in checked.citations] == [(text, "quoted") for _, text in chosen]
+    moved = {record.marker: PASSAGES[record.number] for record in checked.citations}
+    assert verify(checked.answer, moved).answer == checked.answer
+
+
+@given(st.sampled_from(SENTENCES), st.integers(3_000, 99_999))
+def test_a_number_that_is_nowhere_is_not_supported(sentence: tuple[int, str], number: int):
+    claim = f"{sentence[1][:-1]}, {number} in all"
+    checked = verify(f"{claim} [{sentence[0]}].", PASSAGES)
+    assert checked.unsupported == (f"{claim}.",)
+    assert checked.answer == f"{claim}. [?]"
+    assert checked.claims[0].missing == (str(number),)
+
+
+TOKENS = [text for _, text in SENTENCES] + [
+    "[1]", "[2, 5]", "[9]", "[?]", "[", "]", "1", ",", " ", "\n", "- ", "# ", "`", "```\n", "| a | 1 |\n", ".", ":", "No.",
+]  # fmt: skip
+ANSWERS = st.one_of(st.text(max_size=150), st.lists(st.sampled_from(TOKENS), max_size=15).map("".join))
+
+
+@settings(max_examples=300)
+@given(ANSWERS, ANSWERS, st.text(max_size=60))
+def test_the_laws_hold_for_any_text(answer: str, other: str, question: str):
+    passages = PASSAGES | {3: PassageText("d", other, question)}
+    check_laws(verify(answer, passages, question), passages)
+
+
+@settings(max_examples=200)
+@given(ANSWERS, st.dictionaries(st.integers(0, 3), ANSWERS))
+def test_quotes_that_somebody_gives_change_only_what_they_support(answer: str, words: dict[int, str]):
+    attribution = attribute(answer, PASSAGES)
+    inside = {at: quote for at, quote in words.items() if at < len(attribution.found)}
+    quoted = attribution.quoted(inside)
+    check_laws(quoted.verified(), PASSAGES)
+    changed = {at for at, pair in enumerate(quoted.found) if pair != attribution.found[at]}
+    assert changed <= set(inside)
+    assert all(quoted.found[at][1].number for at in changed)
+
+
+def test_what_was_judged_otherwise_is_shown_so():
+    attribution = attribute("Lyft was founded in 2012. Costs did not fall.", PASSAGES)
+    assert [at for at, *_ in attribution.evidence] == [0, 1]
+    assert attribution.unplaced == []
+    refused = attribution.changed({0: Aligned("unsupported")})
+    assert refused.unplaced == [(0, "Lyft was founded in 2012.")]
+    assert refused.verified().answer == "Lyft was founded in 2012. [?] Costs did not fall. [1]"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] ", "Norway. ", "- Halden {}\n"],
+)
+@pytest.mark.parametrize("question", ["", "By how much did revenue rise in Norway?"])
+@pytest.mark.work(10)  # quadratic work would take a minute here
+def test_a_very_long_answer_survives(sentence: str, question: str):
+    many = {number: PassageText(str(number), PASSAGES[1].text * 100) for number in range(1, 10)}
+    answer = "".join(sentence.format(index) for index in range(50_000 // len(sentence)))
+    checked = verify(answer, many, question)
+    check_laws(checked, many)
+    assert checked.supported <= MAX_CLAIMS
 
 
 @pytest.mark.parametrize(
@@ -212,7 +204,7 @@ def test_a_number_of_another_sentence_is_no_support() -> None:
     ],
 )
 def test_a_false_lead_is_marked_and_listed(answer: str, shown: str):
-    checked = verify(answer, {}, PASSAGES, "Did the costs fall?")
+    checked = verify(answer, PASSAGES, "Did the costs fall?")
     assert shown in checked.answer
     assert any("1987" in claim for claim in checked.unsupported)
 
@@ -221,5 +213,6 @@ def test_the_head_of_a_table_and_a_block_of_code_stay_what_they_are():
     answer = (
         "Costs did not fall [1].\n\n```cpp\nint weir = 5;\n```\n\n| Weir | Year |\n|---|---|\n| Forth | 1890 [5] |\n"
     )
-    lines = verify(answer, {}, PASSAGES).answer.splitlines()
-    assert lines[2:3] + lines[4:6] + lines[7:8] == ["```cpp", "```", "", "|---|---|"]
+    lines = verify(answer, PASSAGES).answer.splitlines()
+    assert lines[2:5] == ["```cpp", "int weir = 5;", "```"]
+    assert lines[6:8] == ["| Weir | Year |", "|---|---|"]

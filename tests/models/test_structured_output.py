@@ -16,13 +16,13 @@ from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.reply_budget import CHARS_PER_TOKEN
 from anabranch.models.structured_output import means_of, said, shaped
 from anabranch.models.usage import metered
-from anabranch.parsing import REVISION_SCHEMA, VERDICT_SCHEMA, parse_revision
+from anabranch.parsing import VERDICT_SCHEMA, parse_verdict
 from tests.servers import scripts
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
 
-KEEP = '{"action": "keep", "answer": "", "quotes": []}'
+ENOUGH = '{"sufficient": true, "missing": ""}'
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +56,9 @@ def knows(*accepted: str, status: int = 400) -> Script:
         if means not in accepted:
             return Reply(f"{means} is not supported", status=status)
         if means == "tool":
-            call = {"id": "1", "type": "function", "function": {"name": "revision", "arguments": KEEP}}
+            call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": ENOUGH}}
             return body(request, {"content": None, "tool_calls": [call]})
-        return Reply(KEEP)
+        return Reply(ENOUGH)
 
     return play
 
@@ -67,8 +67,8 @@ async def _chat(stub: OpenAIStub, **settings: Any) -> Chat:
     return await load_chat(ChatSettings("openai:stub", stub.base_url, timeout=60.0, retries=0, **settings))
 
 
-async def _ask(chat: Chat, schema: Any = REVISION_SCHEMA) -> str:
-    return await chat.ask("Reply in JSON.", "keep or revise?", max_tokens=50, schema=schema)
+async def _ask(chat: Chat, schema: Any = VERDICT_SCHEMA) -> str:
+    return await chat.ask("Reply in JSON.", "enough or not?", max_tokens=50, schema=schema)
 
 
 @pytest.mark.loopback
@@ -84,7 +84,7 @@ async def _ask(chat: Chat, schema: Any = REVISION_SCHEMA) -> str:
 async def test_the_strongest_means_is_found_once_and_remembered(accepted: tuple[str, ...], tried: list[str]) -> None:
     with OpenAIStub(knows(*accepted)) as stub, metered() as meter:
         chat = await _chat(stub)
-        assert parse_revision(await _ask(chat), "before [1]").action == "keep"
+        assert parse_verdict(await _ask(chat)).sufficient
         assert [asked_for(call.request) for call in stub.calls] == tried
         await _ask(await _chat(stub), VERDICT_SCHEMA)
         assert [asked_for(call.request) for call in stub.calls] == [*tried, tried[-1]]
@@ -97,7 +97,7 @@ async def test_the_strongest_means_is_found_once_and_remembered(accepted: tuple[
 @pytest.mark.parametrize("status", [400, 422, 501])
 async def test_servers_refuse_in_several_ways(status: int) -> None:
     with OpenAIStub(knows("text", status=status)) as stub:
-        assert parse_revision(await _ask(await _chat(stub)), "before [1]").action == "keep"
+        assert parse_verdict(await _ask(await _chat(stub))).sufficient
         assert len(stub.calls) == 4
 
 
@@ -106,7 +106,7 @@ async def test_a_means_that_was_asked_for_by_name_is_not_replaced() -> None:
     with OpenAIStub(knows("text")) as stub:
         with pytest.raises(RequestRefusedError, match="tool is not supported"):
             await _ask(await _chat(stub, structured="tool"))
-        assert parse_revision(await _ask(await _chat(stub, structured="text")), "x").action == "keep"
+        assert parse_verdict(await _ask(await _chat(stub, structured="text"))).sufficient
         assert [asked_for(call.request) for call in stub.calls] == ["tool", "text"]
 
 
@@ -135,7 +135,7 @@ async def test_a_request_refused_whatever_its_means_is_said() -> None:
 
 @pytest.mark.loopback
 async def test_a_reply_that_reaches_its_limit_is_read_as_far_as_it_goes_and_it_is_said() -> None:
-    half = '{"action": "revise", "answer": "Half of a sen'
+    half = '{"sufficient": false, "missing": "Half of a sen'
     with OpenAIStub(lambda request: body(request, {"content": half}, "length")) as stub, metered() as meter:
         assert await _ask(await _chat(stub)) == half
         assert await (await _chat(stub)).ask("x", "y", max_tokens=9) == half
@@ -146,15 +146,15 @@ async def test_a_reply_that_reaches_its_limit_is_read_as_far_as_it_goes_and_it_i
 
 @pytest.mark.loopback
 async def test_arguments_that_are_no_json_reach_the_parser() -> None:
-    broken = '{"action": "keep", "answer": '
+    broken = '{"sufficient": true, "missing": '
 
     def play(request: Request) -> Reply:
-        call = {"id": "1", "type": "function", "function": {"name": "revision", "arguments": broken}}
+        call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": broken}}
         return body(request, {"content": None, "tool_calls": [call]})
 
     with OpenAIStub(play) as stub:
         reply = await _ask(await _chat(stub, structured="tool"))
-    assert parse_revision(reply, "before").action == "keep"
+    assert parse_verdict(reply).sufficient
 
 
 @pytest.mark.loopback
@@ -167,9 +167,9 @@ async def test_a_server_that_ignores_the_limit_is_cut_and_it_is_said() -> None:
 
 
 async def test_a_client_without_any_means_is_asked_in_words() -> None:
-    fake = GenericFakeChatModel(messages=iter([AIMessage(KEEP)]))
-    assert [means for means in means_of(fake, ("fake", None)) if shaped(fake, REVISION_SCHEMA, means)] == ["text"]
-    assert await _ask(Chat(fake, ChatSettings("fake"))) == KEEP
+    fake = GenericFakeChatModel(messages=iter([AIMessage(ENOUGH)]))
+    assert [means for means in means_of(fake, ("fake", None)) if shaped(fake, VERDICT_SCHEMA, means)] == ["text"]
+    assert await _ask(Chat(fake, ChatSettings("fake"))) == ENOUGH
 
 
 @pytest.mark.parametrize(

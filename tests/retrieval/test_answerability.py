@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.answerability import DOUBTFUL, SURE, Judgement, confidence, either, judge, term_coverage
+from anabranch.retrieval.answerability import (
+    DOUBTFUL,
+    SURE,
+    EvidenceJudgement,
+    confidence,
+    either,
+    judge,
+    term_coverage,
+)
 
 IDF = {"llama": 3.0, "token": 2.0, "weather": 6.0}
 
@@ -84,8 +92,8 @@ def test_words_scattered_over_passages_are_not_evidence() -> None:
     assert scattered.missing == ()
 
 
-def _sure(confidence: float) -> Judgement:
-    return Judgement("enough" if confidence >= SURE else "nothing", (), (), confidence, 0.5)
+def _sure(confidence: float) -> EvidenceJudgement:
+    return EvidenceJudgement("enough" if confidence >= SURE else "nothing", (), (), confidence, 0.5)
 
 
 def test_a_question_that_may_be_meant_in_two_ways_needs_evidence_of_its_own() -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing import AnswerStream, split_answer
+from anabranch.parsing import AnswerStream, read_answer
 from anabranch.safety.prompt_leak import RUN, WORD, InstructionFilter, runs_in, without_instructions
-from prompts import CREATE, MAP, REDUCE, REFINE
+from prompts import CITE, CREATE, GUARD, JUDGE, QUOTE, REDUCE, REFINE, UNTOLD
 
-TOLD = (CREATE, REFINE, MAP, REDUCE)
+TOLD = (GUARD, f"{CREATE} {CITE} {UNTOLD}", REFINE, REDUCE, QUOTE, JUDGE)
 GOOD = "The weir was built in 1850 [1]."
 
 
@@ -94,19 +94,14 @@ def test_a_reader_is_never_far_behind() -> None:
 
 def test_a_whole_reply() -> None:
     stream = AnswerStream(told=[CREATE], given=["passages"])
-    reply = f'{GOOD} {CREATE}\nQUOTES:\n[1] "built in 1850"'
+    reply = f"{GOOD} {CREATE}\n\nIt was built in 1850."
     shown = "".join(map(stream.feed, reply)) + stream.finish()
     assert shown.startswith(GOOD)
     assert not runs_in(shown) & runs_in(CREATE)
 
 
-def test_a_reply_in_json() -> None:
-    stream = AnswerStream(told=["The blue heron sleeps beside the old mill."], given=[])
-    reply = '{"answer": "It was built in 1850 [1]. The blue heron sleeps beside the old mill."}'
-    assert "".join(map(stream.feed, reply)) + stream.finish() == "It was built in 1850 [1]."
-
-
-WORDS = CREATE.split()
+LONG = f"{GUARD} {CREATE} {CITE} {UNTOLD}"
+WORDS = LONG.split()
 SLICES = st.builds(lambda at, length: " ".join(WORDS[at : at + length]), st.integers(0, len(WORDS)), st.integers(1, 14))
 SOME = st.lists(SLICES | st.sampled_from(["weir", "1850", "[1].", "\n", "built.", "It was rebuilt."]), max_size=12).map(
     " ".join
@@ -114,54 +109,54 @@ SOME = st.lists(SLICES | st.sampled_from(["weir", "1850", "[1].", "\n", "built."
 
 
 def test_words_as_a_model_sends_them() -> None:
-    stream = InstructionFilter([CREATE], ())
-    pieces = ["1850", " the", " passages", " do", " not", " hold", " the", " answer", " "]
+    stream = InstructionFilter([LONG], ())
+    pieces = ["1850", " from", " the", " passages", " alone", " and", " "]
     assert "".join(map(stream.feed, pieces)) == "1850 "
 
 
 def test_a_second_repetition_right_after_the_first() -> None:
-    text = "numbered passages of the user's own [1][3]. - After the answer write a line QUOTES: and a few words"
-    assert not runs_in(streamed(text, (CREATE,))) & runs_in(CREATE)
+    text = f"{' '.join(WORDS[3:20])} [1][3]. - {' '.join(WORDS[24:40])}"
+    assert not runs_in(streamed(text, (LONG,))) & runs_in(LONG)
 
 
 @given(SOME)
 def test_tokens_and_letters_and_all_at_once_are_the_same(text: str) -> None:
-    whole = streamed(text, (CREATE,), size=10_000)
-    assert streamed(text, (CREATE,), size=1) == whole
-    stream = AnswerStream(told=[CREATE])
+    whole = streamed(text, (LONG,), size=10_000)
+    assert streamed(text, (LONG,), size=1) == whole
+    stream = AnswerStream(told=[LONG])
     tokens = re.findall(r"\s*\S+|\s+", text)
     assert "".join(map(stream.feed, tokens)) + stream.finish() == whole
 
 
 @given(SOME, st.lists(st.integers(1, 9), min_size=1, max_size=40))
 def test_how_it_is_cut_does_not_matter(text: str, sizes: list[int]) -> None:
-    stream, shown, at = AnswerStream(told=[CREATE]), "", 0
+    stream, shown, at = AnswerStream(told=[LONG]), "", 0
     for size in sizes * 40:
         shown += stream.feed(text[at : at + size])
         at += size
     shown += stream.feed(text[at:]) + stream.finish()
-    assert shown == streamed(text, (CREATE,), size=10_000)
+    assert shown == streamed(text, (LONG,), size=10_000)
 
 
 @given(st.text(max_size=300) | SOME)
 def test_what_repeats_nothing_is_shown_whole(text: str) -> None:
-    answer = split_answer(text).answer
+    answer = read_answer(text)
     if "</think>" not in text and without_instructions(answer, TOLD, ())[1] == 0:
         assert streamed(text).rstrip() == answer
 
 
-@given(SOME | st.builds(lambda a, b: f"{a} {CREATE[b : b + 200]} {a}", SOME, st.integers(0, 500)))
+@given(SOME | st.builds(lambda a, b: f"{a} {LONG[b : b + 200]} {a}", SOME, st.integers(0, 500)))
 def test_no_run_of_the_instructions_is_shown(text: str) -> None:
     words = WORD.findall(text.casefold())
     runs = [tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1)]
     # What is left out makes neighbours of words that were none: a run that stands there once cannot come from that.
-    alone = {run for run in runs if run in runs_in(CREATE) and all(words.count(word) == 1 for word in run)}
-    assert not runs_in(streamed(text, (CREATE,))) & alone
+    alone = {run for run in runs if run in runs_in(LONG) and all(words.count(word) == 1 for word in run)}
+    assert not runs_in(streamed(text, (LONG,))) & alone
 
 
 @given(st.integers(0, len(WORDS) - RUN), st.integers(RUN, 60), st.sampled_from([1, 2, 7, 50]))
 def test_no_part_of_the_instructions_is_shown(at: int, length: int, size: int) -> None:
     told = " ".join(WORDS[at : at + length])
-    shown = streamed(f"The weir stands. {told} Nobody sold 77 castles.", (CREATE,), size=size)
+    shown = streamed(f"The weir stands. {told} Nobody sold 77 castles.", (LONG,), size=size)
     assert shown.startswith("The weir stands.")
-    assert not runs_in(shown) & runs_in(CREATE)
+    assert not runs_in(shown) & runs_in(LONG)

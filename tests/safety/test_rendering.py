@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import Verified, verify
-from anabranch.parsing import AnswerStream, parse_revision, parse_verdict, split_answer
+from anabranch.parsing import AnswerStream, parse_verdict, read_answer, read_revision
 from anabranch.safety.link_removal import LinkFilter, strip_links
 from anabranch.safety.prompt_leak import runs_in, without_instructions
 from anabranch.text.normalization import clean
@@ -114,7 +113,7 @@ def test_an_answer_is_only_text(texts: list[str]) -> None:
         left = strip_links(text)
         assert live(left) == []
         assert strip_links(left) == left
-        answer = split_answer(f"{GOOD}\n\n{text}").answer
+        answer = read_answer(f"{GOOD}\n\n{text}")
         assert live(answer) == []
         assert GOOD in answer
 
@@ -133,7 +132,7 @@ def test_a_stream_shows_only_text_at_each_step(texts: list[str], size: int) -> N
         steps = streamed(text, size)
         for shown in dict.fromkeys(steps):
             assert live(shown) == []
-        assert steps[-1].rstrip() == split_answer(text).answer
+        assert steps[-1].rstrip() == read_answer(text)
 
 
 PASSAGES = {1: PassageText("a", "Revenue rose by 12% in 2020."), 2: PassageText("b", "Costs did not fall.")}
@@ -147,23 +146,18 @@ def parts(checked: Verified) -> list[str]:
 @ATTACKS
 def test_a_checked_answer_and_its_claims_are_only_text(texts: list[str]) -> None:
     for text in texts:
-        checked = verify(f"{text}\n\nRevenue rose by 12% in 2020 [1]. {text}", {}, PASSAGES)
+        checked = verify(f"{text}\n\nRevenue rose by 12% in 2020 [1]. {text}", PASSAGES)
         assert [live(shown) for shown in parts(checked)] == [[] for _ in parts(checked)]
 
 
 @ATTACKS
 def test_what_is_missing_and_what_is_revised_are_only_text(texts: list[str]) -> None:
     for text in texts:
-        shown = [
-            split_answer(f"NOT FOUND: {text}").missing,
-            split_answer(f"```json\n{{'answer': {text!r}, 'missing': {text!r}}}").answer,
-            parse_verdict(f"{{'sufficient': False, 'missing': {text!r}}}").missing,
+        shown = [parse_verdict(f"{{'sufficient': False, 'missing': {text!r}}}").missing]
+        shown += [
+            read_revision(reply, "It was so [1]. It held.")[1]
+            for reply in (text, f"REVISE:\n{text} [1]", f"It was so [1]. {text}", f"{text}\n\nIt holds. {text}")
         ]
-        for action in ("revise", "add"):
-            shown += [
-                parse_revision(f"{{'action': {action!r}, 'answer': {text!r}}}", "It was so [1].").answer,
-                parse_revision(f"{action}\n{text} [1]", "It was so [1].").answer,
-            ]
         assert [live(each) for each in shown] == [[] for _ in shown]
 
 
@@ -201,7 +195,7 @@ def test_any_text_is_made_harmless_once_and_for_all(text: str) -> None:
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_any_answer_is_harmless_after_it_was_checked(text: str) -> None:
-    checked = verify(text, {}, PASSAGES, "Did revenue rise?")
+    checked = verify(text, PASSAGES, "Did revenue rise?")
     assert [live(shown) for shown in parts(checked)] == [[] for _ in parts(checked)]
 
 
@@ -263,10 +257,8 @@ UNSEEN = ["\x1b", "\x9b", "\x07", "\u202e", "\u2066", "\u200b", "\u200d", "\u00a
 def test_what_nobody_sees_is_not_in_an_answer(unseen: str, size: int) -> None:
     text = unseen.join(["", "Re", "venue", " rose", " [1]", ".\r\n\r", " می", "خواهم", ""])
     wanted = "Revenue rose [1].\n\n میخواهم"
-    assert streamed(text, size)[-1] == split_answer(text).answer == wanted
-    assert split_answer(json.dumps({"answer": text})).answer == wanted
-    assert split_answer(f"NOT FOUND: a{unseen}b").missing == "ab"
-    assert parse_revision(json.dumps({"action": "revise", "answer": text}), "It was so [1].").answer == wanted
+    assert streamed(text, size)[-1] == read_answer(text) == wanted
+    assert read_revision(text, "It was so [1].") == ("add", wanted)
 
 
 def test_a_reply_and_a_document_keep_the_same_characters() -> None:
@@ -279,7 +271,7 @@ def test_instructions_with_something_unseen_in_each_word_are_instructions(unseen
     told = "After the answer write a line QUOTES and for each number used copy a few words exactly."
     spelt = " ".join(unseen.join([word[:1], word[1:]]) for word in told.split())
     reply = f"Revenue rose [1]. {spelt} It fell [2]."
-    assert without_instructions(split_answer(reply).answer, [told], ()) == ("Revenue rose [1]. It fell [2].", 1)
+    assert without_instructions(read_answer(reply), [told], ()) == ("Revenue rose [1]. It fell [2].", 1)
     stream = AnswerStream(told=[told])
     shown = "".join(map(stream.feed, reply)) + stream.finish()
     assert not runs_in(shown) & runs_in(told)

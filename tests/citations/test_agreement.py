@@ -1,0 +1,135 @@
+"""What speaks against a span that has the words: for each rule a claim that it refuses and one that it lets be."""
+
+from __future__ import annotations
+
+import pytest
+
+from anabranch.citations.agreement import ReadClaim, counts_else, denials, outdone, replaces, same, shortest_run
+from anabranch.citations.passage_text import Piece
+from anabranch.citations.tokens import names_of, tokens
+
+RARE = {"": 1.0}
+
+
+def claim(text: str, language: str = "english", question: str = "", there: str = "") -> ReadClaim:
+    read = tuple(tokens(text, language, names_of(tokens(there, language))))
+    asked = {token.text for token in tokens(question, language)}
+    said = [token for token in read if token.kind not in ("function", "negation")]
+    added = tuple(token for token in said if token.text not in asked)
+    return ReadClaim(read, added, tuple(token for token in said if token.text in asked))
+
+
+def piece(text: str, language: str = "english") -> Piece:
+    return Piece(0, len(text), tuple(tokens(text, language)))
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "language", "wrong"),
+    [
+        (
+            "Report damage within five weeks.",
+            "Report damage within five days, and leaks in two weeks.",
+            "english",
+            True,
+        ),
+        (
+            "Report damage within five days.",
+            "Report damage within five days, and leaks in two weeks.",
+            "english",
+            False,
+        ),
+        ("It begins on 3 March.", "It begins on 1 March and runs for 3 years.", "english", True),
+        ("It begins on 1 March.", "It begins on 1 March and runs for 3 years.", "english", False),
+        ("Die Frist beträgt fünf Wochen.", "Die Frist beträgt fünf Tage oder zwei Wochen.", "german", True),
+        ("Die Frist beträgt fünf Tage.", "Die Frist beträgt fünf Tage oder zwei Wochen.", "german", False),
+    ],
+)
+def test_a_number_that_counts_something_else(said: str, there: str, language: str, wrong: bool) -> None:
+    assert counts_else(claim(said, language), piece(there, language)) is wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "times"),
+    [
+        ("It is not open.", "english", 1),
+        ("No, it is open.", "english", 0),
+        ("No, it is not open.", "english", 1),
+        ("Es ist nicht offen.", "german", 1),
+        ("Ce n'est pas ouvert.", "french", 1),
+        ("Il ne vient jamais sans lui.", "french", 2),
+        ("It is open.", "english", 0),
+        ("No", "english", 1),
+        ("", "english", 0),
+    ],
+)
+def test_denials_are_counted(text: str, language: str, times: int) -> None:
+    assert denials(tokens(text, language)) == times
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "language", "wrong"),
+    [
+        (
+            "Revenue of the company sank sharply in Norway.",
+            "Revenue of the company rose sharply in Norway.",
+            "english",
+            True,
+        ),
+        (
+            "Revenue of the company rose sharply in Norway.",
+            "Revenue of the company rose sharply in Norway.",
+            "english",
+            False,
+        ),
+        ("The company sold ships.", "Revenue of the company rose sharply in Norway.", "english", False),
+        ("Der Mieter trägt die Kosten des Kessels.", "Der Vermieter trägt die Kosten des Kessels.", "german", True),
+        ("Der Mieter trägt die Kosten des Kessels.", "Der Mieter trägt die Kosten des Kessels.", "german", False),
+    ],
+)
+def test_a_copy_with_one_word_for_another(said: str, there: str, language: str, wrong: bool) -> None:
+    assert replaces(claim(said, language), piece(there, language)) is wrong
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "there", "language", "wrong"),
+    [
+        ("Bo Lind", "Who built the weir?", "The weir was built by Ada Stern, and long after it a mill by Bo Lind.", "english", True),
+        ("Ada Stern", "Who built the weir?", "The weir was built by Ada Stern, and long after it a mill by Bo Lind.", "english", False),
+        ("1862", "When was the weir built?", "The weir was built in 1850, and many years later a mill came in 1862.", "english", True),
+        ("1850", "When was the weir built?", "The weir was built in 1850, and many years later a mill came in 1862.", "english", False),
+        ("1862", "Wann wurde das Wehr gebaut?", "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862.", "german", True),
+        ("1850", "Wann wurde das Wehr gebaut?", "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862.", "german", False),
+    ],
+)  # fmt: skip
+def test_a_rival_that_stands_nearer(said: str, question: str, there: str, language: str, wrong: bool) -> None:
+    asked = frozenset(term for token in tokens(question, language) for term in token.terms)
+    assert outdone(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "language", "run"),
+    [
+        ("The weir holds.", "It rained. The old weir never holds in May.", "english", ["weir", "never", "holds"]),
+        ("Das Wehr hält.", "Es regnet, aber das Wehr hält nicht.", "german", ["aber", "das", "wehr", "halt"]),
+        ("Pigs fly.", "It rained.", "english", []),
+        ("", "", "english", []),
+    ],
+)
+def test_the_shortest_run_that_has_the_words(said: str, there: str, language: str, run: list[str]) -> None:
+    found = [token.text for token in shortest_run(claim(said, language), piece(there, language))]
+    assert found == run
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "language", "equal"),
+    [
+        ("2,000", "2000", "english", True),
+        ("zwölf", "12", "german", True),
+        ("März", "Mai", "german", False),
+        ("Weirs", "weir", "english", True),
+        ("Montag", "Montags", "german", False),
+        ("weir", "mill", "english", False),
+    ],
+)
+def test_the_same_word_in_another_form(one: str, other: str, language: str, equal: bool) -> None:
+    assert same(tokens(f"x {one}", language)[-1], tokens(f"x {other}", language)[-1]) is equal
