@@ -22,7 +22,7 @@ from nodes.support.extractive_draft import composed_draft
 from nodes.support.state_records import NO_DRAFT
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, repeat_within
-from prompts import GUARD
+from prompts import GUARD, GUARD_AGAIN
 
 
 @traced("create")
@@ -42,11 +42,12 @@ async def create(state: State, context: Context) -> Update:
         draft = {**NO_DRAFT, "window": 1}
         return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
     question = state["standalone_question"]
-    user = prompt(passages, question, asking(context, chat, again=again))
+    user = prompt(passages, question, asking(context, chat))
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
-        reply = await _reply(context, chat, user, [passages, question], None if refined else message_id)
+        system = GUARD_AGAIN if again else GUARD
+        reply = await _reply(context, chat, (system, user), [passages, question], None if refined else message_id)
         draft = draft_of(reply, window=1, told=told(context, question), chat=chat)
     except ModelError as error:
         return {
@@ -65,10 +66,10 @@ async def create(state: State, context: Context) -> Update:
     return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}
 
 
-async def _reply(context: Context, chat: Chat, user: str, given: list[str], message_id: str | None) -> str:
+async def _reply(context: Context, chat: Chat, asked: tuple[str, str], given: list[str], message_id: str | None) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
     most = context.answer_tokens
     if message_id is None:
-        return await chat.ask(GUARD, user, max_tokens=most)
+        return await chat.ask(*asked, max_tokens=most)
     stream = AnswerStream(told=instructions(context), given=given)
-    return await write_live(chat, GUARD, user, max_tokens=most, message_id=message_id, stream=stream)
+    return await write_live(chat, *asked, max_tokens=most, message_id=message_id, stream=stream)

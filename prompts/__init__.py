@@ -5,9 +5,9 @@ program adds them in the user role, passages inside an envelope.
 """
 
 from prompts.condense import CONDENSE
-from prompts.create import CITE, CREATE, UNTOLD
+from prompts.create import CITE, CREATE
 from prompts.grade import GRADE
-from prompts.guard import GUARD
+from prompts.guard import GUARD, GUARD_AGAIN
 from prompts.judge import JUDGE
 from prompts.quote import QUOTE
 from prompts.reduce import REDUCE
@@ -17,6 +17,6 @@ from prompts.retrieve import RETRIEVE
 from prompts.rewrite import REWRITE
 
 __all__ = [
-    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "JUDGE", "QUOTE", "REDUCE", "REFINE", "RERANK",
-    "RETRIEVE", "REWRITE", "UNTOLD",
+    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "QUOTE", "REDUCE", "REFINE", "RERANK",
+    "RETRIEVE", "REWRITE",
 ]  # fmt: skip

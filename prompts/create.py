@@ -1,10 +1,7 @@
 """Write an answer from one window of passages."""
 
-CREATE = """\
-Answer in full sentences, as briefly as the question allows, from the passages alone and in its language."""
-
-UNTOLD = "Only if none of them has anything to do with the question, say that they do not tell."
-"""Follows on the first asking. No fixed word is offered for it: small models take one as the easy way out."""
+CREATE = "Answer:"
+"""The last words of the prompt: of five that were tried on a 1.5 B model the shortest lost the fewest answers."""
 
 CITE = "End each sentence with the number of its passage in square brackets."
-"""Follows for models that use markers well. It names no number: small models would copy it."""
+"""Comes before it for models that use markers well. It names no number: small models would copy it."""

@@ -141,15 +141,15 @@ class Alignment:
 
     def _whole(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the words of a claim as they are, where they are enough to prove something by themselves."""
-        if self._terms and len(said.added) <= _SHORT:
+        if self._terms and len(said.added) <= _SHORT and len(said.tokens) <= 2 * _SHORT:
             return None
         for number in numbers:
             passage = self._passages[number]
-            # Folding a passage is slow. Half: typography may part a word that the quotation has whole.
-            if sum(map(passage.whole.has, said.added)) < len(said.added) / 2:
-                continue
             if span := find_quote(claim, passage.folded):
-                return Aligned("quoted", number, passage.around(span), 1.0)
+                places = zip(passage.sentences, self._places[number], strict=True)
+                place = max((at for piece, at in places if piece.start < span[1] and span[0] < piece.end), default=0.0)
+                score = 0.5 + 0.5 * place / self._best_place if self._best_place else 1.0
+                return Aligned("quoted", number, passage.around(span), score)
         return None
 
     def _short(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:

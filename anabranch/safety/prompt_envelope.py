@@ -19,6 +19,7 @@ MAX_LABEL = 200
 OPENING = "<passages-"
 
 # Less-than signs of other widths and shapes read the same to a model.
+_HEAD = re.compile(r"^[ \t]*\[(\d{1,4})\]", re.MULTILINE)
 _IMITATION = re.compile(r"[<＜﹤‹〈⟨](?=[\s/\\]*passage)", re.IGNORECASE)
 
 
@@ -68,7 +69,8 @@ def _label(label: str, nonce: str) -> str:
 
 
 def _inside(text: str, nonce: str) -> str:
-    return _harmless(sanitise(text), nonce).strip("\n")
+    # A line that begins like the head of a passage would be one more passage to the model.
+    return _HEAD.sub(r"(\1)", _harmless(sanitise(text), nonce)).strip("\n")
 
 
 def _harmless(text: str, nonce: str) -> str:

@@ -18,7 +18,7 @@ from anabranch.readers import read
 from anabranch.readers.document import Block, Document
 from anabranch.text.sentences import spans
 from evals.claims.claim_set import LabelledClaim
-from evals.real_model.questions import Question
+from evals.claims.questions import Question
 
 MOST = 3
 """Twins of one claim."""

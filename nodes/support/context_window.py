@@ -13,7 +13,7 @@ from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.packing import Limit
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
-from prompts import CITE, GUARD, UNTOLD
+from prompts import CITE, GUARD
 
 MESSAGES = 40
 """Tokens of a chat template and of the words between question, answer so far and passages."""
@@ -71,7 +71,7 @@ def room_of(context: Context, corpus: CorpusReader, chat: Chat | None, question:
         SettingsError: The instructions, the question and the reply leave no room for passages.
     """
     prompts = (
-        f"{GUARD} {context.create_prompt} {CITE} {UNTOLD}",
+        f"{GUARD} {context.create_prompt} {CITE}",
         f"{GUARD} {context.refine_prompt}",
         context.reduce_prompt,
     )

@@ -16,7 +16,7 @@ from anabranch.safety.prompt_envelope import OPENING, new_nonce, wrap
 from nodes.settings import Context
 from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Degraded, Draft, Excerpt
-from prompts import CITE, GUARD, UNTOLD
+from prompts import CITE, GUARD
 
 _TOLD = 80
 """Characters of the instructions that no answer begins with."""
@@ -32,18 +32,10 @@ def told(context: Context, question: str) -> tuple[str, ...]:
     return (*instructions(context), question)
 
 
-def asking(context: Context, chat: Chat, *, again: bool = False) -> str:
-    """Return what a model is asked to do with the passages of a window.
-
-    Args:
-        context: The settings in force.
-        chat: The model.
-        again: Whether it has said before that they do not tell: then it is not offered to say so.
-    """
-    if again:
-        return context.create_prompt
+def asking(context: Context, chat: Chat) -> str:
+    """Return what a model is asked to do with the passages of a window."""
     cite = [CITE] if asks_for_markers(context.answer_form, chat) else []
-    return " ".join([context.create_prompt, *cite, UNTOLD])
+    return "\n".join([*cite, context.create_prompt])
 
 
 def prompt(passages: str, question: str, ask: str, *between: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from anabranch.models.answer_form import forget_forms
 from nodes.settings import Context
-from prompts import CITE, CREATE, UNTOLD
+from prompts import CITE, CREATE
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of
 from tests.servers.openai_stub import OpenAIStub
@@ -18,7 +18,7 @@ from tests.servers.scripts import in_turn
 pytestmark = pytest.mark.loopback
 
 QUESTION = "Who built the Halden weir?"
-PLAIN, CITED = f"{CREATE} {UNTOLD}", f"{CREATE} {CITE} {UNTOLD}"
+PLAIN, CITED = CREATE, f"{CITE}\n{CREATE}"
 ANSWER = "Ida Marrow built the Halden weir [1]."
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodes.settings import Context
-from prompts import CREATE, UNTOLD
+from prompts import GUARD, GUARD_AGAIN
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of, written
 from tests.servers.openai_stub import OpenAIStub
@@ -24,14 +24,14 @@ async def _ask(river: str, reply: Any, **settings: Any) -> tuple[dict[str, Any],
     with OpenAIStub(model(create=reply)) as stub:
         server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, "strategy": "none"}
         state = await graph.ainvoke({"question": QUESTION}, context=Context(corpus=river, **{**server, **settings}))
-        asked = [call.request.user for call in stub.calls if step_of(call.request) == "create"]
-    return state, [user.rpartition("\n\n")[2] for user in asked]
+        asked = [call.request.system for call in stub.calls if step_of(call.request) == "create"]
+    return state, asked
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 async def test_a_refusal_on_good_evidence_is_asked_once_more_without_the_way_out(refusal: str, river: str) -> None:
     state, asked = await _ask(river, in_turn(refusal, "Ida Marrow built the Halden weir."))
-    assert asked == [f"{CREATE} {UNTOLD}", CREATE]
+    assert asked == [GUARD, GUARD_AGAIN]
     assert not state["abstained"]
     assert state["answer"] == "Ida Marrow built the Halden weir. [1]"
     assert [step["node"] for step in state["trace"][-5:]] == ["create", "cite", "create", "cite", "finish"]
@@ -41,17 +41,17 @@ async def test_a_refusal_on_good_evidence_is_asked_once_more_without_the_way_out
 @pytest.mark.parametrize("refusal", REFUSALS)
 async def test_nobody_is_asked_a_third_time(refusal: str, river: str) -> None:
     state, asked = await _ask(river, refusal)
-    assert asked == [f"{CREATE} {UNTOLD}", CREATE]
+    assert asked == [GUARD, GUARD_AGAIN]
     assert state["abstained"]
     assert "I did not find the answer" in state["answer"]
 
 
 @pytest.mark.parametrize(
-    "limits", [{"max_model_calls": 1}, {"max_sequential": 1}, {"max_tokens": 900, "answer_tokens": 100}]
+    "limits", [{"max_model_calls": 1}, {"max_tokens": 900, "answer_tokens": 100}]
 )
 async def test_a_question_that_may_cost_no_more_is_not_asked_again(limits: dict[str, int], river: str) -> None:
     state, asked = await _ask(river, REFUSALS[0], **limits, top_k=2, window_tokens=600)
-    assert asked == [f"{CREATE} {UNTOLD}"]
+    assert asked == [GUARD]
     assert state["abstained"]
     used = state["usage"]["prompt_tokens"] + state["usage"]["output_tokens"]
     assert used <= limits.get("max_tokens", used)
@@ -61,7 +61,7 @@ async def test_on_thin_evidence_a_refusal_is_believed(river: str, monkeypatch: p
     monkeypatch.setattr("anabranch.retrieval.answerability.SURE", 2.0)
     state, asked = await _ask(river, REFUSALS[0], max_rounds=1)
     assert state["evidence"]["verdict"] == "thin"
-    assert asked == [f"{CREATE} {UNTOLD}"]
+    assert asked == [GUARD]
     assert state["abstained"]
 
 

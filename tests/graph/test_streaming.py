@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from nodes.settings import Context
-from prompts import UNTOLD
 from tests.graph.inside import graph
 from tests.graph.replies import joined, model
 from tests.servers import scripts
@@ -115,7 +114,7 @@ async def test_a_prompt_of_ones_own_takes_the_place_of_ours(river: str) -> None:
         return Reply("Three measures protect the town [1].")
 
     _, state, _ = await _stream(river, script, strategy="none", create_prompt="Answer like a pirate.")
-    assert seen == [f"Answer like a pirate. {UNTOLD}"]
+    assert seen == ["Answer like a pirate."]
     assert state["citations"]
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from anabranch.parsing import AnswerStream, read_answer
 from anabranch.safety.prompt_leak import RUN, WORD, InstructionFilter, runs_in, without_instructions
-from prompts import CITE, CREATE, GUARD, JUDGE, QUOTE, REDUCE, REFINE, UNTOLD
+from prompts import CITE, CREATE, GUARD, JUDGE, QUOTE, REDUCE, REFINE
 
-TOLD = (GUARD, f"{CREATE} {CITE} {UNTOLD}", REFINE, REDUCE, QUOTE, JUDGE)
+TOLD = (GUARD, f"{CITE} {CREATE}", REFINE, REDUCE, QUOTE, JUDGE)
 GOOD = "The weir was built in 1850 [1]."
 
 
@@ -100,7 +100,7 @@ def test_a_whole_reply() -> None:
     assert not runs_in(shown) & runs_in(CREATE)
 
 
-LONG = f"{GUARD} {CREATE} {CITE} {UNTOLD}"
+LONG = f"{GUARD} {CITE} {CREATE}"
 WORDS = LONG.split()
 SLICES = st.builds(lambda at, length: " ".join(WORDS[at : at + length]), st.integers(0, len(WORDS)), st.integers(1, 14))
 SOME = st.lists(SLICES | st.sampled_from(["weir", "1850", "[1].", "\n", "built.", "It was rebuilt."]), max_size=12).map(

@@ -25,7 +25,7 @@ from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
 from benchmarks.answering.systems.anabranch import CORPUS
-from prompts import CITE, CREATE, GUARD, REDUCE, RERANK, REWRITE, UNTOLD
+from prompts import CITE, CREATE, GUARD, REDUCE, RERANK, REWRITE
 
 BATCH = 5
 _LINE = re.compile(r"Doc: (\d+), Relevance: (\d+)")
@@ -67,8 +67,8 @@ class System:
             passages = (await self._judged(question, passages))[: self._settings["passages"]]
         windows = self._windows(passages)
         if len(windows) == 1:
-            return await self._live(windows[0], question, f"{CREATE} {UNTOLD}")
-        ask = f"{CREATE} {CITE} {UNTOLD}"
+            return await self._live(windows[0], question, CREATE)
+        ask = f"{CITE}\n{CREATE}"
         calls = (self._call(GUARD, f"{window}\n\nQuestion: {question}\n\n{ask}") for window in windows)
         answers = [(number, "", part) for number, part in enumerate(await asyncio.gather(*calls), start=1)]
         return await self._live(wrap(answers, new_nonce()), question, REDUCE)

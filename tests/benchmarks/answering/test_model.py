@@ -86,7 +86,7 @@ def write(passages: str, *between: str, ask_for: str) -> str:
     return ask(prompts.GUARD, "\n\n".join([passages, f"Question: {QUESTION}", *between, ask_for]))
 
 
-PLAIN, CITED = f"{prompts.CREATE} {prompts.UNTOLD}", f"{prompts.CREATE} {prompts.CITE} {prompts.UNTOLD}"
+PLAIN, CITED = prompts.CREATE, f"{prompts.CITE}\n{prompts.CREATE}"
 
 
 @pytest.mark.parametrize("form", [PLAIN, CITED])

@@ -1,0 +1,53 @@
+"""Ours: the whole compiled graph over a corpus in memory that holds the passages and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from anabranch.ingestion.pipeline import ingest
+from anabranch.models.embedders import load_embedder
+from anabranch.store.memory import forget
+from evals.synthesis.packs import Pack, Passage
+from evals.synthesis.systems import ANSWER_TOKENS, MODEL, ONE_WINDOW, PATIENCE, Said
+from graph.answer import build
+from nodes.settings import Context
+
+COMMON: dict[str, Any] = {
+    # The question is the only query and there is one round, so that every call is one that writes; nothing is cut off,
+    # so that every passage is shown.
+    "strategy": "none", "max_rounds": 1, "top_k": 100, "depth": 100, "model": f"openai:{MODEL}",
+    "model_timeout": PATIENCE, "model_retries": 0, "answer_tokens": ANSWER_TOKENS,
+}  # fmt: skip
+
+
+async def answer(pack: Pack, mode: str, base_url: str) -> Said:
+    """Take the passages in, each as a document, and ask the graph."""
+    address = f"memory:{pack.id}"
+    windows = [pack.one] if mode in ONE_WINDOW else list(pack.two)
+    context = Context(**COMMON, corpus=address, base_url=base_url, synthesis=mode, window_tokens=_room(windows))
+    try:
+        await asyncio.to_thread(_take_in, [passage for window in windows for passage in window], address)
+        state: dict[str, Any] = await build().compile().ainvoke({"question": pack.text}, context=context)
+    finally:
+        forget(address)
+    return Said(
+        state["answer"], state["abstained"], tuple(f"{each['step']}: {each['reason']}" for each in state["degraded"])
+    )
+
+
+def _take_in(passages: list[Passage], address: str) -> None:
+    with TemporaryDirectory(prefix="anabranch-synthesis-") as folder:
+        file = Path(folder, "passages.jsonl")
+        records = [{"id": str(n), "title": each.label, "text": each.text} for n, each in enumerate(passages, start=1)]
+        file.write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+        ingest(file, address)
+
+
+def _room(windows: list[tuple[Passage, ...]]) -> int:
+    """Return the tokens of the largest window; passages are packed anew, in the order of their scores."""
+    count = load_embedder("minilm").count
+    return max(64, *(sum(count([passage.text for passage in window])) for window in windows)) + 20
