@@ -163,6 +163,7 @@ class Alignment:
             for at, piece in enumerate(self._passages[number].sentences)
             if self._is_place(self._places[number][at])
             and all(map(piece.has, said.added))
+            and self._is_asked_for(claim, said, self._passages[number], piece)
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
         ]
         place, number, piece = max(found, key=lambda each: each[:2], default=(0.0, 0, None))
@@ -174,7 +175,9 @@ class Alignment:
         """Find the span that has enough of a claim, and against which nothing speaks."""
         for each in self._ranked(said, numbers)[:_TRIED]:
             if self._supports(claim, said, each):
-                return Aligned("supported", each.number, _shown(each.piece), min(each.score, 1.0))
+                words = each.passage.text[each.piece.start : each.piece.end]
+                grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
+                return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
         return None
 
     def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
@@ -218,6 +221,12 @@ class Alignment:
         if opposed(said.tokens, run, passage.language) or replaces(said, piece):
             return False
         return not outdone(said, piece, self._terms, self._rarity)
+
+    def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
+        """Tell whether a short answer is of the year, and of the column, that its question asks for."""
+        stated = tuple(token.figure for token in said.tokens if token.figure)
+        in_column = not wrong_column(f"{claim} {self._question}", stated, piece.rows, passage.rows)
+        return in_column and self._has_figures_of_question(passage, piece)
 
     def _has_figures_of_question(self, passage: PassageText, piece: Piece) -> bool:
         """Tell whether the passages with their labels, or a row of a table, have the numbers of the question."""

@@ -295,7 +295,7 @@ def _units(code: str) -> dict[str, str]:
     for unit, symbol in _UNITS.items():
         for number in _FORMS:
             _, *words = format_unit(number, unit, "long", locale=code).split()
-            # Babel writes what a locale has no words for as "5 length-mile", and the Turkish percent is before its number.
+            # What a locale has no words for is "5 length-mile", and the Turkish percent stands before its number.
             if words and all(word[0].isalpha() and "-" not in word for word in words):
                 found[" ".join(map(fold_word, words))] = symbol
     for currency, symbol in CURRENCIES.items():

@@ -104,7 +104,8 @@ def _open(folder: Path) -> EntailmentModel:
 
 def _labels(folder: Path) -> tuple[Judgement, ...]:
     names = read_json(folder, "config.json").get("id2label")
-    named = [str(names[key]).casefold() for key in sorted(names, key=int)] if isinstance(names, dict) else []
+    is_numbered = isinstance(names, dict) and all(key.isdecimal() for key in names)
+    named = [str(names[key]).casefold() for key in sorted(names, key=int)] if is_numbered else []
     labels: tuple[Judgement, ...] = tuple(_meaning(name) for name in named)
     if not {"entailed", "contradicted"} <= set(labels):
         msg = f"The model in {str(folder)!r} is not one of inference: its labels are {named!r}."

@@ -9,6 +9,9 @@ from anabranch.citations.passage_text import Piece
 from anabranch.citations.tokens import names_of, tokens
 
 RARE = {"": 1.0}
+BUILDERS = "The weir was built by Ada Stern, and long after it a mill by Bo Lind."
+YEARS = "The weir was built in 1850, and many years later a mill came in 1862."
+JAHRE = "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862."
 
 
 def claim(text: str, language: str = "english", question: str = "", there: str = "") -> ReadClaim:
@@ -93,12 +96,12 @@ def test_a_copy_with_one_word_for_another(said: str, there: str, language: str, 
 @pytest.mark.parametrize(
     ("said", "question", "there", "language", "wrong"),
     [
-        ("Bo Lind", "Who built the weir?", "The weir was built by Ada Stern, and long after it a mill by Bo Lind.", "english", True),
-        ("Ada Stern", "Who built the weir?", "The weir was built by Ada Stern, and long after it a mill by Bo Lind.", "english", False),
-        ("1862", "When was the weir built?", "The weir was built in 1850, and many years later a mill came in 1862.", "english", True),
-        ("1850", "When was the weir built?", "The weir was built in 1850, and many years later a mill came in 1862.", "english", False),
-        ("1862", "Wann wurde das Wehr gebaut?", "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862.", "german", True),
-        ("1850", "Wann wurde das Wehr gebaut?", "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862.", "german", False),
+        ("Bo Lind", "Who built the weir?", BUILDERS, "english", True),
+        ("Ada Stern", "Who built the weir?", BUILDERS, "english", False),
+        ("1862", "When was the weir built?", YEARS, "english", True),
+        ("1850", "When was the weir built?", YEARS, "english", False),
+        ("1862", "Wann wurde das Wehr gebaut?", JAHRE, "german", True),
+        ("1850", "Wann wurde das Wehr gebaut?", JAHRE, "german", False),
     ],
 )  # fmt: skip
 def test_a_rival_that_stands_nearer(said: str, question: str, there: str, language: str, wrong: bool) -> None:

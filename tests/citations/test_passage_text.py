@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from anabranch.citations.passage_text import LONGEST, PassageText, lookup_keys
 from anabranch.citations.tokens import tokens
 
-TABLE = "Results:\n\n| | 2021 | 2020 |\n|---|---|---|\n| Revenue ($ million) | 612.5 | 365 |\n| Riders | 19 | 12 |\n\nIt grew."
+TABLE = (
+    "Results:\n\n| | 2021 | 2020 |\n|---|---|---|\n| Revenue ($ million) | 612.5 | 365 |\n"
+    "| Riders | 19 | 12 |\n\nIt grew."
+)
 
 
 def test_sentences_and_pairs_of_them() -> None:

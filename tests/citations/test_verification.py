@@ -146,7 +146,8 @@ def test_a_number_that_is_nowhere_is_not_supported(sentence: tuple[int, str], nu
 
 
 TOKENS = [text for _, text in SENTENCES] + [
-    "[1]", "[2, 5]", "[9]", "[?]", "[", "]", "1", ",", " ", "\n", "- ", "# ", "`", "```\n", "| a | 1 |\n", ".", ":", "No.",
+    "[1]", "[2, 5]", "[9]", "[?]", "[", "]", "1", ",", " ", "\n", "- ", "# ", "`", "```\n", "| a | 1 |\n", ".", ":",
+    "No.",
 ]  # fmt: skip
 ANSWERS = st.one_of(st.text(max_size=150), st.lists(st.sampled_from(TOKENS), max_size=15).map("".join))
 

@@ -54,6 +54,19 @@ def accepting(text: str, passages: Sequence[PassageText], question: str) -> list
     return [GradedClaim("quoted" if stands else "supported", (passages[0].text,))]
 
 
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_the_checker_is_as_good_as_it_was(split: str) -> None:
+    rows = [(row, graded(row) != "unsupported") for row in CLAIMS if row.split == split]
+    held = [row.label == "supported" for row, accepted in rows if accepted]
+    found = [accepted for row, accepted in rows if row.label == "supported"]
+    let_through = [accepted for row, accepted in rows if row.label == "contradicted"]
+    swapped = [twin for twin in twins([row for row, _ in rows]) if twin.kind.endswith("sentence")]
+    assert sum(held) / len(held) >= 0.70
+    assert sum(found) / len(found) >= 0.75
+    assert sum(let_through) / len(let_through) <= 0.28
+    assert sum(graded(twin) != "unsupported" for twin in swapped) / len(swapped) <= 0.15
+
+
 def test_there_are_enough_claims_of_every_label_and_class() -> None:
     assert len(CLAIMS) >= 600
     assert len({row.id for row in CLAIMS}) == len(CLAIMS)

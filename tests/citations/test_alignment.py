@@ -1,0 +1,183 @@
+"""Where a claim stands, and what no span may support, in more than one language."""
+
+from __future__ import annotations
+
+import pytest
+
+from anabranch.citations.alignment import Aligned, Alignment
+from anabranch.citations.passage_text import PassageText
+
+LEASE = (
+    "The boiler is serviced every October by Harlow Heating Ltd. The landlord bears the cost of this service. The "
+    "deposit of £2,450 is held by Castle Deposits. The rent of £1,225 is due on the third working day of each month."
+)
+MIETE = (
+    "Der Kessel wird jeden Oktober von Anna Berg gewartet. Der Vermieter trägt die Kosten dieser Wartung. Die Kaution "
+    "von 2.450 Euro verwahrt Karl Ost. Die Miete von 1.225 Euro ist am dritten Werktag jedes Monats fällig."
+)
+WEIR = "The weir was built in 1850 by Ada Stern. Herons nest at the mill."
+TABLE = (
+    "Results ($ million):\n\n| | 2021 | 2020 |\n|---|---|---|\n| Revenue | 3,208 | 2,365 |\n"
+    "| Net loss | 1,009 | 1,752 |\n"
+)
+
+
+def aligned(claim: str, question: str, *texts: str, cited: tuple[int, ...] = (), label: str = "") -> Aligned:
+    passages = {number: PassageText(str(number), text, label) for number, text in enumerate(texts, start=1)}
+    found = Alignment(passages, question).of(claim, cited)
+    start, end = found.span
+    assert (found.grade == "unsupported") is (found.number == 0)
+    assert not found.number or 0 <= start < end <= len(passages[found.number].text)
+    return found
+
+
+def shown(found: Aligned, *texts: str) -> str:
+    return texts[found.number - 1][slice(*found.span)] if found.number else ""
+
+
+@pytest.mark.parametrize("cited", [(), (1,), (2,), (2, 1), (7,), (7, 2)])
+def test_the_passage_that_is_cited_comes_first(cited: tuple[int, ...]) -> None:
+    texts = ("It is said that the weir was built in 1850.", WEIR)
+    found = aligned("The weir was built in 1850.", "", *texts, cited=cited)
+    assert found.number == (2 if cited in ((2,), (2, 1), (7, 2)) else 1)
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "span"),
+    [
+        (
+            "October",
+            "When is the boiler serviced?",
+            LEASE,
+            "The boiler is serviced every October by Harlow Heating Ltd.",
+        ),
+        ("Harlow Heating Ltd.", "Who services the boiler?", LEASE, "The boiler is serviced every October by Harlow"),
+        ("£2,450", "How much is the deposit?", LEASE, "The deposit of £2,450 is held by Castle Deposits."),
+        ("Oktober", "Wann wird der Kessel gewartet?", MIETE, "Der Kessel wird jeden Oktober von Anna Berg gewartet."),
+        ("Anna Berg", "Wer wartet den Kessel?", MIETE, "Der Kessel wird jeden Oktober von Anna Berg gewartet."),
+        ("2.450 Euro", "Wie hoch ist die Kaution?", MIETE, "Die Kaution von 2.450 Euro verwahrt Karl Ost."),
+    ],
+)
+def test_a_short_answer_stands_where_the_question_is_spoken_of(claim: str, question: str, text: str, span: str) -> None:
+    found = aligned(claim, question, WEIR, text)
+    assert found.grade == "quoted"
+    assert shown(found, WEIR, text).startswith(span)
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        ("Castle Deposits", "When do herons nest at the mill?", f"{LEASE} {WEIR}"),
+        ("Harlow Heating Ltd", "Who built the weir?", f"{LEASE} {WEIR}"),
+        ("Karl Ost", "Wer baute das Wehr?", f"Das Wehr baute Ada Stern. Es hält gut. Reiher nisten dort. {MIETE}"),
+        ("November", "When is the boiler serviced?", LEASE),
+        ("Dezember", "Wann wird der Kessel gewartet?", MIETE),
+    ],
+)
+def test_a_short_answer_that_stands_elsewhere_is_none(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        ("Harlow Heating Ltd services the boiler in October.", "Who services the boiler?", LEASE),
+        ("The cost of the service is borne by the landlord.", "Who bears the cost?", LEASE),
+        ("The rent is 1,225 pounds.", "How much is the rent?", LEASE),
+        ("Anna Berg wartet den Kessel im Oktober.", "Wer wartet den Kessel?", MIETE),
+        ("Die Kosten der Wartung trägt der Vermieter.", "Wer trägt die Kosten?", MIETE),
+    ],
+)
+def test_other_words_in_another_order(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        ("The boiler is serviced every November by Harlow Heating Ltd.", "When is the boiler serviced?", LEASE),
+        ("The boiler is not serviced every October by Harlow Heating Ltd.", "When is the boiler serviced?", LEASE),
+        ("The tenant bears the cost of this service.", "Who bears the cost?", LEASE),
+        ("The deposit of £1,225 is held by Castle Deposits.", "How much is the deposit?", LEASE),
+        ("The deposit of €2,450 is held by Castle Deposits.", "How much is the deposit?", LEASE),
+        ("Der Kessel wird jeden November von Anna Berg gewartet.", "Wann wird der Kessel gewartet?", MIETE),
+        ("Der Kessel wird nicht jeden Oktober von Anna Berg gewartet.", "Wann wird der Kessel gewartet?", MIETE),
+        ("Der Mieter trägt die Kosten dieser Wartung.", "Wer trägt die Kosten?", MIETE),
+        ("Die Kaution von 2.450 Dollar verwahrt Karl Ost.", "Wie hoch ist die Kaution?", MIETE),
+    ],
+)
+def test_a_wrong_twin_is_refused(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "held"),
+    [
+        ("Revenue rose by 12 %.", "By how much did revenue rise in 2021?", "Revenue rose by 12 % in 2021.", True),
+        ("Revenue rose by 12 %.", "By how much did revenue rise in 2019?", "Revenue rose by 12 % in 2021.", False),
+        ("Der Umsatz stieg um 12 %.", "Um wie viel stieg der Umsatz 2021?", "Der Umsatz stieg 2021 um 12 %.", True),
+        ("Der Umsatz stieg um 12 %.", "Um wie viel stieg der Umsatz 2019?", "Der Umsatz stieg 2021 um 12 %.", False),
+    ],
+)
+def test_every_figure_of_the_question_is_needed(claim: str, question: str, text: str, held: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(("label", "held"), [("Annual report 2021", True), ("Annual report 2020", False), ("", False)])
+def test_what_a_label_says_counts(label: str, held: bool) -> None:
+    found = aligned(
+        "Revenue rose by 12 %.", "By how much did revenue rise in 2021?", "Revenue rose by 12 %.", label=label
+    )
+    assert (found.grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "held"),
+    [
+        ("$1,009 million", "What was the net loss in 2021?", True),
+        ("The net loss was $1,009 million.", "What was the net loss in 2021?", True),
+        ("The net loss in 2020 was $1,752 million.", "What was the net loss in 2020?", True),
+        ("$1,009 million", "What was the net loss in 2020?", False),
+        ("The net loss in 2020 was $1,009 million.", "What was the net loss in 2020?", False),
+        ("The net loss in 2021 was $3,208 million.", "What was the net loss in 2021?", False),
+        ("1,009", "What was the net loss in 2021?", True),
+        ("1,009", "What was the net loss in 2020?", False),
+        ("1,009", "What was the net loss in 2019?", False),
+    ],
+)
+def test_a_row_of_a_table_with_its_column(claim: str, question: str, held: bool) -> None:
+    found = aligned(claim, question, TABLE)
+    assert (found.grade != "unsupported") is held
+    assert not held or shown(found, TABLE) == "| Net loss | 1,009 | 1,752 |"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "text", "held"),
+    [
+        ("Ada Stern erected it in 1850.", "The weir was built in 1850 by Ada Stern", WEIR, True),
+        ("Ada Stern erected it in 1851.", "The weir was built in 1850 by Ada Stern", WEIR, False),
+        ("Bo Lind erected it.", "The weir was built in 1850 by Ada Stern", WEIR, False),
+        ("Ada Stern never erected it.", "The weir was built in 1850 by Ada Stern", WEIR, False),
+        ("Ada Stern erected it in 1850.", "The weir was erected by Ada Stern", WEIR, False),
+        ("Anna Berg pflegt ihn im Oktober.", "Der Kessel wird jeden Oktober von Anna Berg gewartet", MIETE, True),
+        ("Anna Berg pflegt ihn im Mai.", "Der Kessel wird jeden Oktober von Anna Berg gewartet", MIETE, False),
+    ],
+)
+def test_words_that_somebody_gives_for_a_claim(claim: str, quote: str, text: str, held: bool) -> None:
+    found = Alignment({4: PassageText("a", text)}).beside(claim, quote)
+    assert (found.grade == "supported") is held
+    assert not held or quote in text[slice(*found.span)]
+
+
+def test_what_no_passage_has_is_named() -> None:
+    assert aligned("The weir was built in 1862 by Bo Lind.", "Who built the weir?", WEIR).missing == (
+        "1862",
+        "bo",
+        "lind",
+    )
+
+
+@pytest.mark.parametrize("texts", [(), ("",), ("", WEIR), (" \n",)])
+def test_without_passages_nothing_is_held(texts: tuple[str, ...]) -> None:
+    assert aligned("Pigs fly in May 1990.", "Do pigs fly?", *texts).grade == "unsupported"
+    assert aligned("", "", *texts).grade == "unsupported"
