@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.errors import SettingsError
 
-_NUMBER = re.compile(r"(?<=\d),(?=\d{3})")
-_NOT_WORD = re.compile(r"[^\w.]+|\.(?!\d)")
-_FILLERS = frozenset({"a", "an", "the", "about", "approximately"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +67,3 @@ def _question(record: dict[str, str], names: Sequence[str]) -> Question:
     evidence = record.get("evidence_regex") or ""
     re.compile(evidence)
     return Question(record["id"], record["text"], record.get("answer") or "", evidence, kind)
-
-
-def sample(questions: Sequence[Question], answerable: int, others: int) -> list[Question]:
-    """Return the first so many that can be answered and that cannot, both kinds of the latter in turn, mixed evenly."""
-    by_kind: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        by_kind[question.kind].append(question)
-    longest = max(len(by_kind["unanswerable"]), len(by_kind["absent"]))
-    turns = [
-        each[place : place + 1] for place in range(longest) for each in (by_kind["unanswerable"], by_kind["absent"])
-    ]
-    chosen = [by_kind["answerable"][:answerable], [question for turn in turns for question in turn][:others]]
-    # A run that is stopped has asked some of each.
-    places = {q.id: (row + 0.5) / len(group) for group in chosen for row, q in enumerate(group)}
-    return sorted((q for group in chosen for q in group), key=lambda q: places[q.id])
-
-
-def contains(answer: str, question: Question) -> bool:
-    """Say whether an answer holds what is expected: its words, one of its spellings, or the words of the evidence."""
-    if question.evidence and re.search(question.evidence, answer):
-        return True
-    said = f" {_normalised(answer)} "
-    return any(f" {spelling} " in said for spelling in _spellings(question.answer))
-
-
-def _spellings(expected: str) -> list[str]:
-    """Return the expected answer without its brackets, what stands in them, and what stands before a comma."""
-    outside = re.sub(r"\([^)]*\)", " ", expected)
-    found = [outside, *re.findall(r"\(([^)]*)\)", expected), re.split(r",\s", outside)[0]]
-    return [spelling for each in found if (spelling := _normalised(each))]
-
-
-def _normalised(text: str) -> str:
-    words = _NOT_WORD.sub(" ", _NUMBER.sub("", text.casefold())).split()
-    return " ".join(word for word in words if word not in _FILLERS)
