@@ -66,10 +66,8 @@ def test_the_same_without_an_event_loop(tmp_path: Path) -> None:
     (tmp_path / "weir.md").write_text("# Weir\n\nThe Halden weir was built by Ida Marrow in 1931.\n")
     ingest(tmp_path / "weir.md", tmp_path / "corpus")
     assert "Ida Marrow" in search("Who built the weir?", corpus=tmp_path / "corpus")[0].page_content
-    assert answer("Who built the Halden weir?", corpus=tmp_path / "corpus")["citations"][0]["grade"] in (
-        "quoted",
-        "supported",
-    )
+    (citation, *_) = answer("Who built the Halden weir?", corpus=tmp_path / "corpus")["citations"]
+    assert citation["grade"] in ("quoted", "supported")
 
 
 def test_mistakes_are_errors_with_a_hint(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from anabranch.errors import UserError
 from benchmarks.report import for_terminal, regenerated
 from evals.claims.claim_set import SPLITS, LabelledClaim, read_claims
 from evals.claims.grading import Checker, Judge, graded, grades
+from evals.claims.questions import read_questions
 from evals.claims.report import CheckedClaim, tables
 from evals.claims.wrong_twins import of_questions, twins
-from evals.claims.questions import read_questions
 
 PAGE = Path(__file__).parent.with_name("claims.md")
 JUDGES: dict[str, Judge | None] = {"lexical": None}

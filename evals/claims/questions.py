@@ -11,7 +11,6 @@ from pathlib import Path
 from anabranch.errors import SettingsError
 
 
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question.

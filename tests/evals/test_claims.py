@@ -15,8 +15,8 @@ from anabranch.errors import SettingsError
 from evals.claims.__main__ import PAGE, main
 from evals.claims.claim_set import FOLDER, LabelledClaim, read_claims
 from evals.claims.grading import GradedClaim, Verdict, graded, grades
-from evals.claims.wrong_twins import of_questions, twins
 from evals.claims.questions import read_questions
+from evals.claims.wrong_twins import of_questions, twins
 
 CLAIMS = read_claims()
 WORDED = {

@@ -77,7 +77,7 @@ async def test_an_answer_that_the_judge_takes_apart_is_no_answer(river: str) -> 
     assert len(state["verification"]["contradicted"]) == 2
 
 
-@pytest.mark.parametrize("limits", [{"model": None}, {"max_model_calls": 1}, {"max_sequential": 1}])
+@pytest.mark.parametrize("limits", [{"model": None}, {"max_model_calls": 1}])
 async def test_a_check_that_nobody_can_make_is_said(limits: dict[str, Any], river: str) -> None:
     with OpenAIStub(model(create=TWO)) as stub:
         state = await _ask(river, stub, verify="llm", **limits)

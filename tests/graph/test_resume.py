@@ -22,7 +22,7 @@ QUESTION = "What measures protect the town from floods on the Halden?"
 CONFIG: Any = {"configurable": {"thread_id": "turn"}}
 SMALL = {
     "window_tokens": 80, "merge_threshold": 1.0, "top_k": 5,
-    "rerank": "llm", "rerank_depth": 6, "rerank_batch": 3, "rerank_form": "batches", "fan_in": 2,
+    "rerank": "llm", "rerank_depth": 6, "rerank_batch": 3, "fan_in": 2,
     "answer_form": "cited",
 }  # fmt: skip
 

@@ -46,9 +46,7 @@ async def test_nobody_is_asked_a_third_time(refusal: str, river: str) -> None:
     assert "I did not find the answer" in state["answer"]
 
 
-@pytest.mark.parametrize(
-    "limits", [{"max_model_calls": 1}, {"max_tokens": 900, "answer_tokens": 100}]
-)
+@pytest.mark.parametrize("limits", [{"max_model_calls": 1}, {"max_tokens": 900, "answer_tokens": 100}])
 async def test_a_question_that_may_cost_no_more_is_not_asked_again(limits: dict[str, int], river: str) -> None:
     state, asked = await _ask(river, REFUSALS[0], **limits, top_k=2, window_tokens=600)
     assert asked == [GUARD]
