@@ -30,7 +30,7 @@ ENOUGH = 0.6
 BY_ITSELF = 0.7
 """Share of all words of a claim that make a span the place it speaks of, whatever the question."""
 
-PLACE = 0.5
+PLACE = 0.6
 """Share of the best place's words of the question that another place needs."""
 
 LEAST_PLACE = 0.2
