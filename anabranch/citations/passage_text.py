@@ -13,7 +13,7 @@ from anabranch.citations.quote_matching import Folded, fold
 from anabranch.citations.table_cells import TableRow, table_rows
 from anabranch.citations.tokens import Token, tokens
 from anabranch.text.language import language_of
-from anabranch.text.sentences import spans
+from anabranch.text.sentences import running_spans
 
 LONGEST = 400
 """Characters of a quote that is shown."""
@@ -163,7 +163,7 @@ def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:
 def _with_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a passage; a table, which has no stops, row by row."""
     cuts = {place for row in rows for place in (row.start, row.end)}
-    for start, end in spans(passage):
+    for start, end in running_spans(passage):
         yield from pairwise([start, *sorted(place for place in cuts if start < place < end), end])
 
 

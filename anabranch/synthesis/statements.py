@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from anabranch.text.sentences import spans
+from anabranch.text.sentences import running_spans
 
 MOST_HEADING_WORDS = 12
 LEAST_WORDS = 8
@@ -58,7 +58,7 @@ def statements(passage: str) -> Iterator[Statement]:
 
 
 def _sentences(text: str) -> Iterator[Statement]:
-    pieces = [" ".join(text[start:end].split()) for start, end in spans(text)]
+    pieces = [" ".join(text[start:end].split()) for start, end in running_spans(text)]
     for index, piece in enumerate(pieces):
         if not says_something(piece):
             continue

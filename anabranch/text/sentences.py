@@ -93,3 +93,19 @@ def _word_before(text: str, end: int) -> str:
 def _word_after(text: str, start: int) -> str:
     found = _NEXT_WORD.match(text, start)
     return (found[1] or "") if found else ""
+
+
+def running_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the sentences, those whole that go on after a blank line, as over the end of a page.
+
+    Such a sentence breaks off after a letter, a number or a comma, and goes on in lower case.
+    """
+    found: list[tuple[int, int]] = []
+    for start, end in spans(text):
+        before = text[found[-1][0] : start].rstrip() if found else ""
+        goes_on = (before[-1:].isalnum() or before.endswith(",")) and text[start : start + 1].islower()
+        if goes_on and text.count("\n", found[-1][0] + len(before), start) > 1:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found

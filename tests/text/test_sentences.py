@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.text.sentences import spans
+from anabranch.text.sentences import running_spans, spans
 
 
 def sentences(text: str) -> list[str]:
@@ -60,3 +60,19 @@ def test_spans_tile_the_text_and_none_is_blank(text: str) -> None:
 @pytest.mark.work(60)  # quadratic work would take many minutes here
 def test_time_stays_linear_on_runs_of_one_pattern(unit: str) -> None:
     spans("x" + unit * 200_000 + "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Rides grew, beginning in the\n\nsecond quarter of 2021. Costs fell.", 2),
+        ("Die Fahrten nahmen zu, beginnend im\n\nzweiten Quartal 2021. Kosten sanken.", 2),
+        ("Results\n\nThe year was good.", 2),
+        ("It ended.\n\nsecond quarter", 2),
+        ("The weir of\n\n- first item", 2),
+    ],
+)
+def test_a_sentence_goes_on_over_the_end_of_a_page(text: str, sentences: int) -> None:
+    found = running_spans(text)
+    assert len(found) == sentences
+    assert "".join(text[start:end] for start, end in found) == text
