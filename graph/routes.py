@@ -26,7 +26,8 @@ from nodes.support.turn_budget import affords_more, as_left, beside, left_of
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:
     """Search, unless there was nothing but a greeting."""
-    return "finish" if state["answer"] else "retrieval"
+    # Queries decide: the state after `begin` may be edited into that of another question.
+    return "retrieval" if state["queries"] else "finish"
 
 
 def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:

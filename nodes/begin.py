@@ -53,7 +53,7 @@ async def begin(state: InputState, context: Context, *, external: Mapping[str, B
         "original_question": asked,
         "active_filters": narrowed,
         "standalone_question": asked,
-        "queries": [Query(text=asked, weight=1.0, kind="asked")],
+        "queries": [] if reply else [Query(text=asked, weight=1.0, kind="asked")],
         **({"degraded": Overwrite([Degraded(step="model", reason=remark) for remark in remarks])} if remarks else {}),
         "counts": {"generation": corpus.generation, **found},
     }

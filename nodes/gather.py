@@ -33,10 +33,11 @@ _UNREAD = "no window could be read by the model; the answer is verbatim sentence
 async def gather(state: State, context: Context) -> Update:
     """Plan the next level of the tree, or end it where one answer is left or the rest cannot be joined."""
     level = max((partial["level"] for partial in state["partials"]), default=0)
-    parts = _kept([partial for partial in state["partials"] if partial["level"] == level])
     chat = await model_of(context)
     # A model that is asked plainly is not asked to choose: the best placed answers stand one after the other.
     plain = chat is None or not asks_for_markers(context.answer_form, chat)
+    least = NEARLY if plain else 0.0
+    parts = _kept([partial for partial in state["partials"] if partial["level"] == level], least)
     groups = await _groups(context, chat, state, parts) if chat is not None and not plain and len(parts) > 1 else []
     joined = sum(len(members) > 1 for members in groups)
     lacking = left_of(context, state["trace"]).lacks(Spending(joined, 0))
@@ -52,13 +53,13 @@ async def gather(state: State, context: Context) -> Update:
     }
 
 
-def _kept(parts: list[Partial]) -> list[Partial]:
-    """Return the answers that the passages of their windows support nearly as well as the best one, in reading order.
+def _kept(parts: list[Partial], least: float) -> list[Partial]:
+    """Return the answers whose score is at least so much of the best one's, in reading order; unsupported ones go.
 
     Where none is supported, the first is kept: the reader is told what the model said.
     """
     best = max((part["score"] for part in parts), default=0.0)
-    kept = [part for part in parts if part["score"] and part["score"] >= NEARLY * best] if best else parts[:1]
+    kept = [part for part in parts if part["score"] and part["score"] >= least * best] if best else parts[:1]
     duplicates = Duplicates()
     kept.sort(key=lambda part: part["score"], reverse=True)
     new = [part for part in kept if duplicates.find(str(part["index"]), part["draft"]["answer"]) is None]

@@ -64,8 +64,9 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     joined = draft_of(reply, window=drafts[0]["window"], told=told(context, question))
     if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
         return side_by_side(drafts)
+    lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
-    if not (await asyncio.to_thread(verify, joined["answer"], parts)).supported:
-        msg = "Nothing of the joined answer is in its parts; they stand one after the other."
+    if lost or not (await asyncio.to_thread(verify, joined["answer"], parts)).supported:
+        msg = "The joined answer names no passage, or says nothing of its parts; they stand one after the other."
         raise ModelError(msg)
     return joined

@@ -148,7 +148,7 @@ class Alignment:
             if span := find_quote(claim, passage.folded):
                 places = zip(passage.sentences, self._places[number], strict=True)
                 place = max((at for piece, at in places if piece.start < span[1] and span[0] < piece.end), default=0.0)
-                score = 0.5 + 0.5 * place / self._best_place if self._best_place else 1.0
+                score = 0.75 + 0.25 * place / self._best_place if self._best_place else 1.0
                 return Aligned("quoted", number, passage.around(span), score)
         return None
 

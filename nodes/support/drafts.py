@@ -24,7 +24,7 @@ _TOLD = 80
 
 def instructions(context: Context) -> tuple[str, ...]:
     """Return the instructions to a model that writes: none of them belongs into an answer."""
-    return (GUARD, context.create_prompt, context.refine_prompt, context.reduce_prompt)
+    return (GUARD, CITE, context.create_prompt, context.refine_prompt, context.reduce_prompt)
 
 
 def told(context: Context, question: str) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | 
 
 def _repeats(answer: str, told: Sequence[str]) -> bool:
     """Tell whether an answer is the question, or begins as the instructions do."""
-    said = " ".join(answer.split())
+    said = " ".join(answer.split()).removeprefix("Question: ")
     return any(said.startswith(" ".join(text.split())[:_TOLD]) for text in told if text.strip())
 
 

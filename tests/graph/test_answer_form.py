@@ -68,7 +68,7 @@ async def test_a_reply_of_markers_alone_makes_a_model_plain_from_then_on(
     provider.script = model(create=in_turn(markers, ANSWER))
     first, state = await _asked(river, provider, "openai:gpt-4o-mini")
     assert first == CITED
-    assert [item["step"] for item in state["degraded"]] == ["create"]
+    assert {item["step"] for item in state["degraded"]} == {"create"}
     assert state["route"]["name"] == "compose"
     assert [(await _asked(river, provider, "openai:gpt-4o-mini"))[0] for _ in range(2)] == [PLAIN, PLAIN]
 

@@ -139,12 +139,12 @@ async def test_answers_that_do_not_shrink_end_the_tree_and_all_of_them_stay(rive
 
 async def test_an_answer_that_is_alone_goes_up_as_it_is(river: str) -> None:
     def some(request: Request) -> Reply:
-        return written(request) if min(passages_in(request)) <= 5 else Reply("The passages do not say.")
+        return written(request) if min(passages_in(request)) <= 4 else Reply("The passages do not say.")
 
     with OpenAIStub(model(map=some)) as stub:
         state = await graph.ainvoke({"question": QUESTION}, context=_context(river, stub, fan_in=2))
         steps = Counter(step_of(call.request) for call in stub.calls)
-    # Three windows say what stands there whole: two are joined, the third waits a level, and then the two are.
+    # Three windows say what stands there: two are joined, the third waits a level, and then the two are.
     assert steps == {"create": len(state["windows"]), "reduce": 2}
     gathered = [step["counts"] for step in state["trace"] if step["node"] == "gather"]
     assert [(counts["parts"], counts["groups"]) for counts in gathered] == [(3, 2), (2, 1), (1, 0)]

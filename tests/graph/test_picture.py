@@ -7,8 +7,10 @@ from graph.answer import graph
 EDGES = [
     "__start__ -> begin",
     "abstain -> finish",
-    "begin -> retrieval:__start__",
+    "begin ..> finish",
+    "begin ..> retrieval:__start__",
     "cite ..> abstain",
+    "cite ..> create",
     "cite ..> finish",
     "create ..> cite",
     "create ..> refine",

@@ -90,4 +90,4 @@ async def test_what_is_left_is_quoted_where_the_model_fails_at_it(towns: Path, m
     with OpenAIStub(model(map=Reply("no", status=500))) as stub:
         state = await _answered(towns, stub, [0], monkeypatch, synthesis="map_reduce")
     assert state["citations"]
-    assert {item["step"].partition(":")[0] for item in state["degraded"]} == {"window", "map"}
+    assert {item["step"].partition(":")[0] for item in state["degraded"]} == {"window", "map", "gather"}

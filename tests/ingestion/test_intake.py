@@ -115,7 +115,6 @@ def test_a_file_that_hangs_is_reported_and_the_others_are_taken_in(
     report = take_in([folder], corpus, limits=Limits(seconds=1), options=ReadOptions(ocr=False))
     assert statuses(report) == [("a.pdf", "added"), ("b.pdf", "failed"), ("c.pdf", "added")]
     assert report.rows[1].reason.startswith("timeout: ")
-    assert report.timings["reading"] > 1
     assert len(rows(corpus, "SELECT * FROM documents")) == 2
 
 

@@ -110,7 +110,7 @@ SOME = st.lists(SLICES | st.sampled_from(["weir", "1850", "[1].", "\n", "built."
 
 def test_words_as_a_model_sends_them() -> None:
     stream = InstructionFilter([LONG], ())
-    pieces = ["1850", " from", " the", " passages", " alone", " and", " "]
+    pieces = ["1850", " and", " in", " the", " language", " of", " "]
     assert "".join(map(stream.feed, pieces)) == "1850 "
 
 
