@@ -58,7 +58,9 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     if state["last"]:
         # The parts are a model's words, too: an instruction in one of them is no reason to repeat it.
         stream = AnswerStream(told=instructions(context), given=[question])
-        reply = await write_live(chat, GUARD, user, max_tokens=most, message_id=state["message_id"], stream=stream)
+        reply = await write_live(
+            chat, GUARD, user, max_tokens=most, message_id=state["message_id"], stream=stream, part=False
+        )
     else:
         reply = await chat.ask(GUARD, user, max_tokens=most)
     joined = draft_of(reply, window=drafts[0]["window"], told=told(context, question))

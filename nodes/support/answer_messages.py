@@ -26,12 +26,12 @@ def show(message_id: str, text: str) -> None:
 
 
 async def write_live(
-    chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str, stream: AnswerStream
+    chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str, stream: AnswerStream, part: bool = True
 ) -> str:
     """Let the model write while the reader reads what the stream gives out.
 
     What may not be seen (links, the instructions) is held back. Where the model breaks off, the whole sentences
-    that it had written by then stay.
+    that it had written by then stay, unless a `part` is of no use.
 
     It is streamed whether or not somebody reads: LangGraph says nowhere which streams were asked for, and a reply that
     breaks off in the middle leaves its whole sentences either way.
@@ -46,7 +46,7 @@ async def write_live(
             show(message_id, stream.feed(piece))
     except ModelError as error:
         kept = _whole_sentences("".join(reply))
-        if not read_answer(kept):
+        if not part or not read_answer(kept):
             raise
         note_failure(f"{error.message} What it had written by then is the answer.")
         return kept
