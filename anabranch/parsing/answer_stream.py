@@ -9,7 +9,7 @@ from anabranch.parsing.reasoning_blocks import ThinkingFilter
 from anabranch.safety.link_removal import LinkFilter
 from anabranch.safety.prompt_leak import InstructionFilter, without_instructions
 
-_LONGEST_LABEL = 24
+_LABELS = ("answer:", "final answer:")
 
 
 class AnswerStream:
@@ -61,7 +61,8 @@ class AnswerStream:
         if self._start is None:
             return text
         self._start = (self._start + text).lstrip()
-        if len(self._start) < _LONGEST_LABEL and "\n" not in self._start:
+        plain = " ".join(self._start.replace("*", "").casefold().split())
+        if any(label.startswith(plain) for label in _LABELS):
             return ""
         label = ENGLISH_LABEL.match(self._start)
         shown, self._start = self._start[label.end() if label else 0 :], None

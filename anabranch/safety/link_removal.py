@@ -39,8 +39,10 @@ _CONTEXT = 8
 _ENTITY = r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{0,31});"
 _HALF_ENTITY = r"&#?[a-z0-9]{0,32}\Z"
 
-_TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]{0,80}\]){0,200}+"
-_TARGET = r"(?:[^()\n]|\([^()\n]{0,100}\)){0,400}+"
+_TEXT = r"(?:[^\[\]\n]|\[[^\[\]\n]{0,80}+\]){0,200}+"
+_TARGET = r"(?:[^()\n]|\([^()\n]{0,100}+\)){0,400}+"
+# The same, not possessive: before Python 3.11.5 a possessive group goes wrong where its last round fails (gh-106052).
+_HALF_TEXT, _HALF_TARGET = _TEXT.removesuffix("+"), _TARGET.removesuffix("+")
 _ADDRESS = r"[!#-;=?-\[\\^_a-~]*"
 _SCHEME = r"[a-z][a-z0-9+.-]{0,29}"
 _AUTO = r"<(?:https?|ftp|mailto|javascript|vbscript|data|file):[^<>\s]{0,400}"
@@ -194,7 +196,7 @@ _READABLE = _Rule(
         re.IGNORECASE,
     ),
     unfinished=re.compile(
-        rf"!?\[{_TEXT}(?:\Z|\[[^\[\]\n]{{0,80}}\Z|\](?:\Z|\({_TARGET}(?:\Z|\([^()\n]{{0,100}}\Z)))"
+        rf"!?\[{_HALF_TEXT}(?:\Z|\[[^\[\]\n]{{0,80}}\Z|\](?:\Z|\({_HALF_TARGET}(?:\Z|\([^()\n]{{0,100}}\Z)))"
         rf"|!\Z|<[a-z]{{0,10}}\Z|{_AUTO}\Z"
         rf"|{_BEGINS_ADDRESS}{_ADDRESS}\Z"
         rf"|{_SCHEME}(?:\\?:?|\\?:\\?/?\\?)\Z|{_HALF_WWW}",
