@@ -78,9 +78,8 @@ async def _checked_further(
         if judging:
             able = affords_more(context, state["trace"], calls=1 + quoted)
             results = await judged(context, chat if able else None, found)
-            judgements = [
-                (claim, words, dict(results)[at]) for at, claim, words in found.evidence if at in dict(results)
-            ]
+            by_place = dict(results)
+            judgements = [(claim, words, by_place[at]) for at, claim, words in found.evidence if at in by_place]
             found = after_judgement(found, results)
     except ModelError as error:
         return found, [], [failed("cite", error)]

@@ -10,20 +10,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise
 
-from anabranch.text.analyzer import analyser
+from anabranch.text.analyzer import UNSPACED, analyser
 from anabranch.text.normalization import clean
-from anabranch.text.sentences import spans
 
 LONGEST_QUOTE = 4_000
 """Characters of a quotation that are looked up; a longer one is not found."""
 
 _MAX_TRIES = 200
-_COMPARED = 5
-_COMPARED_CHARS = 500
 
 _DASHES = "\\-\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _LETTER = r"[^\W\d_]"
@@ -43,7 +38,7 @@ _REPLACED = {"drop": "", "range": "-", "space": " ", "dash": "-", "apostrophe": 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _ELLIPSIS = re.compile(r"[\[(]?(?:\.{3,}|(?:\.\s){2,5}\.|\u2026+)[\])]?")
 _ENDS = ".,;:!?\u2026\u3002\uff01\uff1f"
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,32 +166,3 @@ def _cuts(text: str, at: int) -> bool:
     if left in {".", ","} and right.isdigit():
         return text[max(0, at - 2) : at - 1].isdigit()
     return left.isdigit() and right in {".", ","} and text[at + 1 : at + 2].isdigit()
-
-
-def nearest(quote: str, passage: str) -> tuple[float, tuple[int, int]]:
-    """Return how like the quotation the likest one or two sentences of the passage are, 0 to 1, and their span.
-
-    Words in common choose a few candidates; the ratio of Ratcliff and Obershelp (1988) decides among them.
-    """
-    wanted = set(analyser().terms(quote[:LONGEST_QUOTE]))
-    cuts = spans(passage)
-    runs = [*cuts, *((first[0], second[1]) for first, second in pairwise(cuts))]
-    overlaps = sorted(((_overlap(wanted, passage[start:end]), start, end) for start, end in runs), reverse=True)
-    target = fold(quote[:_COMPARED_CHARS]).text.strip()
-    best = (0.0, (0, 0))
-    for _, start, end in overlaps[:_COMPARED]:
-        other = fold(passage[start:end]).text.strip()[:_COMPARED_CHARS]
-        ratio = SequenceMatcher(None, target, other, autojunk=False).ratio() if target and other else 0.0
-        if ratio > best[0]:
-            best = (ratio, _stripped(passage, start, end))
-    return best
-
-
-def _overlap(wanted: set[str], text: str) -> float:
-    terms = set(analyser().terms(text))
-    return len(wanted & terms) / max(1, len(wanted | terms))
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

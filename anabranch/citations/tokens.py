@@ -18,7 +18,7 @@ from babel.numbers import get_currency_name
 from babel.units import format_unit
 
 from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
-from anabranch.text.analyzer import MARKS, analyser
+from anabranch.text.analyzer import MARKS, UNSPACED, analyser
 from anabranch.text.function_words import NEGATIONS, NUMBERS, OPPOSITES, fold_word
 from anabranch.text.stemmer import UNSTEMMED, languages
 
@@ -42,15 +42,14 @@ _UNITS = {
 _FORMS = (1, 2, 5)
 _MORE_UNITS = {"it": {"per cento": "%"}}
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 # Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
-_PART = rf"(?:[^\W{_UNSPACED}][{MARKS}]*)+"
-_WORD = re.compile(rf"[{_UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
-_ENGLISH_WORD = re.compile(rf"[{_UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
+_PART = rf"(?:[^\W{UNSPACED}][{MARKS}]*)+"
+_WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
+_ENGLISH_WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
 _ENGLISH = frozenset({"english", ""})
 _CAPITALISING = frozenset({"english", "german"})
 """Languages that write the names of months with a capital: "may" and "march" are other words."""
-_ONE_CHAR = re.compile(f"[{_UNSPACED}]")
+_ONE_CHAR = re.compile(f"[{UNSPACED}]")
 _CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
 _BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
 _BEGIN = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"“„«(]\s*)$")

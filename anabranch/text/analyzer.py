@@ -18,7 +18,7 @@ MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.c
 _WORD = rf"[\w{MARKS}]+"
 
 # Scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han, Hangul.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003134f"
 )
 
@@ -29,7 +29,7 @@ _HEAD = r"(?:(?<![\w\-])--(?=[A-Za-z])|(?<![\w.)\]])\.(?=[A-Za-z]))?"
 _JOINT = r"(?:['’\-]|\.(?!(?<=[a-z]\.)[A-Z]|[A-Z][a-z]))"
 # A date, a number with its separators, or a word with its joints and the signs of C++ and C#.
 _TOKEN = re.compile(rf"\d{{4}}-\d\d-\d\d(?!\d)|\d+(?:[.,]\d+)+|{_HEAD}{_WORD}(?:{_JOINT}{_WORD})*(?:\+\+|#(?!\w))?")
-_RUN = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_RUN = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}]+")
 _GROUPED_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
 _IN_DOTTED = re.compile(r"\d+(?:\.\d+)+|[^.]+")
@@ -109,7 +109,7 @@ class Analyser:
 
     def _words(self, part: str) -> Iterator[str]:
         for run in [part] if part.isascii() else _RUN.findall(part):
-            if not run.isascii() and re.match(f"[{_UNSPACED}]", run):
+            if not run.isascii() and re.match(f"[{UNSPACED}]", run):
                 yield from _bigrams(run)
             else:
                 for word in self._without_apostrophes(run):

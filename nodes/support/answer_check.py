@@ -54,8 +54,7 @@ async def judged(context: Context, chat: Chat | None, found: Attribution) -> lis
         judgements: Sequence[Judgement] = await asyncio.to_thread(model.judge, pairs)
     elif chat is not None:
         shown = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
-        user = f"{wrap(shown, new_nonce())}\n\n{JUDGE}"
-        reply = await chat.ask(JUDGE, user, max_tokens=REPLY_TOKENS * len(pairs))
+        reply = await chat.ask(JUDGE, wrap(shown, new_nonce()), max_tokens=REPLY_TOKENS * len(pairs))
         judgements = read_judgements(reply, len(pairs))
     else:
         return []

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.quote_matching import find_quote, fold, locate, nearest
+from anabranch.citations.quote_matching import find_quote, fold, locate
 
 PASSAGE = (
     "The eﬃcient exam-\nple shows that “running costs” fell — by 15 cars.  It **was** well-known, wasn’t it? "
@@ -93,21 +93,9 @@ def test_what_was_copied_is_found(before: list[str], middle: list[str], after: l
 def test_total_on_any_text(quote: str, passage: str):
     span = find_quote(quote, fold(passage))
     assert span is None or 0 <= span[0] < span[1] <= len(passage)
-    ratio, (start, end) = nearest(quote, passage)
-    assert 0 <= ratio <= 1
-    assert 0 <= start <= end <= len(passage)
-
-
-def test_the_nearest_sentence():
-    passage = "Birds sing. Lyft was founded in San Francisco in 2012. It grew. " * 3
-    ratio, (start, end) = nearest("Lyft was started in San Francisco in 2012", passage)
-    assert passage[start:end] == "Lyft was founded in San Francisco in 2012."
-    assert ratio > 0.8
-    assert nearest("anything at all", "") == (0.0, (0, 0))
 
 
 @pytest.mark.parametrize("unit", ["- ", "* ", "a-", "' ", "\n-", "....", "a b ", "1-", "_", " \n"])
 @pytest.mark.work(60)  # quadratic work would take many minutes here
 def test_work_is_bounded(unit: str):
     find_quote(unit * 50 + " and some words", fold(unit * 5_000))
-    nearest("some words of a quote", unit * 5_000)
