@@ -8,6 +8,7 @@ from langgraph.types import Overwrite
 
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import fuse as fuse_lists
+from anabranch.retrieval.fusion.best_of_each import with_best_of_each
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
@@ -81,12 +82,16 @@ def _fused(
     chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
     alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
     retrievers = [record["retriever"] for record in records]
-    return fuse_lists(
+    weights = [_retriever_weights(retrievers, alpha) for alpha in alphas]
+    fused = fuse_lists(
         [[record["lists"][index] for record in records] for index in range(len(queries))],
         query_weights=[query["weight"] for query in queries],
-        weights=[_retriever_weights(retrievers, alpha) for alpha in alphas],
+        weights=weights,
         method=context.fusion,
     )
+    # The question's own lists; one that was switched off has no say.
+    heard = [record["lists"][0] for record, weight in zip(records, weights[0], strict=True) if weight]
+    return with_best_of_each(fused, heard)
 
 
 async def _informed(
@@ -103,7 +108,7 @@ def _reasons(found: QuestionEvidence) -> dict[str, Any]:
         "alpha": round(found.alpha, 2),
         "words": round(found.words, 2),
         "nearness": round(found.nearness, 2),
-        "prominence": round(found.prominence, 2),
+        "trust": round(found.trust, 2),
     }
 
 

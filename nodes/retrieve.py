@@ -9,6 +9,7 @@ from typing import cast
 from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError, UserError
+from anabranch.models.embedder import unread_script
 from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
 from anabranch.parsing.relevance import Judgements
 from anabranch.retrieval import RETRIEVERS
@@ -40,10 +41,11 @@ async def retrieve(
     retriever, texts = state["retriever"], state["query_texts"]
     brought: dict[str, dict[str, object]] = {}
     failed: list[Exception] = []
+    degraded: list[Degraded] = []
     try:
         if retriever in CORPUS_RETRIEVERS:
-            corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
-            lists = [sound(each) for each in await corpus.search(cast("Arm", retriever), texts, context.depth, scope)]
+            lists, unread = await _searched(context, state)
+            degraded = [Degraded(step=f"retrieve:{retriever}", reason=reason) for reason in unread]
         elif retriever == READER:
             lists = await _read(context, state)
         else:
@@ -59,9 +61,32 @@ async def retrieve(
     return {
         "ranked_lists": [record],
         "external_passages": brought,
-        "degraded": [Degraded(step=f"retrieve:{retriever}", reason=_said(error)) for error in failed],
+        "degraded": [
+            *degraded,
+            *(Degraded(step=f"retrieve:{retriever}", reason=_said(error)) for error in failed),
+        ],
         "counts": {"retriever": retriever, "lists": [_length(x) for x in record["lists"]]},
     }
+
+
+async def _searched(context: Context, state: RetrieveTask) -> tuple[list[RankedList], list[str]]:
+    """Search with a retriever of the corpus; say which scripts its embedder cannot read.
+
+    Such a query is searched for by its words alone: its nearest passages are near for no reason, and would be taken for
+    evidence. Where nothing else searches, they are all there is.
+    """
+    corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
+    retriever, texts = state["retriever"], state["query_texts"]
+    unread = [""] * len(texts)
+    if retriever == "dense":
+        unread = await asyncio.to_thread(lambda: [unread_script(corpus.embedder, text) for text in texts])
+    is_alone = len(context.retrievers) == 1
+    asked = [text for text, script in zip(texts, unread, strict=True) if is_alone or not script]
+    found = iter(await corpus.search(cast("Arm", retriever), asked, context.depth, scope))
+    lists = [sound(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]
+    instead = "add bm25 to `retrievers`" if is_alone else "searched by words alone"
+    named = dict.fromkeys(script for script in unread if script)
+    return lists, [f"the embedder {corpus.embedder.name} does not read {script} letters: {instead}" for script in named]
 
 
 async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anabranch.errors import ModelError
 from anabranch.models.wordpiece_tokenizer import Tokens
+from anabranch.text.scripts import main_script
 
 Vectors = NDArray[np.float32]
 """Shape (n, dimension), rows of unit length."""
@@ -66,6 +67,21 @@ class AsksApart(Protocol):
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per question, in order."""
         ...
+
+
+@runtime_checkable
+class KnowsScripts(Protocol):
+    """An embedder that can tell which scripts it reads; of another one, all are taken to be read."""
+
+    def reads(self, script: str) -> bool:
+        """Tell whether it was trained on texts in a script, named as by `anabranch.text.scripts.script_of`."""
+        ...
+
+
+def unread_script(embedder: Embedder, text: str) -> str:
+    """Return the script that most of a text is written in where the embedder cannot read it, else nothing."""
+    script = main_script(text)
+    return script if script and isinstance(embedder, KnowsScripts) and not embedder.reads(script) else ""
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str]) -> Vectors:

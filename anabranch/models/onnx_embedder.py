@@ -103,6 +103,10 @@ class OnnxEmbedder:
         """Return the length of each text in tokens, without special tokens, uncut."""
         return self._pieces.count(texts)
 
+    def reads(self, script: str) -> bool:
+        """Tell by its vocabulary whether the model was trained on texts in a script."""
+        return self._pieces.reads(script)
+
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span of each token of `text`, in order."""
         return self._pieces.offsets(text)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 from tokenizers import Encoding, Tokenizer
 
 from anabranch.errors import SettingsError
+from anabranch.text.scripts import HAN, main_script
 
 MINILM_TOKENIZER = Path(__file__).parent / "minilm" / "tokenizer.json"
 """WordPiece vocabulary of all-MiniLM-L6-v2, 30,522 pieces, uncased (Apache-2.0)."""
+
+
+_WORDS = 200
+_HAN_CHARACTERS = 2_000
+"""A reader of newspapers knows some 3,000."""
 
 
 class Tokens(Protocol):
@@ -56,6 +64,21 @@ class WordPieces:
         """Return the tokens of each text, without special tokens, uncut."""
         encodings = self._whole.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
         return [len(encoding) for encoding in encodings]
+
+    def reads(self, script: str) -> bool:
+        """Tell whether the vocabulary has words of a script, or only its letters, as most have of every script.
+
+        all-MiniLM-L6-v2 has 27,533 pieces of several Latin letters, 8 of Cyrillic ones and 488 Han characters; a model
+        for many languages has thousands of each.
+        """
+        return self._pieces_of[script] >= (_HAN_CHARACTERS if script == HAN else _WORDS)
+
+    @cached_property
+    def _pieces_of(self) -> Counter[str]:
+        """How many pieces of each script there are, such of a single letter left out; a Han character is a word."""
+        letters = ("".join(filter(str.isalpha, piece)) for piece in self._whole.get_vocab())
+        scripts = [(main_script(text), len(text)) for text in letters if text]
+        return Counter(script for script, length in scripts if length > 1 or script == HAN)
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span [start, end) of each token of `text`, in order."""

@@ -19,15 +19,12 @@ from anabranch.store.index.checksum_watch import Watch
 from anabranch.store.index.dense import cosines
 from anabranch.store.index.segment_index import Index, Masks, seen
 from anabranch.store.passage_reader import Passages, in_thread, visible
-from anabranch.store.protocol import Arm, Background, CorpusInfo, RankedList, Scope
+from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser
 
 VIEWS = 32
 """Scopes of which is kept what they let through."""
-
-SAMPLE = 512
-"""Leaves that stand for all of them where the background of a query is asked for; takes a fraction of a millisecond."""
 
 
 class _View:
@@ -136,17 +133,10 @@ class LocalReader(Passages):
         }
 
     @in_thread
-    def background(self, queries: Sequence[str], scope: Scope) -> list[Background]:
-        """Return how each query relates to the leaves in scope at large."""
+    def rare(self, scope: Scope) -> float:
+        """Return what BM25 gives at most for a word that a single passage holds."""
         self.watch.check()
-        # A sample and not all: the mean of 512 cosines is as good a background as that of a million, and takes no time.
-        passages, rows = self._index.sample(self._mask(scope), SAMPLE)
-        if not passages:
-            return [Background(0, 0.0, 0.0, 0.0) for _ in queries]
-        vectors = self._index.vectors(rows)
-        sampled = [cosines(vectors, self._vectors.one(query)) for query in queries]
-        rare = self._bm25(scope).rare()
-        return [Background(passages, float(found.mean()), float(found.std()), rare) for found in sampled]
+        return self._bm25(scope).rare()
 
     @in_thread
     def analyse(self, texts: Sequence[str]) -> list[list[str]]:

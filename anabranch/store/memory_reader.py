@@ -19,7 +19,7 @@ from anabranch.readers.document import Chunk
 from anabranch.store.corpus_language import SAMPLE, language_of
 from anabranch.store.filters import matches, parse_filters
 from anabranch.store.index.bm25 import K1
-from anabranch.store.protocol import Arm, Background, CorpusInfo, Outline, Place, RankedList, Scope
+from anabranch.store.protocol import Arm, CorpusInfo, Outline, Place, RankedList, Scope
 from anabranch.store.records import Grown, embedded_text, facts_of, pages_of, rows_of, summary_of, text_key
 from anabranch.store.writer_protocol import FileRecord
 from anabranch.text.analyzer import analyser
@@ -123,14 +123,9 @@ class MemoryReader:
         scored = await asyncio.to_thread(self._scored, arm, queries, scope)
         return [{self._leaves[row].chunk_id: float(scores[row]) for row in rows} for scores in scored]
 
-    async def background(self, queries: Sequence[str], scope: Scope) -> list[Background]:
-        """Return how each query relates to the leaves in scope at large; here to all of them."""
-        rows = self._rows(scope)
-        if not rows:
-            return [Background(0, 0.0, 0.0, 0.0) for _ in queries]
-        rare = self._rare(scope)
-        scored = [scores[rows] for scores in await asyncio.to_thread(self._scored, "dense", queries, scope)]
-        return [Background(len(rows), float(each.mean()), float(each.std()), rare) for each in scored]
+    async def rare(self, scope: Scope) -> float:
+        """Return what BM25 gives at most for a word that a single passage holds."""
+        return self._rare(scope)
 
     async def chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Fetch chunks with their text."""

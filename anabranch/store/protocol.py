@@ -90,22 +90,6 @@ class Outline(NamedTuple):
     leaves: int
 
 
-class Background(NamedTuple):
-    """How a query relates to the passages in scope at large, which the best passages have to stand out from.
-
-    Attributes:
-        passages: How many leaves there are.
-        mean: Of the cosines between the query and a sample of them, evenly spread.
-        deviation: Population standard deviation of those cosines.
-        rare: What BM25 gives at most for one word that a single passage of the corpus holds.
-    """
-
-    passages: int
-    mean: float
-    deviation: float
-    rare: float
-
-
 class CorpusReader(Protocol):
     """One state of a corpus, to be searched; later changes of access tags and removals count at once all the same."""
 
@@ -167,8 +151,8 @@ class FullScores(CorpusReader, Protocol):
         """
         ...
 
-    async def background(self, queries: Sequence[str], scope: Scope) -> list[Background]:
-        """Return how each query relates to the leaves in scope at large."""
+    async def rare(self, scope: Scope) -> float:
+        """Return what BM25 gives at most for a word that a single passage holds; 0 in a corpus of a passage or two."""
         ...
 
 

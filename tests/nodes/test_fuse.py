@@ -36,7 +36,7 @@ async def test_the_weight_and_its_reasons_are_in_the_trace(river: str) -> None: 
     assert 0 < said["alpha"] < 1
     assert said["words"] > 0
     assert said["nearness"] > 0
-    assert said["prominence"] > 0
+    assert 0 < said["trust"] <= 1
     assert state["degraded"] == []
 
 

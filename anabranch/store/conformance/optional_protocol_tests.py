@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import statistics
+import math
 
 import pytest
 
@@ -53,24 +53,14 @@ class FullScoresTests(FilledStore):
         assert await store.scores(arm, ["weir", "mill"], [], Scope()) == [{}, {}]
         assert await store.scores(arm, [], asked, Scope()) == []
 
-    async def test_the_background_is_that_of_the_leaves_in_scope(self, store: FullScores) -> None:
-        queries = ["when was the weir built", "bees dance"]
-        for scope in (Scope(), EVERYTHING, Scope(filters={"year": 1848})):
-            lists = await store.search("dense", queries, 10_000, scope)
-            for ranked, background in zip(lists, await store.background(queries, scope), strict=True):
-                assert background.passages == len(ranked["ids"])
-                assert background.mean == pytest.approx(statistics.fmean(ranked["scores"]))
-                assert background.deviation == pytest.approx(statistics.pstdev(ranked["scores"]))
-
-    async def test_a_word_of_one_leaf_scores_no_more_than_the_background_says(self, store: FullScores) -> None:
-        (background,) = await store.background(["clover"], EVERYTHING)
+    async def test_a_word_of_one_leaf_scores_no_more_than_is_said(self, store: FullScores) -> None:
         (ranked,) = await store.search("bm25", ["clover"], 5, EVERYTHING)
         assert len(ranked["ids"]) == 1
-        assert 0 < ranked["scores"][0] <= background.rare
+        assert 0 < ranked["scores"][0] <= await store.rare(EVERYTHING)
 
-    async def test_nothing_in_scope_is_a_background_too(self, store: FullScores) -> None:
-        (background,) = await store.background(["weir"], Scope(filters={"year": 1}))
-        assert background == (0, 0.0, 0.0, 0.0)
+    async def test_what_a_rare_word_scores_is_finite_in_every_scope(self, store: FullScores) -> None:
+        for scope in (Scope(), EVERYTHING, Scope(filters={"year": 1})):
+            assert 0 <= await store.rare(scope) < math.inf
 
 
 class OutlinesTests(FilledStore):

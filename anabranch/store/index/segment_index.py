@@ -110,18 +110,6 @@ class Index:
                     found[inside] = shard.vectors[rows[inside] - start]
         return found
 
-    def sample(self, masks: Masks, most: int) -> tuple[int, NDArray[np.int64]]:
-        """Return how many rows may be seen, and at most `most` of them, evenly spread."""
-        if all(mask is None for mask in masks):
-            return self._firsts[-1], spread(self._firsts[-1], most)
-        allowed = np.concatenate(
-            [
-                first + (np.arange(segment.rows) if mask is None else np.flatnonzero(mask))
-                for segment, first, mask in zip(self.segments, self._firsts, masks, strict=False)
-            ]
-        )
-        return len(allowed), allowed[spread(len(allowed), most)]
-
     def rows(self, owners: Mapping[str, int], masks: Masks) -> dict[str, int]:
         """Return the row of each chunk that may be seen, given the number of its document."""
         numbers = np.fromiter(set(owners.values()), np.int64)
@@ -151,8 +139,3 @@ class Index:
 def seen(masks: Sequence[Mask | None]) -> bool:
     """Tell whether any row may be seen."""
     return any(mask is None or bool(mask.any()) for mask in masks)
-
-
-def spread(rows: int, most: int) -> NDArray[np.int64]:
-    """Return at most `most` of the numbers below `rows`, evenly spread, ascending."""
-    return np.arange(min(rows, most), dtype=np.int64) * rows // max(1, min(rows, most))

@@ -12,7 +12,7 @@ from anabranch.errors import EmbedderMismatchError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.index import merge_policy as draft
 from anabranch.store.index.manifest import current
-from anabranch.store.index.segment_index import Index, seen, spread
+from anabranch.store.index.segment_index import Index, seen
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 
@@ -64,18 +64,4 @@ async def _compared(folder: Path) -> int:
         (ranked,) = await corpus.search(arm, ["heron weir otter eels eels"], 100, Scope())
         (scores,) = await corpus.scores(arm, ["heron weir otter eels eels"], every["ids"], Scope())
         assert scores == {**dict.fromkeys(every["ids"], 0.0), **dict(zip(ranked["ids"], ranked["scores"], strict=True))}
-    (background,) = await corpus.background(["heron"], Scope())
-    assert background.passages == len(every["ids"])
-    assert background.mean == pytest.approx(np.mean(every["scores"]))
     return len(every["ids"])
-
-
-@pytest.mark.parametrize(("rows", "most"), [(0, 5), (1, 5), (5, 5), (7, 3), (1000, 512)])
-def test_a_sample_is_spread_over_all_rows(rows: int, most: int) -> None:
-    sample = spread(rows, most)
-    assert len(sample) == min(rows, most)
-    assert len(set(sample.tolist())) == len(sample)
-    assert all(0 <= row < rows for row in sample.tolist())
-    if len(sample) > 1:
-        steps = np.diff(sample)
-        assert steps.max() - steps.min() <= 1

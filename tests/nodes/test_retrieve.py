@@ -1,0 +1,59 @@
+"""A question in a script that the embedder of the corpus does not read: searched for by its words, and said."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch.ingestion.pipeline import ingest
+from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
+from graph.retrieval import graph
+from nodes.settings import Context
+from nodes.state import InputState
+
+NOTES = {
+    "weir.md": "Плотину на реке построили в 1848 году из дуба.",
+    "bees.md": "Пчёлы живут в саду за мельницей.",
+    "mill.md": "Мельница стоит у моста; мельник живёт рядом.",
+}
+QUESTION = "Когда построили плотину?"
+
+
+@pytest.fixture
+async def notes(tmp_path: Path) -> str:
+    for name, text in NOTES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    await asyncio.to_thread(ingest, tmp_path, tmp_path / "corpus")
+    return str(tmp_path / "corpus")
+
+
+async def found(corpus: str, question: str = QUESTION, **settings: Any) -> dict[str, Any]:
+    context = Context(corpus=corpus, strategy="none", **settings)
+    state: dict[str, Any] = await graph.ainvoke(InputState(question=question), context=context)
+    return state
+
+
+async def test_it_is_searched_for_by_its_words_and_that_is_said(notes: str) -> None:
+    state = await found(notes)
+    (only,) = [candidate["id"] for candidate in state["candidates"]]
+    assert "1848" in (await (await open_corpus(notes)).chunks([only], Scope()))[only].text
+    assert all("dense" not in candidate["ranks"] for candidate in state["candidates"])
+    (said,) = state["degraded"]
+    assert said["step"] == "retrieve:dense"
+    assert "does not read Cyrillic letters: searched by words alone" in said["reason"]
+
+
+async def test_where_nothing_else_searches_it_is_searched_for_all_the_same(notes: str) -> None:
+    state = await found(notes, retrievers=("dense",))
+    assert state["candidates"]
+    assert "add bm25" in state["degraded"][0]["reason"]
+
+
+async def test_a_question_in_letters_that_it_reads_is_searched_for_by_both(notes: str) -> None:
+    state = await found(notes, "What did the miller build?")
+    assert state["degraded"] == []
+    assert all("dense" in candidate["ranks"] for candidate in state["candidates"])
