@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from anabranch.errors import ModelError
 from anabranch.models.rerankers import Reranker
 from anabranch.readers.document import Chunk
+from anabranch.retrieval.fusion.score_normalization import min_max
 from anabranch.retrieval.relevance_order import rank_by_relevance
 from anabranch.store.records import embedded_text
 from nodes.settings import Context
@@ -54,11 +57,12 @@ async def _judged(
     seen = fused[: context.rerank_depth]
     texts = [_text(state["texts"].get(candidate["id"])) for candidate in seen]
     relevance = await reranker.relevance(state["standalone_question"], texts)
-    relevance += [None] * (len(fused) - len(seen))
-    if all(score is None for score in relevance):
+    judged = {index: score for index, score in enumerate(relevance) if score is not None}
+    if not judged:
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."
         raise ModelError(msg)
-    judged = {index: score for index, score in enumerate(relevance) if score is not None}
+    if reranker.share < 1:
+        judged = _blended(judged, [candidate["score"] for candidate in fused], reranker.share)
     # What was not judged goes before what does not help; on a scale without such a point it goes last.
     floor = reranker.floor if reranker.floor is not None else min(judged.values()) - 1.0
     ranked = rank_by_relevance([candidate["id"] for candidate in fused], judged, floor=floor)
@@ -67,6 +71,13 @@ async def _judged(
         {**by_id[chunk_id], "score": round(score, 6)}
         for chunk_id, score in zip(ranked["ids"], ranked["scores"], strict=True)
     ]
+
+
+def _blended(judged: Mapping[int, float], fused: Sequence[float], share: float) -> dict[int, float]:
+    """Return the relevance of what was judged as a share beside its fused score, each mapped to 0 .. 1 over these."""
+    relevance, before = min_max(list(judged.values())), min_max([fused[index] for index in judged])
+    pairs = zip(judged, relevance, before, strict=True)
+    return {index: share * new + (1 - share) * old for index, new, old in pairs}
 
 
 def _text(chunk: Chunk | None) -> str:

@@ -70,6 +70,15 @@ class AsksApart(Protocol):
 
 
 @runtime_checkable
+class TokenVectors(Protocol):
+    """An embedder that also gives a vector for each token of a text, which late interaction compares."""
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return an array of shape (tokens, dimension) for each text, rows of unit length."""
+        ...
+
+
+@runtime_checkable
 class KnowsScripts(Protocol):
     """An embedder that can tell which scripts it reads; of another one, all are taken to be read."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -111,9 +111,29 @@ class OnnxEmbedder:
         """Return the character span of each token of `text`, in order."""
         return self._pieces.offsets(text)
 
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return the unit vectors of each text's tokens, shape (tokens, dimension), without the special ones.
+
+        Raises:
+            SettingsError: The model was exported with its pooling inside, and gives one vector for a text.
+            ModelError: The tokenizer finds nothing in a text.
+        """
+        if texts and _output(self._loaded()).name == _SENTENCE:
+            msg = f"The model of {self.name!r} gives one vector for a text, and none for its tokens."
+            raise SettingsError(msg, hint="Export it without its pooling: its first output is last_hidden_state.")
+        encodings = self._encoded(texts)
+        rows = self._each(encodings, self._states)
+        return [
+            unit_rows(found[np.asarray(encoding.special_tokens_mask) == 0], count=_own(encoding), embedder=self.name)
+            for encoding, found in zip(encodings, rows, strict=True)
+        ]
+
     def _embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
+        return unit_rows(np.stack(self._each(self._encoded(texts), self._pooled)), count=len(texts), embedder=self.name)
+
+    def _encoded(self, texts: Sequence[str]) -> list[Any]:
         encodings = self._pieces.encode(texts)
         for text, encoding in zip(texts, encodings, strict=True):
             if not len(encoding):
@@ -121,29 +141,33 @@ class OnnxEmbedder:
                 raise ModelError(
                     msg, hint="Give its tokenizer.json the special tokens that the model was trained with."
                 )
-        # The longest first, so that no thread is left alone with a long text at the end.
-        order = sorted(range(len(texts)), key=lambda row: -len(encodings[row]))
-        pooled = self._each([encodings[row] for row in order])
-        rows = np.empty((len(texts), len(pooled[0])), dtype=np.float32)
-        rows[order] = pooled
-        return unit_rows(rows, count=len(texts), embedder=self.name)
+        return encodings
 
-    def _each(self, encodings: Sequence[Any]) -> list[NDArray[np.float32]]:
+    def _each(
+        self, encodings: Sequence[Any], compute: Callable[[Any], NDArray[np.float32]]
+    ) -> list[NDArray[np.float32]]:
+        """Return what `compute` gives for each text, in order, several of them at a time."""
         self._loaded()
         workers = min(self._threads, len(encodings))
-        if workers == 1:
-            return [self._pooled(encoding) for encoding in encodings]
+        if workers <= 1:
+            return [compute(encoding) for encoding in encodings]
+        # The longest first, so that no thread is left alone with a long text at the end.
+        order = sorted(range(len(encodings)), key=lambda row: -len(encodings[row]))
         with ThreadPoolExecutor(workers, thread_name_prefix="embed") as pool:
-            return list(pool.map(self._pooled, encodings))
+            found = dict(zip(order, pool.map(lambda row: compute(encodings[row]), order), strict=True))
+        return [found[row] for row in range(len(encodings))]
 
     def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
+        found = self._states(encoding)
+        return found if _output(self._loaded()).name == _SENTENCE else POOLINGS[self._recipe.pooling](found)
+
+    def _states(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
+        """Run the model: shape (tokens, dimension), or (dimension,) where the pooling is inside it."""
         session = self._loaded()
         length = len(encoding)
         known = {"input_ids": encoding.ids, "attention_mask": [1] * length, "token_type_ids": [0] * length}
         feed = {each.name: np.asarray([known[each.name]], dtype=_integer(each)) for each in session.get_inputs()}
-        output = _output(session)
-        found = np.asarray(session.run([output.name], feed)[0][0], dtype=np.float32)
-        return found if output.name == _SENTENCE else POOLINGS[self._recipe.pooling](found)
+        return np.asarray(session.run([_output(session).name], feed)[0][0], dtype=np.float32)
 
     def _loaded(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
         with self._lock:
@@ -155,6 +179,11 @@ class OnnxEmbedder:
 
 def _bundled() -> SentenceFolder:
     return SentenceFolder(MINILM_NAME, bundled_model(), MINILM_TOKENIZER, Recipe(limit=TOKENS))
+
+
+def _own(encoding: Any) -> int:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
+    """Return how many of its tokens are the text's own."""
+    return int(encoding.special_tokens_mask.count(0))
 
 
 def _open_model(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)

@@ -40,6 +40,17 @@ async def test_a_cross_encoder_reorders_and_loses_nothing(river: str, tmp_path: 
     assert [candidate["fused"] for candidate in state["candidates"]] != list(range(1, 9))
 
 
+async def test_late_interaction_moves_the_fused_order_and_loses_nothing(river: str) -> None:
+    plain, state = await _ask(river, top_k=8), await _ask(river, top_k=8, rerank="late_interaction")
+    assert state["degraded"] == []
+    assert len(_ids(state)) == len(_ids(plain)) == 8
+    scores = [candidate["score"] for candidate in state["candidates"]]
+    assert scores == sorted(scores, reverse=True)
+    # It counts for a quarter: what the fused order has far in front stays in front.
+    assert _ids(state)[0] == _ids(plain)[0]
+    assert [candidate["fused"] for candidate in state["candidates"]] != list(range(1, 9))
+
+
 async def test_cohere_reorders_by_its_scores(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with CohereStub() as stub:
         monkeypatch.setenv("CO_API_KEY", "key")

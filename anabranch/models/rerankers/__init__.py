@@ -56,11 +56,14 @@ class Reranker(Protocol):
         needs_chat: Whether it judges by the chat model, whose calls count against the budget of a turn.
         floor: Relevance up to which a text does not help, so that one without a judgement goes before it; None where
             the scale has no such point (a logit, say) and texts without a judgement go last.
+        share: How much its relevance counts beside the fused score, both mapped to 0 .. 1 over what it judged; 1 where
+            it alone decides.
     """
 
     name: ClassVar[str]
     needs_chat: ClassVar[bool] = False
     floor: ClassVar[float | None] = None
+    share: ClassVar[float] = 1.0
 
     @classmethod
     def from_settings(cls, settings: RerankerSettings) -> Self:
@@ -91,5 +94,6 @@ RERANKERS: Registry[type[Reranker]] = Registry(
         "llm": "anabranch.models.rerankers.llm:LLMReranker",
         "cohere": "anabranch.models.rerankers.cohere:CohereReranker",
         "cross_encoder": "anabranch.models.rerankers.cross_encoder:CrossEncoderReranker",
+        "late_interaction": "anabranch.models.rerankers.late_interaction:LateInteractionReranker",
     },
 )
