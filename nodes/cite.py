@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from anabranch.citations.deep_links import link_to
+from anabranch.citations.similarity import with_similar
 from anabranch.citations.verification import CHECKED, Attribution, CitationRecord, Verified, attribute
 from anabranch.errors import ModelError
 from anabranch.parsing.numbered_lines import Judgement
@@ -20,7 +21,7 @@ from nodes.support.dependencies import corpus_of, model_of, scope_of
 from nodes.support.drafts import instructions, passages_of
 from nodes.support.state_records import Citation, Degraded, Excerpt, Verification
 from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import affords_more
+from nodes.support.turn_budget import granted
 
 
 @traced("cite")
@@ -30,12 +31,13 @@ async def cite(state: State, context: Context) -> Update:
     passages, found = await passages_of(context, state, list(excerpts.values()))
     given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
     written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
+    corpus = await corpus_of(context)
     attribution = await asyncio.to_thread(attribute, written, passages, state["standalone_question"])
+    attribution = await asyncio.to_thread(with_similar, attribution, corpus.embedder)
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
     if removed:
         degraded.append(Degraded(step="cite", reason=_LEAKED.format(removed)))
     checked = await asyncio.to_thread(attribution.verified)
-    corpus = await corpus_of(context)
     spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
     places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
@@ -70,23 +72,33 @@ async def _checked_further(
     if not (quoting or judging):
         return found, [], []
     chat = await model_of(context)
+    calls = granted(context, state["trace"], quoting + (context.verify == "llm")) if chat is not None else 0
     judgements: list[tuple[str, str, Judgement]] = []
     try:
-        quoted = quoting and chat is not None and affords_more(context, state["trace"])
-        if quoted and chat is not None:
-            found = await with_quotes(chat, found, state["standalone_question"])
+        if quoting and calls and chat is not None:
+            calls -= 1
+            found = await with_quotes(context, chat, found, state["standalone_question"])
         if judging:
-            able = affords_more(context, state["trace"], calls=1 + quoted)
-            results = await judged(context, chat if able else None, found)
+            results = await judged(context, chat if calls else None, found)
             by_place = dict(results)
             judgements = [(claim, words, by_place[at]) for at, claim, words in found.evidence if at in by_place]
+            whole = len(found.evidence)
             found = after_judgement(found, results)
+            if len(judgements) < whole:
+                return found, judgements, [_unjudged(context, len(judgements), whole)]
     except ModelError as error:
         return found, [], [failed("cite", error)]
-    if judging and found.evidence and not judgements:
-        reason = f"verify: {context.verify} was not made: no model, or no call, is left for it"
-        return found, [], [Degraded(step="cite", reason=reason)]
     return found, judgements, []
+
+
+def _unjudged(context: Context, made: int, whole: int) -> Degraded:
+    """Say that the check was made of fewer claims than there are, or of none."""
+    why = (
+        f"was made of {made} of {whole} claims: the others do not fit one call"
+        if made
+        else "was not made: no model, or no call, is left for it"
+    )
+    return Degraded(step="cite", reason=f"verify: {context.verify} {why}")
 
 
 def _figures(context: Context, checked: Verified, judgements: list[tuple[str, str, Judgement]]) -> Verification:
@@ -96,6 +108,7 @@ def _figures(context: Context, checked: Verified, judgements: list[tuple[str, st
         quoted=grades.count("quoted"),
         supported=grades.count("supported"),
         unsupported=grades.count("unsupported"),
+        missing=list(checked.missing),
         contradicted=[
             {"claim": claim, "quote": words} for claim, words, judgement in judgements if judgement == "contradicted"
         ],

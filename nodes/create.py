@@ -17,7 +17,7 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import asking, draft_of, gone, instructions, prompt, told, window_text
+from nodes.support.drafts import asking, cites_documents, draft_of, gone, instructions, prompt, told, window_text
 from nodes.support.extractive_draft import composed_draft
 from nodes.support.state_records import NO_DRAFT
 from nodes.support.tracing import Update, failed, traced
@@ -69,7 +69,8 @@ async def create(state: State, context: Context) -> Update:
 async def _reply(context: Context, chat: Chat, asked: tuple[str, str], given: list[str], message_id: str | None) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
     most = context.answer_tokens
+    documents = cites_documents(context, chat)
     if message_id is None:
-        return await chat.ask(*asked, max_tokens=most)
+        return await chat.ask(*asked, max_tokens=most, documents=documents)
     stream = AnswerStream(told=instructions(context), given=given)
-    return await write_live(chat, *asked, max_tokens=most, message_id=message_id, stream=stream)
+    return await write_live(chat, *asked, max_tokens=most, message_id=message_id, stream=stream, documents=documents)

@@ -17,7 +17,17 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.context_window import sizes
 from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.drafts import asking, draft_of, gone, instructions, passages_of, prompt, told, window_text
+from nodes.support.drafts import (
+    asking,
+    cites_documents,
+    draft_of,
+    gone,
+    instructions,
+    passages_of,
+    prompt,
+    told,
+    window_text,
+)
 from nodes.support.state_records import Degraded, Draft
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import beside, left_of, repeat_within
@@ -67,7 +77,8 @@ async def _revised(context: Context, chat: Chat, state: State, passages: str) ->
     held = await _support(context, state, draft["answer"], window)
     if not held:
         user = prompt(passages, question, asking(context, chat))
-        reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
+        documents = cites_documents(context, chat)
+        reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens, documents=documents)
         new = draft_of(reply, window=window, told=told(context, question), chat=chat)
         if not await _support(context, state, new["answer"], window):
             return "keep", {**draft, "window": window, "keeps": draft["keeps"]}

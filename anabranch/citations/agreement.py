@@ -1,7 +1,7 @@
-"""Looks for what speaks against a span that has the words of a claim: another number, name, date, or a denial.
+"""Looks for what speaks against a span that has the words of a claim: what a number counts, a denial, another word.
 
 Nothing here knows what words mean. A rule asks only where things stand: what a number stands beside, whether a word is
-in the place of another one, which of two names is nearer to the words of the question.
+in the place of another one.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from difflib import SequenceMatcher
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.quantities import has
 from anabranch.citations.tokens import Token
-
-OUTDONE = 3.0
-"""How much nearer a rival has to be to the words around a name or number before it takes its place."""
-
-_ACROSS = 4
-"""Words that a comma or a stop counts as."""
+from anabranch.text.function_words import OPPOSITES
 
 _COPY = 0.6
 """Share of a claim's words that a span has in their order where the claim is a copy of it."""
+
+_UNIT_WITHIN = 3
+"""Words after a number that may be its unit."""
 
 _SWAPPED = 2
 """Words in a row that are read as one put in the place of another."""
@@ -69,15 +67,43 @@ def counts_else(said: ReadClaim, piece: Piece) -> bool:
     )
 
 
+def measures_else(said: ReadClaim, piece: Piece, units: Mapping[str, str]) -> bool:
+    """Tell whether a number has a unit in the claim and counts something else in the span: "£125" for "125 squares".
+
+    Args:
+        said: The claim.
+        piece: The span.
+        units: Symbols by their names in the language of the span.
+    """
+    return (
+        not piece.rows
+        and any(  # what a cell counts stands elsewhere
+            token.figure is not None
+            and token.figure.unit
+            and bool(own := [at for at, other in enumerate(piece.tokens) if other.figure and same(token, other)])
+            and all(_counts_no(token.figure.unit, piece.tokens[at : at + 1 + _UNIT_WITHIN], units) for at in own)
+            for token in said.added
+        )
+    )
+
+
+def _counts_no(unit: str, read: Sequence[Token], units: Mapping[str, str]) -> bool:
+    """Tell whether a number, the first of some words, counts what follows it and that is no such unit."""
+    figure = read[0].figure
+    counts = figure is not None and not figure.unit and counted_as(read, 0) not in ("", "year")
+    # "5 Canadian dollars"
+    return counts and all(units.get(token.text) != unit for token in read[1:])
+
+
 def _miscounts(said: ReadClaim, at: int, word: Token, read: Sequence[Token]) -> bool:
     token = said.tokens[at]
     own = [index for index, other in enumerate(read) if other.figure and same(token, other)]
     if any(same(word, other) for index in own for other in _neighbours(read, index)):
         return False
     places = [index for index, other in enumerate(read) if same(word, other)]
-    is_year = _counted_as(said.tokens, at) == "year"
+    is_year = counted_as(said.tokens, at) == "year"
     numbered = any(
-        other.figure and (_counted_as(read, read.index(other)) == "year") == is_year
+        other.figure and (counted_as(read, read.index(other)) == "year") == is_year
         for index in places
         for other in _neighbours(read, index)
     )
@@ -93,7 +119,7 @@ def _neighbours(read: Sequence[Token], at: int) -> list[Token]:
     return [token for token in (*before, *after) if token.terms or token.figure or token.number]
 
 
-def _counted_as(read: Sequence[Token], at: int) -> str:
+def counted_as(read: Sequence[Token], at: int) -> str:
     """Return what a number counts: its unit, the word after it, or that it is a year; empty for anything else."""
     figure = read[at].figure
     if figure is None:
@@ -157,77 +183,11 @@ def _as_stems(read: Sequence[Token]) -> list[str]:
     return [token.terms[0] if token.terms else token.text for token in read]
 
 
-def outdone(said: ReadClaim, piece: Piece, question: frozenset[str], rarity: Mapping[str, float]) -> bool:
-    """Tell whether a rival of the same kind is nearer to the words around an item than the item itself.
-
-    That gives a wrong name or number of the right sentence away: the words of the question stand by another one.
-
-    Args:
-        said: The claim.
-        piece: The span.
-        question: Stems of the question.
-        rarity: How rare each stem is; "" for one that is nowhere.
-    """
-    if piece.rows:
-        return False
-    read = piece.tokens
-    context = question.union(*(token.terms for token in said.tokens if not token.is_hard))
-    words = [(at, token) for at, token in enumerate(read) if not context.isdisjoint(token.terms)]
-    for item in said.added if words else ():
-        own = [at for at, token in enumerate(read) if same(item, token)]
-        if not own or any(_copied(item, said.tokens, read, at) for at in own):
-            continue
-        rivals = [at for at in range(len(read)) if _is_rival(item, at, own, said, read, question)]
-        best = max(_nearness(read, words, rarity, at) for at in own)
-        if any(_nearness(read, words, rarity, at) > OUTDONE * best for at in rivals):
-            return True
+def opposed(said: Sequence[Token], there: Sequence[Token], language: str) -> bool:
+    """Tell whether a claim has a small word whose opposite stands in its evidence instead: "before" for "after"."""
+    ours, theirs = {token.text for token in said}, {token.text for token in there}
+    for one, other in OPPOSITES.get(language, ()):
+        for mine, against in ((one, other), (other, one)):
+            if ours & mine and not ours & against and theirs & against and not theirs & mine:
+                return True
     return False
-
-
-def _is_rival(
-    item: Token, at: int, own: Sequence[int], said: ReadClaim, read: Sequence[Token], question: frozenset[str]
-) -> bool:
-    """Tell whether a word is of a kind that a claim's word may have been taken for."""
-    token = read[at]
-    if not item.is_hard or token.kind != item.kind or same(item, token):
-        return False
-    if any(token.text == one.text for one in said.tokens) or not question.isdisjoint(token.terms):
-        return False
-    return _counted_as(read, at) in {_counted_as(read, index) for index in own}
-
-
-def is_anchored(said: ReadClaim, piece: Piece) -> bool:
-    """Tell whether each name and number that a claim adds stands beside the same word in a span."""
-    hard = [item for item in said.added if item.is_hard]
-    return bool(hard) and all(
-        any(_copied(item, said.tokens, piece.tokens, at) for at, token in enumerate(piece.tokens) if same(item, token))
-        for item in hard
-    )
-
-
-def _copied(item: Token, said: Sequence[Token], read: Sequence[Token], at: int) -> bool:
-    """Tell whether a word has a neighbour in the claim that it has in the span too; words of its kind are passed."""
-    here = next(index for index, token in enumerate(said) if token is item)
-    for step in (-1, 1):
-        one, other = _next_to(said, here, step), _next_to(read, at, step)
-        if one and other and same(one, other):
-            return True
-    return False
-
-
-def _next_to(read: Sequence[Token], at: int, step: int) -> Token | None:
-    kind, at = read[at].kind, at + step
-    while 0 <= at < len(read) and (read[at].kind == kind or not (read[at].terms or read[at].figure)):
-        at += step
-    return read[at] if 0 <= at < len(read) else None
-
-
-def _nearness(read: Sequence[Token], words: Sequence[tuple[int, Token]], rarity: Mapping[str, float], at: int) -> float:
-    """Return how near a place is to some words: each stem counts by its rarity over the distance of the nearest."""
-    best: dict[str, float] = {}
-    for place, token in words:
-        first, last = min(place, at), max(place, at)
-        distance = last - first + _ACROSS * sum(other.opens for other in read[first + 1 : last + 1])
-        for term in token.terms:
-            best[term] = max(best.get(term, 0.0), rarity.get(term, rarity[""]) / (1 + distance))
-    return sum(best.values())

@@ -7,19 +7,29 @@ meaning; `anabranch.citations.agreement` looks for what speaks against a span.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from anabranch.citations.agreement import ReadClaim, counts_else, denials, is_anchored, outdone, replaces, shortest_run
+from anabranch.citations.agreement import (
+    ReadClaim,
+    counts_else,
+    denials,
+    measures_else,
+    opposed,
+    replaces,
+    shortest_run,
+)
+from anabranch.citations.language_tables import tables_of
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import has
+from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
+from anabranch.citations.rivals import is_anchored, outdone
 from anabranch.citations.table_cells import find_row, wrong_column
-from anabranch.citations.tokens import Token, names_of, opposed, tokens
+from anabranch.citations.tokens import Token, names_of, tokens
 from anabranch.text.language import language_of
 
 Grade = Literal["quoted", "supported", "unsupported"]
@@ -30,15 +40,12 @@ ENOUGH = 0.6
 BY_ITSELF = 0.7
 """Share of all words of a claim that make a span the place it speaks of, whatever the question."""
 
-PLACE = 0.6
-"""Share of the best place's words of the question that another place needs."""
-
-LEAST_PLACE = 0.2
-"""Share of the question's words, weighted by rarity, that any place needs."""
-
 _TRIED = 5
 _COMPARED = 60
 """Spans that a claim is compared with in full: those that share most words with it."""
+
+_REPHRASED = 16
+"""Sentences that may say a claim in other words."""
 
 _SHORT = 3
 """Words by which an answer is so short that it proves nothing where the question is not spoken of."""
@@ -53,7 +60,7 @@ class Aligned:
         number: Of the passage; 0 for none.
         span: [start, end) in the passage.
         score: To compare answers by, 0 to 1.
-        missing: Numbers, dates and names of the claim that no passage has.
+        missing: Numbers, dates, names and codes of an unsupported claim that no passage has, as they are written.
     """
 
     grade: Grade
@@ -87,9 +94,7 @@ class Alignment:
         self._asked = tuple(tokens(question, language_of(question, self._language)))
         self._terms = frozenset(chain.from_iterable(token.terms for token in self._asked))
         self._names = names_of(chain(self._asked, *(each.whole.tokens for each in passages.values())))
-        self._rarity = _rarity(passages.values())
-        self._places = {number: self._places_of(passage) for number, passage in passages.items()}
-        self._best_place = max(chain([0.0], *self._places.values()))
+        self._places = QuestionPlaces(self._terms, passages)
         self._spans = [(number, *found) for number, passage in passages.items() for found in passage.candidates]
         self._holders: dict[str, list[int]] = {}
         for index, (*_, piece) in enumerate(self._spans):
@@ -104,7 +109,7 @@ class Alignment:
             if found := found or self._alike(claim, said, numbers):
                 return found
         missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
-        return Aligned("unsupported", missing=tuple(token.text for token in missing))
+        return Aligned("unsupported", missing=_written(claim, missing))
 
     def beside(self, claim: str, quote: str) -> Aligned:
         """Return the place of words that somebody says support a claim, if they stand there and nothing speaks against.
@@ -123,6 +128,28 @@ class Alignment:
                 if hard and denials(said.tokens) == denials(piece.tokens) and not replaces(said, piece):
                     return Aligned("supported", number, passage.around(span), LEAST_PLACE)
         return Aligned("unsupported")
+
+    def rephrasings(self, claim: str) -> list[Aligned]:
+        """Return the sentences that may say a claim in other words, those that speak most of the question first.
+
+        Only such as have its numbers, dates, names and codes, and nothing against it; none where a span has enough of
+        its words and something speaks against that one.
+        """
+        said = self._read(claim)
+        if not self._terms or self._ranked(said, list(self._passages)):
+            return []
+        found = [
+            _Candidate(number, passage, piece, place)
+            for number, passage in self._passages.items()
+            for piece, place in zip(passage.sentences, self._places.of[number], strict=True)
+            if self._places.speaks(place) and not self._lacks(said, _held(said, passage, piece))
+        ]
+        best = sorted(found, key=lambda each: each.score, reverse=True)[:_REPHRASED]
+        return [
+            Aligned("supported", each.number, _shown(each.piece), min(each.score, 1.0))
+            for each in best
+            if self._supports(claim, said, each, each.piece.tokens)
+        ]
 
     def _read(self, claim: str) -> ReadClaim:
         read = tokens(claim, language_of(claim, self._language), self._names)
@@ -143,12 +170,16 @@ class Alignment:
         """Find the words of a claim as they are, where they are enough to prove something by themselves."""
         if self._terms and len(said.added) <= _SHORT and len(said.tokens) <= 2 * _SHORT:
             return None
+        terms = {term for token in said.tokens for term in token.terms}
         for number in numbers:
             passage = self._passages[number]
+            # Folding a passage takes as long as reading it; a line end in a word may hide some of its stems.
+            if 2 * len(terms & passage.whole.terms) < len(terms):
+                continue
             if span := find_quote(claim, passage.folded):
-                places = zip(passage.sentences, self._places[number], strict=True)
+                places = zip(passage.sentences, self._places.of[number], strict=True)
                 place = max((at for piece, at in places if piece.start < span[1] and span[0] < piece.end), default=0.0)
-                score = 0.75 + 0.25 * place / self._best_place if self._best_place else 1.0
+                score = 0.75 + 0.25 * place / self._places.best if self._places.best else 1.0
                 return Aligned("quoted", number, passage.around(span), score)
         return None
 
@@ -158,23 +189,23 @@ class Alignment:
             return None
         words = claim.strip(" .!")
         found = [
-            (self._places[number][at], -number, piece)
+            (self._places.of[number][at], -number, piece)
             for number in numbers
             for at, piece in enumerate(self._passages[number].sentences)
-            if self._is_place(self._places[number][at])
+            if self._places.speaks(self._places.of[number][at])
             and all(map(piece.has, said.added))
             and self._is_asked_for(claim, said, self._passages[number], piece)
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
         ]
         place, number, piece = max(found, key=lambda each: each[:2], default=(0.0, 0, None))
-        if piece is None or outdone(said, piece, self._terms, self._rarity):
+        if piece is None or outdone(said, piece, self._asked, self._places.rarity):
             return None
         return Aligned("quoted", -number, _shown(piece), place)
 
     def _alike(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the span that has enough of a claim, and against which nothing speaks."""
         for each in self._ranked(said, numbers)[:_TRIED]:
-            if self._supports(claim, said, each):
+            if self._supports(claim, said, each, shortest_run(said, each.piece)):
                 words = each.passage.text[each.piece.start : each.piece.end]
                 grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
@@ -191,36 +222,40 @@ class Alignment:
     def _candidate(self, said: ReadClaim, number: int, first: int, last: int, piece: Piece) -> _Candidate | None:
         """Return a span with its score, if it has what the claim adds and speaks of what the claim repeats."""
         passage = self._passages[number]
-        held = [token for token in said.added if piece.has(token) or (token.figure and passage.about.has(token))]
+        held = _held(said, passage, piece)
         inside = [token for token in said.repeated if piece.has(token)]
         added = _weight(held) / _weight(said.added) if said.added else len(inside) / (len(said.repeated) or 1)
-        if added < ENOUGH or any(token.is_hard and token not in held for token in said.added):
-            return None
-        if any(token.is_hard and not self._is_known(token) for token in said.repeated):
+        if added < ENOUGH or self._lacks(said, held):
             return None
         whole = len(said.added) + len(said.repeated)
-        coverage, place = (len(held) + len(inside)) / whole, max(self._places[number][first : last + 1])
+        coverage, place = (len(held) + len(inside)) / whole, max(self._places.of[number][first : last + 1])
         by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or is_anchored(said, piece)
-        if not by_itself and not self._is_place(place):
+        if not by_itself and not self._places.speaks(place):
             return None
         return _Candidate(number, passage, piece, 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first))
 
-    def _supports(self, claim: str, said: ReadClaim, found: _Candidate) -> bool:
-        """Tell whether nothing speaks against a span that has the words."""
+    def _lacks(self, said: ReadClaim, held: Sequence[Token]) -> bool:
+        """Tell whether a number, date, name or code of a claim is not in a span, or one of its question nowhere."""
+        lost = any(token.is_hard and token not in held for token in said.added)
+        return lost or any(token.is_hard and not self._is_known(token) for token in said.repeated)
+
+    def _supports(self, claim: str, said: ReadClaim, found: _Candidate, run: Sequence[Token]) -> bool:
+        """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim."""
         piece, passage = found.piece, found.passage
         if not self._has_figures_of_question(passage, piece) or counts_else(said, piece):
+            return False
+        if measures_else(said, piece, tables_of(passage.language).units):
             return False
         # A short answer names no column; its question does.
         about = f"{claim} {self._question}" if len(said.added) <= _SHORT else claim
         if wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows):
             return False
-        run = shortest_run(said, piece)
         ours, theirs = denials(said.tokens), denials(run)
         if ours != theirs and (ours or theirs != denials(self._asked)):
             return False
         if opposed(said.tokens, run, passage.language) or replaces(said, piece):
             return False
-        return not outdone(said, piece, self._terms, self._rarity)
+        return not outdone(said, piece, self._asked, self._places.rarity)
 
     def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
@@ -238,31 +273,24 @@ class Alignment:
     def _is_known(self, token: Token) -> bool:
         return any(passage.whole.has(token) for passage in self._passages.values())
 
-    def _is_place(self, place: float) -> bool:
-        return not self._terms or (place >= LEAST_PLACE and place >= PLACE * self._best_place)
 
-    def _places_of(self, passage: PassageText) -> list[float]:
-        """Return, for each sentence, the share of the question's words that it has, with half of those around it."""
-        pieces = [piece.terms & self._terms for piece in passage.sentences]
-        label = passage.about.terms & self._terms
-        whole = self._rare(self._terms) or 1.0
-        near = [label.union(*pieces[max(at - 1, 0) : at + 2]) - own for at, own in enumerate(pieces)]
-        return [(self._rare(own) + 0.5 * self._rare(by)) / whole for own, by in zip(pieces, near, strict=True)]
+def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
+    return [token for token in said.added if piece.has(token) or (token.figure and passage.about.has(token))]
 
-    def _rare(self, terms: Iterable[str]) -> float:
-        return sum(self._rarity.get(term, self._rarity[""]) for term in terms)
+
+def _written(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
+    """Return some words of a claim as they are written there, those that stand side by side as one."""
+    found: list[tuple[int, int]] = []
+    for token in read:
+        if found and claim[found[-1][1] : token.start].isspace():
+            found[-1] = (found[-1][0], token.end)
+        else:
+            found.append((token.start, token.end))
+    return tuple(dict.fromkeys(claim[start:end] for start, end in found))
 
 
 def _weight(read: Sequence[Token]) -> int:
     return sum(2 if token.is_hard else 1 for token in read)
-
-
-def _rarity(passages: Iterable[PassageText]) -> dict[str, float]:
-    """Return the inverse document frequency of each stem over the sentences; "" stands for one that is nowhere."""
-    pieces = [piece for passage in passages for piece in passage.sentences]
-    counts = Counter(term for piece in pieces for term in piece.terms)
-    whole = len(pieces) + 1
-    return {term: math.log(1 + whole / count) for term, count in counts.items()} | {"": math.log(1 + whole)}
 
 
 def _shown(piece: Piece) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,15 +21,27 @@ LONGEST = 400
 
 _MAX_PIECES = 400
 
+# Items of a list in running text, as contracts have them: "(b)" goes on in lower case, so that no sentence ends there.
+_ITEM = re.compile(r"[.;:]\s+(?=\((?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s)")
+
 
 @dataclass(frozen=True)
 class Piece:
-    """A sentence of a passage, two of them in a row, or the row of a table, at [start, end)."""
+    """A sentence of a passage, two of them in a row, or the row of a table, at [start, end).
+
+    Attributes:
+        start: Where it starts in the passage.
+        end: Where it ends.
+        tokens: Its words; those of a row with the names of its columns.
+        rows: The row that it is; empty for sentences.
+        first: How many of its tokens are of the first of two sentences; 0 where it is one.
+    """
 
     start: int
     end: int
     tokens: tuple[Token, ...]
     rows: tuple[TableRow, ...] = ()
+    first: int = 0
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -130,7 +143,7 @@ class PassageText:
     def candidates(self) -> tuple[tuple[int, int, Piece], ...]:
         """Each sentence, and each with the one after it, with the places of the first and the last of its parts."""
         pairs = [
-            (at, at + 1, Piece(one.start, other.end, (*one.tokens, *other.tokens)))
+            (at, at + 1, Piece(one.start, other.end, (*one.tokens, *other.tokens), first=len(one.tokens)))
             for at, (one, other) in enumerate(pairwise(self.sentences))
             if one.end < other.end <= one.start + LONGEST and not (one.rows or other.rows)
         ]
@@ -161,8 +174,9 @@ def _scaled(token: Token, rows: Sequence[TableRow]) -> Token:
 
 
 def _with_rows(passage: str, rows: Sequence[TableRow]) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a passage; a table, which has no stops, row by row."""
+    """Yield the sentences and items of a passage; a table, which has no stops, row by row."""
     cuts = {place for row in rows for place in (row.start, row.end)}
+    cuts |= {match.end() for match in _ITEM.finditer(passage)}
     for start, end in running_spans(passage):
         yield from pairwise([start, *sorted(place for place in cuts if start < place < end), end])
 

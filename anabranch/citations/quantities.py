@@ -105,13 +105,13 @@ def figure_spans(text: str, *, blanks: bool = False) -> list[tuple[int, int, Fig
         text: Any text.
         blanks: Whether groups of three digits may be parted by a blank, as in "22 700".
     """
+    if not any(map(str.isdigit, text)):
+        return []
     if not text.isascii():
         # One character for one, so that each number keeps its place.
         text = _BLANK_IN_NUMBER.sub("'", text)
         text = text.translate({ord(char): _compatible(char) for char in set(text) if not char.isascii()})
         text = text.translate(_SIGNS)
-    if not any(map(str.isdigit, text)):
-        return []
     if blanks:
         text = _GROUPED_BY_BLANKS.sub(lambda match: match[0].replace(" ", "'"), text)
     listed = {match.start() + 1 for match in _ENUMERATION.finditer(text)}

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from babel.dates import get_day_names, get_month_names
-from babel.numbers import get_currency_name
-from babel.units import format_unit
-
-from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
+from anabranch.citations.language_tables import tables_of
+from anabranch.citations.quantities import SCALES, Figure, figure_spans
 from anabranch.text.analyzer import MARKS, UNSPACED, analyser
-from anabranch.text.function_words import NEGATIONS, NUMBERS, OPPOSITES, fold_word
+from anabranch.text.function_words import NEGATIONS, NUMBERS, fold_word
 from anabranch.text.stemmer import UNSTEMMED, languages
 
 Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code", "negation"]
@@ -27,25 +24,11 @@ Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code",
 HARD: frozenset[Kind] = frozenset({"figure", "month", "weekday", "name", "code"})
 """What cannot be put in other words: it agrees, or it does not."""
 
-# Languages with number words and calendars, by their codes in ISO 639-1.
-_CODES = {
-    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
-    "dutch": "nl", "swedish": "sv", "danish": "da", "norwegian": "nb", "finnish": "fi", "turkish": "tr",
-    "russian": "ru", "arabic": "ar", "greek": "el", "hindi": "hi",
-}  # fmt: skip
-# Units by their names in the CLDR, and numbers that between them ask for every form of a word.
-_UNITS = {
-    "concentr-percent": "%", "length-meter": "m", "length-kilometer": "km", "length-centimeter": "cm",
-    "length-millimeter": "mm", "mass-gram": "g", "mass-kilogram": "kg", "volume-liter": "l", "length-mile": "mi",
-    "length-foot": "ft", "duration-second": "s", "duration-minute": "min", "duration-hour": "h",
-}  # fmt: skip
-_FORMS = (1, 2, 5)
-_MORE_UNITS = {"it": {"per cento": "%"}}
-
 # Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
 _PART = rf"(?:[^\W{UNSPACED}][{MARKS}]*)+"
 _WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
 _ENGLISH_WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
+_STEMMED = frozenset(languages())
 _ENGLISH = frozenset({"english", ""})
 _CAPITALISING = frozenset({"english", "german"})
 """Languages that write the names of months with a capital: "may" and "march" are other words."""
@@ -59,6 +42,8 @@ _FOLLOWED = re.compile(r"\.?\s+\d")
 _DATE = re.compile(
     r"\b(?:(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})|(?P<a>\d{1,2})[./](?P<b>\d{1,2})[./](?P<c>\d{4}))\b"
 )
+# "And" is one letter that is written together with the number after it.
+_ARABIC_AND = re.compile(r"\bو(?=\d)")
 _DECEMBER, _LAST_DAY = 12, 31
 
 
@@ -93,15 +78,6 @@ class Token(NamedTuple):
         return self.kind in HARD
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageTables:
-    """What is known of the words of a language, folded."""
-
-    months: dict[str, int]
-    weekdays: dict[str, int]
-    units: dict[str, str]
-
-
 def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> list[Token]:
     """Read a text.
 
@@ -111,6 +87,7 @@ def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> lis
         names: Folded words that are names wherever they are capitalised, also at the beginning of a sentence.
     """
     english = language in _ENGLISH
+    text = _ARABIC_AND.sub(" ", text) if language == "arabic" else text
     numbers = {start: (end, figure) for start, end, figure in figure_spans(text, blanks=not english)}
     read = _with_numbers_inside(_read(text, language, names, numbers), numbers)
     read = _with_units(read, tables_of(language).units)
@@ -128,7 +105,7 @@ def _read(text: str, language: str, names: frozenset[str], numbers: Mapping[int,
             continue
         between = text[done:start]
         opens = between not in ("", " ") and _BREAK.search(between) is not None
-        if date := _date(dates.get(start), english=english):
+        if start in dates and (date := _date(dates[start], english=english)):
             done = date[0].end
             result += date
         elif (found := numbers.get(start)) and found[0] >= end:
@@ -153,10 +130,8 @@ def _start(token: Token) -> int:
     return token.start
 
 
-def _date(match: re.Match[str] | None, *, english: bool) -> list[Token]:
+def _date(match: re.Match[str], *, english: bool) -> list[Token]:
     """Return day, month and year of a date in digits; "3/4/2020" is the third of April but in English."""
-    if match is None:
-        return []
     start, end = match.span()
     month, day, year = (int(match[one] or match[other]) for one, other in (("m", "b"), ("d", "a"), ("y", "c")))
     if not match["m"] and (month > _DECEMBER or (english and "/" in match[0] and day <= _DECEMBER)):
@@ -211,14 +186,16 @@ def _word(text: str, match: re.Match[str], language: str, names: frozenset[str],
     start, end = match.span()
     word = _read_word(match[0], language)
     kind, number = word.kind, word.number
-    if word.capital or kind == "month":
+    if not word.capital and kind != "month":
+        return Token(start, end, *word[2:7], opens)
+    if kind in ("month", "word"):
         before = text[max(0, start - 12) : start]
         # "5. Mai": in many languages, a stop makes an ordinal.
         begins = _BEGIN.search(before) is not None and not (kind == "month" and _ORDINAL.search(before))
         if kind == "month" and begins and not _FOLLOWED.match(text, end):
             # "May" and "March" begin sentences as words of their own; as an answer, "October" is a name.
             kind, number = "name", 0
-        elif kind == "word" and word.capital and language != "german" and (not begins or word.text in names):
+        elif kind == "word" and language != "german" and (not begins or word.text in names):
             kind = "name"
     return Token(start, end, word.text, word.terms, kind, word.figure, number, opens, word.capital)
 
@@ -263,52 +240,4 @@ def _meant(folded: str, language: str) -> tuple[Kind, int]:
 def _stems(word: str, language: str) -> tuple[str, ...]:
     if _ONE_CHAR.fullmatch(word):
         return (word,)
-    return tuple(analyser(language if language in languages() else UNSTEMMED).terms(word))
-
-
-@cache
-def tables_of(language: str) -> LanguageTables:
-    """Return what is known of a language; empty for one that has no tables. Owner: this module; at most 17 entries."""
-    if language not in _CODES:
-        return LanguageTables({}, {}, {})
-    code = _CODES[language]
-    return LanguageTables(
-        _named(code, get_month_names, 0),
-        _named(code, get_day_names, 1),
-        # "Metres" and "per cent" are English as well.
-        _units(code) | (_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
-    )
-
-
-def _named(code: str, names: Callable[..., Mapping[int, str]], first: int) -> dict[str, int]:
-    return {
-        fold_word(name): at + first
-        for context in ("format", "stand-alone")
-        for at, name in names("wide", context, code).items()
-    }
-
-
-def _units(code: str) -> dict[str, str]:
-    """Return the symbols of units by their names, in each form that a number asks for."""
-    found: dict[str, str] = {}
-    for unit, symbol in _UNITS.items():
-        for number in _FORMS:
-            _, *words = format_unit(number, unit, "long", locale=code).split()
-            # What a locale has no words for is "5 length-mile", and the Turkish percent stands before its number.
-            if words and all(word[0].isalpha() and "-" not in word for word in words):
-                found[" ".join(map(fold_word, words))] = symbol
-    for currency, symbol in CURRENCIES.items():
-        for number in _FORMS:
-            # "US-Dollar": what people write is the last word of the name.
-            found[fold_word(re.split(r"[\s-]", get_currency_name(currency, number, locale=code))[-1])] = symbol
-    return found
-
-
-def opposed(said: Sequence[Token], there: Sequence[Token], language: str) -> bool:
-    """Tell whether a claim has a small word whose opposite stands in its evidence instead: "before" for "after"."""
-    ours, theirs = {token.text for token in said}, {token.text for token in there}
-    for one, other in OPPOSITES.get(language, ()):
-        for mine, against in ((one, other), (other, one)):
-            if ours & mine and not ours & against and theirs & against and not theirs & mine:
-                return True
-    return False
+    return tuple(analyser(language if language in _STEMMED else UNSTEMMED).terms(word))

@@ -20,8 +20,9 @@ MAX_CLAIMS = 256
 """Claims that are aligned; those of an answer that is longer than any reader wants are unsupported after these."""
 
 CHECKED = (
-    "quoted: its words stand in the passage; supported: its words are there in another form, and its numbers, units, "
-    "dates, names, codes and negations agree. Whether it follows from what is said there was not checked"
+    "quoted: its words stand in the passage; supported: its words are there in another form, or a sentence there is "
+    "alike, and its numbers, units, dates, names, codes and negations agree. Whether it follows from what is said "
+    "there was not checked"
 )
 """What the program knows of a claim, for people: no more than this may be shown."""
 
@@ -59,7 +60,7 @@ class CheckedClaim:
         text: What it says, without markers.
         grade: Quoted, supported or unsupported.
         score: How well it is placed, 0 to 1.
-        missing: Its numbers, dates and names that no passage has, for people.
+        missing: Where it is unsupported, its numbers, dates, names and codes that no passage has.
     """
 
     text: str
@@ -76,13 +77,16 @@ class Verified:
         answer: The answer with markers 1 to m by first use, and [?] after each unsupported claim.
         citations: One for each claim that has evidence, in the order of the answer.
         claims: All claims, in the order of the answer.
-        refused: Whether it says that the passages do not tell, and nothing else that is supported.
     """
 
     answer: str
     citations: tuple[CitationRecord, ...]
     claims: tuple[CheckedClaim, ...]
-    refused: bool
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The numbers, dates, names and codes of the answer that no passage has, each once."""
+        return tuple(dict.fromkeys(word for claim in self.claims for word in claim.missing))
 
     @property
     def unsupported(self) -> tuple[str, ...]:
@@ -160,7 +164,6 @@ class Attribution:
                 _record(claim, one, order[one.number], self.passages[one.number]) for claim, one in stated if one.number
             ),
             claims=tuple(CheckedClaim(claim.text, one.grade, one.score, one.missing) for claim, one in stated),
-            refused=len(stated) < len(self.found) and not any(one.number for _, one in stated),
         )
 
 

@@ -68,6 +68,8 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     unsupported = state.get("unsupported") or []
     if unsupported and not state["abstained"]:
         yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
+        if missing := (state.get("verification") or {}).get("missing"):
+            yield f"Not in the passages at all: {', '.join(squeeze(words) for words in missing)}"
     begun: Mapping[str, Any] = next(
         (step["counts"] for step in state.get("trace") or [] if step["node"] == "begin"), {}
     )

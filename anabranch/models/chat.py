@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import aclosing
+from functools import partial
 from itertools import count
-from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from anabranch.errors import AnabranchError, MissingKeyError, ModelError, SettingsError
+from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.clients import Clients, Pool
+from anabranch.models.document_blocks import (
+    ChatRequest,
+    CitedText,
+    as_request,
+    learn_refusal,
+    takes_documents,
+)
 from anabranch.models.lru import LRU
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.providers import ChatSettings, new_client
+from anabranch.models.providers import ChatSettings, length_limit, new_client
 from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, reply_pieces
 from anabranch.models.structured_output import (
     Means,
@@ -90,7 +97,14 @@ class Chat:
         """Tokens that each call may take beside those of its reply, by the model's profile and what was learned."""
         return RESERVES[self._room.level]
 
-    async def ask(self, system: str, user: str, *, max_tokens: int, schema: Schema | None = None) -> str:
+    @property
+    def takes_documents(self) -> bool:
+        """Whether the provider cites passages by itself where it is sent them as documents."""
+        return takes_documents(self._client, self._who)
+
+    async def ask(
+        self, system: str, user: str, *, max_tokens: int, schema: Schema | None = None, documents: bool = False
+    ) -> str:
         """Return the whole reply as text, without what the model thought aloud.
 
         Args:
@@ -99,6 +113,8 @@ class Chat:
             max_tokens: Length the reply may have.
             schema: What the reply should look like, asked for by the strongest means the model has. The reply may
                 look different all the same.
+            documents: Whether the passages in `user` are sent as documents where the model takes some; what it cites
+                stands in the reply as markers.
 
         Raises:
             MissingKeyError: The provider refused the key.
@@ -106,15 +122,22 @@ class Chat:
             RequestRefusedError: The provider refuses the request as it is.
             ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
         """
-        messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
+        request = as_request(system, user, documents=documents and self.takes_documents)
         if schema is None:
-            return await self._whole(self._quiet, messages, max_tokens)
+            try:
+                return await self._whole(self._quiet, request, max_tokens, last=not request.numbers)
+            except RequestRefusedError:
+                if not request.numbers:
+                    raise
+            reply = await self._whole(self._quiet, as_request(system, user), max_tokens)
+            learn_refusal(self._who)
+            return reply
         *stronger, weakest = means_of(self._client, self._who, self.settings.structured)
         for means in stronger:
             if (model := self._shaped(schema, means)) is None:
                 continue
             try:
-                reply = await self._whole(model, messages, max_tokens, last=False)
+                reply = await self._whole(model, request, max_tokens, last=False)
             except ModelError as error:
                 if not refused(error.__cause__):
                     raise
@@ -122,7 +145,7 @@ class Chat:
                 remember(self._who, means)
                 return reply
         plain = self._shaped(schema, weakest) or self._quiet
-        reply = await self._whole(plain, messages, max_tokens)
+        reply = await self._whole(plain, request, max_tokens)
         if self.settings.structured == "auto":
             remember(self._who, weakest)
         return reply
@@ -136,34 +159,53 @@ class Chat:
             self._told[key] = shaped(self._quiet, schema, means)
         return self._told[key]
 
-    async def _whole(self, model: Model, messages: list[BaseMessage], max_tokens: int, *, last: bool = True) -> str:
+    async def _whole(self, model: Model, request: ChatRequest, max_tokens: int, *, last: bool = True) -> str:
         """Return the reply in one piece; what is refused while there is another means (not `last`) is not counted."""
 
         async def call(reply: ChatReply) -> AsyncGenerator[str]:
-            yield reply.take(await self._message(model, reply))
+            cited = CitedText(request.numbers)
+            reply.take(cited.read(await self._message(model, reply)))
+            yield reply.take(AIMessage(cited.finish()))
 
         text = ""
-        async for reply, _ in reply_pieces(call, self._room, messages, max_tokens, last=last):
+        async for reply, _ in reply_pieces(call, self._room, request.messages, max_tokens, last=last):
             text = reply.text
         return drop_thinking(text)
 
     async def _message(self, model: Model, reply: ChatReply) -> BaseMessage:
         try:
             async with asyncio.timeout(self.settings.timeout):
-                return await model.ainvoke(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling))
+                return await model.ainvoke(reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling))
         except Exception as error:  # providers raise types of their own; each is sorted below
             if (half := cut_short(error)) is not None:
                 return half
             raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
-    async def stream(self, system: str, user: str, *, max_tokens: int) -> AsyncIterator[str]:
-        """Yield the reply as it comes; same errors as `ask`, also in the middle.
+    async def stream(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> AsyncIterator[str]:
+        """Yield the reply as it comes; arguments and errors are those of `ask`, errors also in the middle.
 
         It is asked for again only where nothing of it could be seen.
         """
-        messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(user)]
+        request = as_request(system, user, documents=documents and self.takes_documents)
+        seen = False
+        try:
+            async with aclosing(self._streamed(request, max_tokens, last=not request.numbers)) as pieces:
+                async for text in pieces:
+                    seen = True
+                    yield text
+        except RequestRefusedError:
+            if seen or not request.numbers:
+                raise
+            async with aclosing(self._streamed(as_request(system, user), max_tokens)) as pieces:
+                async for text in pieces:
+                    yield text
+            learn_refusal(self._who)
+
+    async def _streamed(self, request: ChatRequest, max_tokens: int, *, last: bool = True) -> AsyncGenerator[str]:
         thinking, of = ThinkingFilter(), None
-        async with aclosing(reply_pieces(self._pieces, self._room, messages, max_tokens, shown=True)) as pieces:
+        call = partial(self._pieces, numbers=request.numbers)
+        found = reply_pieces(call, self._room, request.messages, max_tokens, last=last, shown=True)
+        async with aclosing(found) as pieces:
             async for reply, piece in pieces:
                 if reply is not of:  # what is held of a reply that was given up is a thought
                     thinking, of = ThinkingFilter(), reply
@@ -172,14 +214,18 @@ class Chat:
         if text := thinking.finish():
             yield text
 
-    async def _pieces(self, reply: ChatReply) -> AsyncGenerator[str]:
-        chunks = aiter(self._client.astream(reply.messages, config=_UNSEEN, **self._limit(reply.ceiling)))
+    async def _pieces(self, reply: ChatReply, numbers: Sequence[int]) -> AsyncGenerator[str]:
+        chunks = aiter(
+            self._client.astream(reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling))
+        )
         seconds = self.settings.timeout
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        cited = CitedText(numbers)
         while not reply.full and (chunk := await self._next(chunks, deadline)) is not None:
-            yield reply.take(chunk)
+            yield reply.take(cited.read(chunk))
             # What has arrived in one piece is read without waiting: others must have their turn all the same.
             await asyncio.sleep(0)
+        yield reply.take(AIMessage(cited.finish()))
 
     async def _next(self, chunks: AsyncIterator[BaseMessage], deadline: float | None) -> BaseMessage | None:
         try:
@@ -188,17 +234,6 @@ class Chat:
                 return await anext(chunks, None)
         except Exception as error:  # providers raise types of their own; each is sorted below
             raise _sorted_error(error, self.settings, keys_of(self._client)) from error
-
-    def _limit(self, tokens: int) -> dict[str, Any]:
-        """Return how the client of this provider is told the length that a reply may have."""
-        fields = type(self._client).model_fields
-        if "num_predict" in fields:
-            from ollama import Options
-
-            # Ollama, where the options of a call take the place of all that were set.
-            named = {name: getattr(self._client, name) for name in Options.model_fields if name in fields}
-            return {"options": {**{k: v for k, v in named.items() if v is not None}, "num_predict": tokens}}
-        return {"max_output_tokens" if "max_output_tokens" in fields else "max_tokens": tokens}
 
 
 def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str]) -> AnabranchError:

@@ -188,3 +188,15 @@ def _with_effort(client: BaseChatModel, settings: ChatSettings) -> tuple[BaseCha
         if settings.model.startswith("openrouter:"):
             return client.model_copy(update={"reasoning": {"effort": effort}}), ()
     return client, (f"{settings.model!r} takes no reasoning_effort: it was left out",)
+
+
+def length_limit(client: BaseChatModel, tokens: int) -> dict[str, Any]:
+    """Return how the client of this provider is told the length that a reply may have."""
+    fields = type(client).model_fields
+    if "num_predict" in fields:
+        from ollama import Options
+
+        # Ollama, where the options of a call take the place of all that were set.
+        named = {name: getattr(client, name) for name in Options.model_fields if name in fields}
+        return {"options": {**{k: v for k, v in named.items() if v is not None}, "num_predict": tokens}}
+    return {"max_output_tokens" if "max_output_tokens" in fields else "max_tokens": tokens}

@@ -20,6 +20,9 @@ OPENING = "<passages-"
 
 # Less-than signs of other widths and shapes read the same to a model.
 _HEAD = re.compile(r"^[ \t]*\[(\d{1,4})\]", re.MULTILINE)
+# Nothing in a passage looks like either once it is inside.
+_ENVELOPE = re.compile(rf"{OPENING}(?P<nonce>[0-9a-f]{{16}})>\n(?P<inside>.*?)\n</passages-(?P=nonce)>", re.DOTALL)
+_ROW = re.compile(r"\n\n\[(\d{1,4})\][ ]?([^\n]*)\n")
 _IMITATION = re.compile(r"[<＜﹤‹〈⟨](?=[\s/\\]*passage)", re.IGNORECASE)
 
 
@@ -62,6 +65,17 @@ def wrap(passages: Sequence[tuple[int, str, str]], nonce: str) -> str:
         f"[{number}] {_label(label, nonce)}".rstrip() + f"\n{_inside(text, nonce)}" for number, label, text in passages
     )
     return f"{OPENING}{nonce}>\n{inside}\n</passages-{nonce}>"
+
+
+def unwrap(text: str) -> tuple[list[tuple[int, str, str]], str]:
+    """Return the passages that `wrap` put into a text, and the rest of it; none where it has no envelope of ours."""
+    found = _ENVELOPE.search(text)
+    if found is None or not is_nonce(found["nonce"]):
+        return [], text
+    _, *parts = _ROW.split("\n\n" + found["inside"])
+    rows = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    rest = text[: found.start()] + text[found.end() :]
+    return [(int(number), label, words) for number, label, words in rows], rest.strip()
 
 
 def _label(label: str, nonce: str) -> str:

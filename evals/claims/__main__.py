@@ -18,22 +18,15 @@ from rich.console import Console
 from anabranch.errors import UserError
 from benchmarks.report import for_terminal, regenerated
 from evals.claims.claim_set import SPLITS, LabelledClaim, read_claims
-from evals.claims.grading import Checker, Judge, graded, grades
+from evals.claims.grading import CHECKERS, Checker, graded
 from evals.claims.questions import read_questions
 from evals.claims.report import CheckedClaim, tables
 from evals.claims.wrong_twins import of_questions, twins
 
 PAGE = Path(__file__).parent.with_name("claims.md")
-JUDGES: dict[str, Judge | None] = {"lexical": None}
-"""The checks that are compared, by name: what judges the claims that the program's own check has accepted."""
 
 
-def main(
-    arguments: Sequence[str] | None = None,
-    *,
-    checker: Checker = grades,
-    judges: Mapping[str, Judge | None] = JUDGES,
-) -> int:
+def main(arguments: Sequence[str] | None = None, *, checkers: Mapping[str, Checker] = CHECKERS) -> int:
     """Check, print, and write if asked to; exit code 2 with the reason where something is wrong with what was given."""
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -48,15 +41,13 @@ def main(
         return 2
 
     def checked(rows: Iterable[LabelledClaim]) -> list[CheckedClaim]:
-        return [
-            CheckedClaim(row, {name: graded(row, checker, judge) for name, judge in judges.items()}) for row in rows
-        ]
+        return [CheckedClaim(row, {name: graded(row, check) for name, check in checkers.items()}) for row in rows]
 
     rows = checked(claims)
     swapped = {source: checked(twins(right)) for source, right in sources.items() if right}
     found = tables(rows, swapped)
     if options.show:
-        _show([*rows, *(each for some in swapped.values() for each in some)], options.show, checker, console)
+        _show([*rows, *(each for some in swapped.values() for each in some)], options.show, checkers, console)
     else:
         for table in found:
             console.print(for_terminal(table))
@@ -84,7 +75,8 @@ def _answers(options: argparse.Namespace) -> list[LabelledClaim]:
     return of_questions(read_questions(options.questions, options.documents), options.documents)
 
 
-def _show(rows: Iterable[CheckedClaim], kind: str, checker: Checker, console: Console) -> None:
+def _show(rows: Iterable[CheckedClaim], kind: str, checkers: Mapping[str, Checker], console: Console) -> None:
+    (*_, checker) = checkers.values()
     for each in rows:
         row, wrong = each.row, [f"{check}: {grade}" for check, grade in each.grades.items() if not each.right(check)]
         if wrong and kind in {row.kind, "all"}:

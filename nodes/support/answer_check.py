@@ -12,6 +12,8 @@ from anabranch.models.entailment import load_entailment
 from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context
+from nodes.support.context_window import Row, fitting
+from nodes.support.dependencies import corpus_of
 from nodes.support.drafts import prompt
 from prompts import GUARD, JUDGE, QUOTE
 
@@ -30,21 +32,23 @@ MOST_QUOTED = 8
 """Statements that words are asked for: one that nothing in the passages is like is seldom theirs."""
 
 
-async def with_quotes(chat: Chat, found: Attribution, question: str) -> Attribution:
+async def with_quotes(context: Context, chat: Chat, found: Attribution, question: str) -> Attribution:
     """Ask the model for the words that say what the program could not place, and look those up."""
     unplaced = found.unplaced[:MOST_QUOTED]
-    if not unplaced:
-        return found
-    passages = wrap([(number, each.label, each.text) for number, each in found.passages.items()], new_nonce())
     stated = "\n".join(f"{number}. {text}" for number, (_, text) in enumerate(unplaced, start=1))
-    user = prompt(passages, question, QUOTE, f"Statements:\n{stated}")
-    quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=QUOTE_TOKENS * len(unplaced)))
+    rows = [(number, each.label, each.text) for number, each in found.passages.items()]
+    reply = QUOTE_TOKENS * len(unplaced)
+    shown = await _fitting(context, chat, rows, f"{GUARD} {QUOTE} {question} {stated}", reply=reply)
+    if not unplaced or not shown:
+        return found
+    user = prompt(wrap(shown, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
+    quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=reply))
     places = {at: quotes[number] for number, (at, _) in enumerate(unplaced, start=1) if number in quotes}
     return await asyncio.to_thread(found.quoted, places)
 
 
 async def judged(context: Context, chat: Chat | None, found: Attribution) -> list[tuple[int, Judgement]]:
-    """Judge each claim that has evidence against its words, by the check that is chosen."""
+    """Judge each claim that has evidence against its words, by the check that is chosen; as many as fit one call."""
     evidence = found.evidence
     if not evidence:
         return []
@@ -53,12 +57,22 @@ async def judged(context: Context, chat: Chat | None, found: Attribution) -> lis
         model = await asyncio.to_thread(load_entailment, context.verify_model or "")
         judgements: Sequence[Judgement] = await asyncio.to_thread(model.judge, pairs)
     elif chat is not None:
-        shown = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
-        reply = await chat.ask(JUDGE, wrap(shown, new_nonce()), max_tokens=REPLY_TOKENS * len(pairs))
-        judgements = read_judgements(reply, len(pairs))
+        rows = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
+        shown = await _fitting(context, chat, rows, JUDGE, each=REPLY_TOKENS)
+        if not shown:
+            return []
+        reply = await chat.ask(JUDGE, wrap(shown, new_nonce()), max_tokens=REPLY_TOKENS * len(shown))
+        judgements = read_judgements(reply, len(shown))
     else:
         return []
-    return [(at, judgement) for (at, *_), judgement in zip(evidence, judgements, strict=True)]
+    return [(at, judgement) for (at, *_), judgement in zip(evidence, judgements, strict=False)]
+
+
+async def _fitting(
+    context: Context, chat: Chat, rows: Sequence[Row], asked: str, *, reply: int = 0, each: int = 0
+) -> list[Row]:
+    corpus = await corpus_of(context)
+    return await asyncio.to_thread(fitting, context, corpus.embedder, chat, rows, asked, reply=reply, each=each)
 
 
 def after_judgement(found: Attribution, judgements: Sequence[tuple[int, Judgement]]) -> Attribution:

@@ -26,7 +26,15 @@ def show(message_id: str, text: str) -> None:
 
 
 async def write_live(
-    chat: Chat, system: str, user: str, *, max_tokens: int, message_id: str, stream: AnswerStream, part: bool = True
+    chat: Chat,
+    system: str,
+    user: str,
+    *,
+    max_tokens: int,
+    message_id: str,
+    stream: AnswerStream,
+    part: bool = True,
+    documents: bool = False,
 ) -> str:
     """Let the model write while the reader reads what the stream gives out.
 
@@ -41,7 +49,7 @@ async def write_live(
     """
     reply: list[str] = []
     try:
-        async for piece in chat.stream(system, user, max_tokens=max_tokens):
+        async for piece in chat.stream(system, user, max_tokens=max_tokens, documents=documents):
             reply.append(piece)
             show(message_id, stream.feed(piece))
     except ModelError as error:

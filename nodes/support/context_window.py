@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
@@ -22,6 +24,9 @@ LEAST = 64
 """Room for passages below which a window says too little to be worth a call."""
 
 LONGEST_LABEL = "x1 " * 67
+
+Row = tuple[int, str, str]
+"""A passage as it is shown: number, label, text."""
 
 KNOWN = 64
 _known: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -91,3 +96,33 @@ def room_of(context: Context, corpus: CorpusReader, chat: Chat | None, question:
         raise SettingsError(msg, hint="Lower answer_tokens, ask a shorter question, or raise context_tokens.")
     reserved = context.answer_tokens if chain and context.synthesis in ("auto", "refine") else 0
     return Room(frame, Limit(once - reserved, lambda text, tokens: at_most(text, tokens) + around), chain)
+
+
+def fitting(
+    context: Context,
+    embedder: Embedder,
+    chat: Chat,
+    rows: Sequence[Row],
+    asked: str,
+    *,
+    reply: int = 0,
+    each: int = 0,
+) -> list[Row]:
+    """Return the first passages that one call has room for: a window of them, fewer where the model's context is less.
+
+    Args:
+        context: The settings in force.
+        embedder: Counts the tokens.
+        chat: The model.
+        rows: The passages.
+        asked: The instructions, and what else stands around them.
+        reply: Tokens of the reply.
+        each: Tokens of the reply to each passage.
+    """
+    whole = context.context_tokens or chat.context_tokens or math.inf
+    nonce = new_nonce()
+    in_prompt = accumulate(size + each for size in sizes(embedder, [wrap([row], nonce) for row in rows]))
+    in_window = accumulate(embedder.count([text for *_, text in rows]))
+    room = whole - sum(sizes(embedder, (asked,))) - MESSAGES - reply
+    totals = zip(rows, in_prompt, in_window, strict=True)
+    return [row for row, tokens, packed in totals if tokens <= room and packed <= context.window_tokens]

@@ -32,9 +32,15 @@ def told(context: Context, question: str) -> tuple[str, ...]:
     return (*instructions(context), question)
 
 
+def cites_documents(context: Context, chat: Chat) -> bool:
+    """Tell whether passages are sent as documents, which the provider cites by itself."""
+    return chat.takes_documents and context.answer_form != "quoted" and asks_for_markers(context.answer_form, chat)
+
+
 def asking(context: Context, chat: Chat) -> str:
     """Return what a model is asked to do with the passages of a window."""
-    cite = [CITE] if asks_for_markers(context.answer_form, chat) else []
+    marks = asks_for_markers(context.answer_form, chat) and not cites_documents(context, chat)
+    cite = [CITE] if marks else []
     return "\n".join([*cite, context.create_prompt])
 
 

@@ -170,6 +170,7 @@ class Verification(TypedDict):
         quoted: Those whose words stand in a passage.
         supported: Those that a passage supports in other words.
         unsupported: Those that none supports.
+        missing: Numbers, dates, names and codes of unsupported statements that no passage has.
         contradicted: Those that a judge found contradicted by what seemed to support them, with those words.
         checked: What was checked, and what was not, for people.
     """
@@ -178,6 +179,7 @@ class Verification(TypedDict):
     quoted: int
     supported: int
     unsupported: int
+    missing: list[str]
     contradicted: list[dict[str, str]]
     checked: str
 

@@ -28,6 +28,14 @@ def affords_more(context: Context, trace: Sequence[Step], *, calls: int = 1) -> 
     return not left_of(context, trace).lacks(Spending(calls, calls * tokens))
 
 
+def granted(context: Context, trace: Sequence[Step], calls: int) -> int:
+    """Return how many of some calls a step can have once there is an answer; what is left bounds those made again."""
+    left, tokens = left_of(context, trace), context.window_tokens + context.answer_tokens
+    most = next((n for n in range(calls, 0, -1) if not left.lacks(Spending(n, n * tokens))), 0)
+    repeat_within(as_left(left.less(Spending(most, most * tokens))))
+    return most
+
+
 def as_left(spending: Spending) -> Left:
     """Return a budget as it is sent to a branch."""
 

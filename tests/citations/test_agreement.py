@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.citations.agreement import ReadClaim, counts_else, denials, outdone, replaces, same, shortest_run
+from anabranch.citations.agreement import (
+    ReadClaim,
+    counts_else,
+    denials,
+    measures_else,
+    replaces,
+    same,
+    shortest_run,
+)
+from anabranch.citations.language_tables import tables_of
 from anabranch.citations.passage_text import Piece
+from anabranch.citations.rivals import outdone
 from anabranch.citations.tokens import names_of, tokens
 
 RARE = {"": 1.0}
@@ -105,8 +115,55 @@ def test_a_copy_with_one_word_for_another(said: str, there: str, language: str, 
     ],
 )  # fmt: skip
 def test_a_rival_that_stands_nearer(said: str, question: str, there: str, language: str, wrong: bool) -> None:
-    asked = frozenset(term for token in tokens(question, language) for term in token.terms)
+    asked = tokens(question, language)
     assert outdone(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
+
+
+REVENUE = "Revenue rose to $4.2 billion in 2023 from $3.9 billion in 2022, driven by freight."
+FEES = "Das Schild nennt 40 Euro für Erwachsene und 15 Euro für Kinder, von Montag an."
+SIGNED = "Il contratto è stato firmato da Lucia Ferrante per il frantoio e da Paolo Gentile per i negozi."
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "there", "language", "wrong"),
+    [
+        ("$3.9 billion", "What was the revenue in 2023?", REVENUE, "english", True),
+        ("$4.2 billion", "What was the revenue in 2023?", REVENUE, "english", False),
+        ("$3.9 billion", "What was the revenue in 2022?", REVENUE, "english", False),
+        ("40 Euro", "Was zahlen Kinder?", FEES, "german", True),
+        ("15 Euro", "Was zahlen Kinder?", FEES, "german", False),
+        ("40 Euro", "Was zahlen Erwachsene?", FEES, "german", False),
+        ("Paolo Gentile", "Chi ha firmato per il frantoio?", SIGNED, "italian", True),
+        ("Lucia Ferrante", "Chi ha firmato per il frantoio?", SIGNED, "italian", False),
+    ],
+)
+def test_a_rival_that_a_word_of_the_question_follows(
+    said: str, question: str, there: str, language: str, wrong: bool
+) -> None:
+    asked = tokens(question, language)
+    assert outdone(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
+
+
+PLOT = "A plot of 125 square metres costs £38 a year; a tonne of soil costs 9 Canadian dollars in 2021."
+TURM = "Der Turm misst 43 Meter, sein Licht ist 21 Seemeilen weit zu sehen und wiegt 80 Kilo."
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "language", "wrong"),
+    [
+        ("It costs £125 a year.", PLOT, "english", True),
+        ("It costs £38 a year.", PLOT, "english", False),
+        ("It costs 125 a year.", PLOT, "english", False),
+        ("Soil costs $9.", PLOT, "english", False),
+        ("That is 21 m high.", TURM, "german", True),
+        ("Er ist 43 m hoch.", TURM, "german", False),
+        ("Es wiegt 80 kg.", TURM, "german", False),
+        ("Er wiegt 80 t.", TURM, "german", False),
+    ],
+)
+def test_a_unit_in_the_place_of_what_is_counted(said: str, there: str, language: str, wrong: bool) -> None:
+    units = tables_of(language).units
+    assert measures_else(claim(said, language), piece(there, language), units) is wrong
 
 
 @pytest.mark.parametrize(

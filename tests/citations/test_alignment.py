@@ -70,6 +70,16 @@ def test_a_short_answer_stands_where_the_question_is_spoken_of(claim: str, quest
         ("Castle Deposits", "When do herons nest at the mill?", f"{LEASE} {WEIR}"),
         ("Harlow Heating Ltd", "Who built the weir?", f"{LEASE} {WEIR}"),
         ("Karl Ost", "Wer baute das Wehr?", f"Das Wehr baute Ada Stern. Es hält gut. Reiher nisten dort. {MIETE}"),
+        (
+            "Astrid",
+            "Who will succeed Henrik Dahl?",
+            "The Astrid was sold in June. Henrik Dahl will be succeeded by Bo Ost.",
+        ),
+        (
+            "Astrid",
+            "Chi succede a Henrik Dahl?",
+            "La nave Astrid fu venduta in giugno. A Henrik Dahl succede Bo Ost.",
+        ),
         ("November", "When is the boiler serviced?", LEASE),
         ("Dezember", "Wann wird der Kessel gewartet?", MIETE),
     ],
@@ -170,11 +180,10 @@ def test_words_that_somebody_gives_for_a_claim(claim: str, quote: str, text: str
 
 
 def test_what_no_passage_has_is_named() -> None:
-    assert aligned("The weir was built in 1862 by Bo Lind.", "Who built the weir?", WEIR).missing == (
-        "1862",
-        "bo",
-        "lind",
-    )
+    said = "The weir was built in 1862 by Bo Lind, not by Ada Ost."
+    assert aligned(said, "Who built the weir?", WEIR).missing == ("1862", "Bo Lind", "Ost")
+    said = "Das Wehr baute im März 1862 nicht Ada Stern, sondern Bo Lind."
+    assert aligned(said, "Wer baute das Wehr?", "Das Wehr baute Ada Stern.").missing == ("März 1862", "Bo Lind")
 
 
 @pytest.mark.parametrize("texts", [(), ("",), ("", WEIR), (" \n",)])

@@ -24,6 +24,13 @@ def test_sentences_and_pairs_of_them() -> None:
     assert pairs == [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2)]
 
 
+def test_items_of_a_list_in_running_text_are_pieces_of_their_own() -> None:
+    text = "(a) The rent is due in May. (b) the tenant paints; (c) die Miete (1225 Euro) trägt er."
+    passage = PassageText("a", text)
+    shown = [passage.text[each.start : each.end] for each in passage.sentences]
+    assert shown == ["(a) The rent is due in May.", "(b) the tenant paints;", "(c) die Miete (1225 Euro) trägt er."]
+
+
 def test_a_row_has_the_names_of_its_columns_and_the_unit_of_its_name() -> None:
     passage = PassageText("a", TABLE)
     (revenue,) = [each for each in passage.sentences if "revenue" in each.words]

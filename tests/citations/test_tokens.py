@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.tokens import Token, names_of, opposed, tables_of, tokens
+from anabranch.citations.agreement import opposed
+from anabranch.citations.language_tables import tables_of
+from anabranch.citations.tokens import Token, names_of, tokens
 from anabranch.text.function_words import NEGATIONS, NUMBERS
 from anabranch.text.stopwords import STOP_WORDS
 
@@ -75,6 +77,8 @@ def test_numbers_that_are_words(text: str, language: str, found: list[tuple[str,
         ("el 7 por ciento de 3 metros", "spanish", [("7", "%"), ("3", "m")]),
         ("il 7 per cento o il 7 percento", "italian", [("7", "%"), ("7", "%")]),
         ("5 euros or $3 million, 3 million dollars", "english", [("5", "€"), ("3000000", "$"), ("3000000", "$")]),
+        ("5 Kilo oder 3 Kilos", "german", [("5", "kg"), ("3", "kg")]),
+        ("due chili e 5 chili", "italian", [("2", "kg"), ("5", "kg")]),
         ("5 Euro und 3 US-Dollar", "german", [("5", "€"), ("3", "")]),
         ("5 Pfund oder 7 Yen", "german", [("5", "£"), ("7", "¥")]),
         ("5 kg metres", "english", [("5", "kg")]),
@@ -169,6 +173,11 @@ def test_negations(text: str, language: str, found: list[str]) -> None:
 )
 def test_small_words_that_cannot_both_be_meant(said: str, there: str, language: str, wrong: bool) -> None:
     assert opposed(tokens(said, language), tokens(there, language), language) is wrong
+
+
+def test_the_arabic_and_is_no_part_of_the_number_after_it() -> None:
+    found = [token for token in tokens("40 درهما و15 درهما", "arabic") if token.figure]
+    assert [(token.text, token.kind) for token in found] == [("40", "figure"), ("15", "figure")]
 
 
 def test_a_comma_opens_and_a_blank_does_not() -> None:

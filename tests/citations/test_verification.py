@@ -38,7 +38,6 @@ def check_laws(checked: Verified, passages: dict[int, PassageText]) -> None:
     assert checked.supported + len(checked.unsupported) == len(texts)
     assert all(0 <= claim.score <= 1 for claim in checked.claims)
     assert 0 <= checked.score <= 1
-    assert not (checked.refused and checked.citations)
 
 
 def test_words_that_stand_in_a_passage_are_quoted():
@@ -60,8 +59,7 @@ def test_a_claim_that_no_passage_says_is_marked():
     assert checked.citations == ()
     assert checked.answer == "Aliens landed at Roswell in 1947. [?]"
     assert checked.unsupported == ("Aliens landed at Roswell in 1947.",)
-    assert {"roswell", "1947"} <= set(checked.claims[0].missing)
-    assert not checked.refused
+    assert checked.claims[0].missing == checked.missing == ("Roswell", "1947")
 
 
 def test_the_program_finds_the_passage_whatever_the_writer_cites():
@@ -105,24 +103,22 @@ def test_a_long_sentence_copied_whole_holds():
 
 @pytest.mark.parametrize("passages", [{}, PASSAGES])
 def test_no_claims(passages: dict[int, PassageText]):
-    assert verify("", passages) == Verified("", (), (), refused=False)
+    assert verify("", passages) == Verified("", (), ())
 
 
 @pytest.mark.parametrize(
-    ("answer", "refused"),
+    ("answer", "claimed"),
     [
-        ("The passages do not say so.", True),
-        ("Die Passagen sagen nicht, wer es baute.", True),
-        ("I don't know. The passages do not mention it.", True),
-        ("The passages do not say when. Lyft was founded in 2012 [2].", False),
-        ("Aliens landed at Roswell. The passages do not say when.", True),
-        ("Aliens landed at Roswell.", False),
+        ("The passages do not say so.", []),
+        ("Die Passagen sagen nicht, wer es baute.", []),
+        ("I don't know. The passages do not mention it.", []),
+        ("The passages do not say when. Lyft was founded in 2012 [2].", ["Lyft was founded in 2012."]),
+        ("Aliens landed at Roswell. The passages do not say when.", ["Aliens landed at Roswell."]),
+        ("Aliens landed at Roswell.", ["Aliens landed at Roswell."]),
     ],
 )
-def test_a_refusal_is_no_claim(answer: str, refused: bool):
-    checked = verify(answer, PASSAGES)
-    assert checked.refused is refused
-    assert not any("assage" in claim.text for claim in checked.claims)
+def test_a_refusal_is_no_claim(answer: str, claimed: list[str]):
+    assert [claim.text for claim in verify(answer, PASSAGES).claims] == claimed
 
 
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.booleans())

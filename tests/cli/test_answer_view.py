@@ -74,6 +74,8 @@ def test_remarks() -> None:
     assert said[1] == "degraded: create: model down"
     assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
     assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))
+    lost = state(unsupported=["It fell in 1912."], verification={"missing": ["1912", "Otto\nKraus"]})
+    assert list(remarks_on(lost))[1] == "Not in the passages at all: 1912, Otto Kraus"
 
 
 def test_what_a_passage_contradicts_is_said_with_its_words() -> None:

@@ -14,7 +14,7 @@ from anabranch.citations.passage_text import PassageText
 from anabranch.errors import SettingsError
 from evals.claims.__main__ import PAGE, main
 from evals.claims.claim_set import FOLDER, LabelledClaim, read_claims
-from evals.claims.grading import GradedClaim, Verdict, graded, grades
+from evals.claims.grading import GradedClaim, by_similarity, by_words, graded
 from evals.claims.questions import read_questions
 from evals.claims.wrong_twins import of_questions, twins
 
@@ -57,7 +57,7 @@ def accepting(text: str, passages: Sequence[PassageText], question: str) -> list
 @pytest.mark.parametrize(
     # Rules were chosen on the one half, and hold less on the other.
     ("split", "precision", "recall", "wrong", "twin"),
-    [("dev", 0.72, 0.82, 0.27, 0.13), ("test", 0.64, 0.75, 0.40, 0.17)],
+    [("dev", 0.76, 0.84, 0.22, 0.06), ("test", 0.67, 0.79, 0.37, 0.13)],
 )
 def test_the_checker_is_as_good_as_it_was(
     split: str, precision: float, recall: float, wrong: float, twin: float
@@ -194,26 +194,24 @@ def test_questions_give_short_answers_and_sentences(tmp_path: Path) -> None:
 def test_the_checker_as_it_is_grades_words_as_quoted_and_what_is_not_said_as_unsupported() -> None:
     passages = [PassageText("p", "The boiler is serviced every October by the plumber. The tenant pays.")]
     question = "When is the boiler serviced?"
-    (whole,) = grades("The boiler is serviced every October by the plumber.", passages, question)
+    (whole,) = by_words("The boiler is serviced every October by the plumber.", passages, question)
     assert whole == ("quoted", (passages[0].text[:52],))
-    assert [each.grade for each in grades("It was painted green in 1934.", passages, question)] == ["unsupported"]
+    assert [each.grade for each in by_words("It was painted green in 1934.", passages, question)] == ["unsupported"]
 
 
-def test_a_judge_takes_grades_away_and_gives_none() -> None:
+def test_a_claim_in_other_words_is_supported_by_similarity_alone() -> None:
+    passages = [PassageText("p", "The buyer of the house was a corn merchant named Thaddeus Orr.")]
+    text, question = "Thaddeus Orr, a dealer in grain, acquired the property.", "Who bought the house?"
+    assert [each.grade for each in by_words(text, passages, question)] == ["unsupported"]
+    assert by_similarity(text, passages, question) == [("supported", (passages[0].text,))]
+
+
+def test_an_answer_has_the_lowest_grade_of_what_it_claims() -> None:
     row = claim("Ada", "", "Ada came.")
-    asked = []
-
-    def judge(text: str, spans: Sequence[str]) -> Verdict:
-        asked.append((text, spans))
-        return "contradicted"
-
-    assert graded(row, accepting) == "quoted"
-    assert graded(row, accepting, judge) == "unsupported"
-    assert asked == [("Ada", ("Ada came.",))]
-    assert graded(row, accepting, lambda text, spans: "entailed") == "quoted"
-    assert graded(row, lambda *given: [GradedClaim("unsupported", ())], judge) == "unsupported"
+    found = [GradedClaim("supported", ("Ada came.",)), GradedClaim("quoted", ("Ada came.",))]
+    assert graded(row, lambda *given: found) == "supported"
+    assert graded(row, lambda *given: [*found, GradedClaim("unsupported", ())]) == "unsupported"
     assert graded(row, lambda *given: []) == "unsupported"
-    assert len(asked) == 1
 
 
 def test_the_command_writes_what_the_checker_said(tmp_path: Path) -> None:
@@ -225,15 +223,15 @@ def test_the_command_writes_what_the_checker_said(tmp_path: Path) -> None:
         held = truth.get((text, question)) == "supported"
         return [GradedClaim("supported", (passages[0].text,)) if held else GradedClaim("unsupported", ())]
 
-    assert main(["--write", str(page)], checker=knows) == 0
+    assert main(["--write", str(page)], checkers={"lexical": knows}) == 0
     written = page.read_text("utf-8")
     for check, _, _, _, precision, recall, *_ in cells(written, "claims-checks"):
         assert (check, precision, recall) == ("lexical", "1.00", "1.00")
     assert {row[0]: row[3] == "0" for row in cells(written, "claims-classes") if row[0] != "supported"}
     assert all(row[3].startswith("0 of ") for row in cells(written, "claims-twins"))
 
-    judges = {"lexical": None, "never": lambda text, spans: "not said"}
-    assert main(["--write", str(page)], checker=accepting, judges=judges) == 0
+    checkers = {"lexical": accepting, "never": lambda *given: [GradedClaim("unsupported", ())]}
+    assert main(["--write", str(page)], checkers=checkers) == 0
     written = page.read_text("utf-8")
     supported = sum(row.label == "supported" for row in CLAIMS)
     found = {(row[0], row[2]): row for row in cells(written, "claims-checks")}
@@ -247,7 +245,7 @@ def test_the_command_writes_what_the_checker_said(tmp_path: Path) -> None:
 
 
 def test_what_was_judged_wrongly_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--show", "weekday", "--split", "test"], checker=accepting) == 0
+    assert main(["--show", "weekday", "--split", "test"], checkers={"lexical": accepting}) == 0
     shown = capsys.readouterr().out
     expected = [row for row in CLAIMS if row.kind == "weekday" and row.split == "test"]
     assert all(f"{row.id} (contradicted, weekday; lexical: supported)" in shown for row in expected)

@@ -159,3 +159,36 @@ async def test_no_other_form_asks_for_words(form: str, river: str) -> None:
         state = await _ask(river, stub, answer_form=form)
         assert _requests(stub, "quote") == []
     assert state["abstained"]
+
+
+@pytest.mark.parametrize("window", [64, 3000])
+async def test_words_are_asked_for_with_no_more_passages_than_one_window_holds(window: int, river: str) -> None:
+    with OpenAIStub(model(create=UNPLACED, quote="")) as stub:
+        settings = {"window_tokens": window, "synthesis": "map_reduce", "answer_form": "quoted"}
+        state = await _ask(river, stub, **settings)
+        (request,) = _requests(stub, "quote")
+    shown = passages_in(request)
+    assert list(shown) == list(range(1, len(shown) + 1))
+    whole = {excerpt["number"] for each in state["windows"] for excerpt in each}
+    assert (len(shown) < len(whole)) is (window == 64)
+
+
+async def test_the_judge_is_shown_no_more_than_its_context_holds(river: str) -> None:
+    with OpenAIStub(model(create=f"{TWO}\n\n" * 8)) as stub:
+        settings = {"verify": "llm", "context_tokens": 1200, "window_tokens": 300, "answer_tokens": 300}
+        state = await _ask(river, stub, **settings)
+        (request,) = _requests(stub, "judge")
+    shown, whole = len(passages_in(request)), len(state["citations"])
+    assert 0 < shown < whole
+    assert {citation["judged"] for citation in state["citations"]} == {"entailed", ""}
+    (said,) = [item["reason"] for item in state["degraded"] if item["step"] == "cite"]
+    assert said.startswith(f"verify: llm was made of {shown} of {whole} claims")
+
+
+@pytest.mark.parametrize("calls", [2, 3])
+async def test_a_call_that_is_made_again_keeps_to_the_limit(calls: int, river: str) -> None:
+    thoughts = Reply(f"<think>{'hm ' * 5000}</think>")
+    with OpenAIStub(model(create=UNPLACED, quote=thoughts)) as stub:
+        await _ask(river, stub, answer_form="quoted", max_model_calls=calls)
+        assert len(stub.calls) == calls
+        assert len(_requests(stub, "quote")) == calls - 1

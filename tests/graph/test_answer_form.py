@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from anabranch.models.answer_form import forget_forms
+from anabranch.models.document_blocks import forget_refusals
 from nodes.settings import Context
-from prompts import CITE, CREATE
+from prompts import CITE, CREATE, GUARD
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of
+from tests.servers.anthropic_stub import AnthropicStub, documents_of
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import in_turn
 
@@ -25,8 +27,10 @@ ANSWER = "Ida Marrow built the Halden weir [1]."
 @pytest.fixture(autouse=True)
 def _nothing_learned() -> Iterator[None]:
     forget_forms()
+    forget_refusals()
     yield
     forget_forms()
+    forget_refusals()
 
 
 @pytest.fixture
@@ -90,3 +94,27 @@ async def test_who_asks_for_markers_gets_them_asked_for_whatever_was_learned(riv
     provider.script = model(create=in_turn("[1]", ANSWER))
     await _asked(river, provider, "openai:gpt-4o-mini")
     assert (await _asked(river, provider, "openai:gpt-4o-mini", answer_form="cited"))[0] == CITED
+
+
+@pytest.mark.parametrize(("form", "native"), [("auto", True), ("cited", True), ("quoted", False), ("plain", False)])
+async def test_a_provider_that_cites_by_itself_gets_documents_and_is_checked_like_any_other(
+    form: str, native: bool, river: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "Ida Marrow built the Halden weir{0}. She built it on the moon{0}."
+    with AnthropicStub(said) as stub:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "unused")
+        monkeypatch.setenv("ANTHROPIC_API_URL", stub.url)
+        settings = {"model": "anthropic:claude-opus-4-8", "model_retries": 0, "strategy": "none"}
+        context = Context(corpus=river, answer_form=form, **settings)
+        state = await graph.ainvoke({"question": QUESTION}, context=context)
+        request = stub.calls[0].request
+    documents = documents_of(request)
+    assert bool(documents) is native
+    assert (CITE in request.user) is (form == "quoted")
+    assert request.body["system"].endswith(GUARD)
+    if native:
+        assert "<passages-" not in request.user
+        assert len(documents) == len(state["windows"][0])
+        (citation,) = state["citations"]
+        assert citation["claim"] == "Ida Marrow built the Halden weir."
+        assert state["answer"] == "Ida Marrow built the Halden weir [1]. She built it on the moon. [?]"

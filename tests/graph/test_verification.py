@@ -42,7 +42,8 @@ async def test_the_figures_of_an_answer_are_in_its_result(river: str) -> None:
     state, context = await _ask(river, half_right)
     figures = state["verification"]
     assert figures == {
-        "claims": 2, "quoted": 0, "supported": 1, "unsupported": 1, "contradicted": [], "checked": CHECKED,
+        "claims": 2, "quoted": 0, "supported": 1, "unsupported": 1, "missing": ["Otto Kraus", "1944"],
+        "contradicted": [], "checked": CHECKED,
     }  # fmt: skip
     (citation,) = state["citations"]
     assert (citation["grade"], citation["judged"]) == ("supported", "")

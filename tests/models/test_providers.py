@@ -12,11 +12,13 @@ from anabranch.errors import ClientFaultError, MissingKeyError, ModelError, Requ
 from anabranch.models import reply_budget
 from anabranch.models import structured_output as shapes
 from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.document_blocks import forget_refusals
 from anabranch.models.providers import KEY_NAMES
 from anabranch.models.reply_budget import RESERVES
 from anabranch.models.usage import metered
 from anabranch.parsing import VERDICT_SCHEMA
-from tests.servers.anthropic_stub import AnthropicStub
+from anabranch.safety.prompt_envelope import new_nonce, wrap
+from tests.servers.anthropic_stub import AnthropicStub, documents_of
 from tests.servers.calls import Request
 from tests.servers.cohere_stub import CohereStub
 from tests.servers.google_stub import GoogleStub
@@ -66,11 +68,11 @@ every = pytest.mark.parametrize("provider", [_needs(provider) for provider in ST
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    shapes.forget()
-    reply_budget.forget()
+    for forget in (shapes.forget, reply_budget.forget, forget_refusals):
+        forget()
     yield
-    shapes.forget()
-    reply_budget.forget()
+    for forget in (shapes.forget, reply_budget.forget, forget_refusals):
+        forget()
 
 
 def _stub(provider: str, script: Any) -> ScriptedStub:
@@ -199,6 +201,74 @@ async def test_thoughts_that_take_all_the_room_are_told_by_the_providers_own_rea
             said = await model.ask("s", "u", max_tokens=20)
         assert [_limits(call.request) for call in stub.calls] == [[20], [20 + RESERVES[1]]]
     assert said.endswith("October.")
+
+
+SHOWN = [(3, "report.pdf, p. 2", "The weir was built in 1850.\n\nIt holds."), (7, "", "Herons nest at the mill.")]
+ASKED = f"{wrap(SHOWN, new_nonce())}\n\nQuestion: Who built it?\n\nAnswer:"
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize(
+    ("said", "marked"),
+    [
+        (
+            "It was built in 1850{0}. Herons nest there{1}, too.",
+            "It was built in 1850 [3]. Herons nest there [7], too.",
+        ),
+        ("It was built in 1850.\n{0}Herons nest there. {1}", "It was built in 1850. [3]\nHerons nest there. [7] "),
+        ("Nobody knows.", "Nobody knows."),
+    ],
+)
+async def test_what_the_provider_cites_by_itself_is_marked(said: str, marked: str, live: bool) -> None:
+    with AnthropicStub(said) as stub, metered() as meter:
+        model = await _chat("anthropic", stub)
+        assert model.takes_documents
+        assert await _said(model, live=live) == marked
+        (call,) = stub.calls
+        assert [(each.get("title"), each["source"]["data"]) for each in documents_of(call.request)] == [
+            ("report.pdf, p. 2", SHOWN[0][2]),
+            (None, SHOWN[1][2]),
+        ]
+        assert call.request.user == "Question: Who built it?\n\nAnswer:"
+    assert (meter.calls, meter.failures) == (1, [])
+
+
+async def _said(model: Chat, *, live: bool) -> str:
+    if live:
+        return "".join([piece async for piece in model.stream("s", ASKED, max_tokens=60, documents=True)])
+    return await model.ask("s", ASKED, max_tokens=60, documents=True)
+
+
+@pytest.mark.parametrize("live", [False, True])
+async def test_a_model_that_refuses_documents_gets_the_passages_as_text(live: bool) -> None:
+    def script(request: Request) -> Reply:
+        return Reply("no citations here", status=400) if documents_of(request) else Reply("In 1850.")
+
+    with AnthropicStub(script) as stub, metered() as meter:
+        model = await _chat("anthropic", stub)
+        assert [await _said(model, live=live) for _ in range(2)] == ["In 1850.", "In 1850."]
+        assert not model.takes_documents
+        assert [bool(documents_of(call.request)) for call in stub.calls] == [True, False, False]
+        assert stub.calls[1].request.user == ASKED
+    assert (meter.calls, meter.failures) == (2, [])
+
+
+@pytest.mark.parametrize("live", [False, True])
+async def test_a_request_that_is_refused_either_way_says_nothing_of_documents(live: bool) -> None:
+    with AnthropicStub(Reply("a filter took offence", status=400)) as stub:
+        model = await _chat("anthropic", stub)
+        with pytest.raises(RequestRefusedError, match="offence"):
+            await _said(model, live=live)
+        assert len(stub.calls) == 2
+        assert model.takes_documents
+
+
+async def test_other_providers_get_the_passages_as_text() -> None:
+    with OpenAIStub("In 1850.") as stub:
+        model = await _chat("openai", stub)
+        assert not model.takes_documents
+        assert await _said(model, live=False) == "In 1850."
+        assert stub.calls[0].request.user == ASKED
 
 
 async def test_a_fault_in_the_providers_package_is_not_taken_for_an_outage() -> None:

@@ -1,0 +1,81 @@
+"""What is known of the words of a language, by the Unicode CLDR: its months, weekdays, units and currencies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from babel.dates import get_day_names, get_month_names
+from babel.numbers import get_currency_name
+from babel.units import format_unit
+
+from anabranch.citations.quantities import CURRENCIES
+from anabranch.text.function_words import fold_word
+
+# Languages with number words and calendars, by their codes in ISO 639-1.
+_CODES = {
+    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
+    "dutch": "nl", "swedish": "sv", "danish": "da", "norwegian": "nb", "finnish": "fi", "turkish": "tr",
+    "russian": "ru", "arabic": "ar", "greek": "el", "hindi": "hi",
+}  # fmt: skip
+# Units by their names in the CLDR, and numbers that between them ask for every form of a word.
+_UNITS = {
+    "concentr-percent": "%", "length-meter": "m", "length-kilometer": "km", "length-centimeter": "cm",
+    "length-millimeter": "mm", "mass-gram": "g", "mass-kilogram": "kg", "volume-liter": "l", "length-mile": "mi",
+    "length-foot": "ft", "duration-second": "s", "duration-minute": "min", "duration-hour": "h",
+}  # fmt: skip
+_FORMS = (1, 2, 5)
+_KILOS = {"kilo": "kg", "kilos": "kg"}
+_MORE_UNITS = {
+    "en": _KILOS, "de": _KILOS, "fr": _KILOS, "es": _KILOS, "nl": _KILOS, "pt": {"quilo": "kg", "quilos": "kg"},
+    "it": {"per cento": "%", "chilo": "kg", "chili": "kg"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageTables:
+    """What is known of the words of a language, folded."""
+
+    months: dict[str, int]
+    weekdays: dict[str, int]
+    units: dict[str, str]
+
+
+@cache
+def tables_of(language: str) -> LanguageTables:
+    """Return what is known of a language; empty for one that has no tables. Owner: this module; at most 17 entries."""
+    if language not in _CODES:
+        return LanguageTables({}, {}, {})
+    code = _CODES[language]
+    return LanguageTables(
+        _named(code, get_month_names, 0),
+        _named(code, get_day_names, 1),
+        # "Metres" and "per cent" are English as well.
+        _units(code) | (_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
+    )
+
+
+def _named(code: str, names: Callable[..., Mapping[int, str]], first: int) -> dict[str, int]:
+    return {
+        fold_word(name): at + first
+        for context in ("format", "stand-alone")
+        for at, name in names("wide", context, code).items()
+    }
+
+
+def _units(code: str) -> dict[str, str]:
+    """Return the symbols of units by their names, in each form that a number asks for."""
+    found: dict[str, str] = {}
+    for unit, symbol in _UNITS.items():
+        for number in _FORMS:
+            _, *words = format_unit(number, unit, "long", locale=code).split()
+            # What a locale has no words for is "5 length-mile", and the Turkish percent stands before its number.
+            if words and all(word[0].isalpha() and "-" not in word for word in words):
+                found[" ".join(map(fold_word, words))] = symbol
+    for currency, symbol in CURRENCIES.items():
+        for number in _FORMS:
+            # "US-Dollar": what people write is the last word of the name.
+            found[fold_word(re.split(r"[\s-]", get_currency_name(currency, number, locale=code))[-1])] = symbol
+    return found

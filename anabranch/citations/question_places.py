@@ -1,0 +1,54 @@
+"""Where some passages speak of a question: how many of its words each sentence has, the rare ones counting more."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from anabranch.citations.passage_text import PassageText
+
+ENOUGH_OF_BEST = 0.6
+"""Share of the best place's words of the question that another place needs."""
+
+LEAST_PLACE = 0.2
+"""Share of the question's words, weighted by rarity, that any place needs."""
+
+
+class QuestionPlaces:
+    """The sentences of some passages, by how much they speak of one question.
+
+    Attributes:
+        rarity: Inverse document frequency of each stem over the sentences; "" stands for one that is nowhere.
+        of: By the number of a passage, for each sentence the share of the question's words that it has, with half of
+            those around it.
+        best: The largest of these.
+    """
+
+    def __init__(self, question: frozenset[str], passages: Mapping[int, PassageText]) -> None:
+        """Read the passages for the stems of a question."""
+        self._question = question
+        self.rarity = _rarity(passages.values())
+        self._all = self._rare(question) or 1.0
+        self.of = {number: self._places(passage) for number, passage in passages.items()}
+        self.best = max((place for places in self.of.values() for place in places), default=0.0)
+
+    def speaks(self, place: float) -> bool:
+        """Tell whether a place speaks of the question; any does where nothing was asked."""
+        return not self._question or (place >= LEAST_PLACE and place >= ENOUGH_OF_BEST * self.best)
+
+    def _places(self, passage: PassageText) -> list[float]:
+        pieces = [piece.terms & self._question for piece in passage.sentences]
+        label = passage.about.terms & self._question
+        near = [label.union(*pieces[max(at - 1, 0) : at + 2]) - own for at, own in enumerate(pieces)]
+        return [(self._rare(own) + 0.5 * self._rare(by)) / self._all for own, by in zip(pieces, near, strict=True)]
+
+    def _rare(self, terms: Iterable[str]) -> float:
+        return sum(self.rarity.get(term, self.rarity[""]) for term in terms)
+
+
+def _rarity(passages: Iterable[PassageText]) -> dict[str, float]:
+    pieces = [piece for passage in passages for piece in passage.sentences]
+    counts = Counter(term for piece in pieces for term in piece.terms)
+    whole = len(pieces) + 1
+    return {term: math.log(1 + whole / count) for term, count in counts.items()} | {"": math.log(1 + whole)}

@@ -1,0 +1,134 @@
+"""Tells whether a name or number of a claim was taken from the place of another one of its kind, its rival.
+
+A rival is told by where it stands alone: nearer to the words of the question, or followed by one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from anabranch.citations.agreement import ReadClaim, counted_as, same
+from anabranch.citations.passage_text import Piece
+from anabranch.citations.tokens import Token
+
+OUTDONE = 3.0
+"""How much nearer a rival has to be to the words around a name or number before it takes its place."""
+
+_ACROSS = 4
+"""Words that a comma or a stop counts as."""
+
+_OTHER_SENTENCE = 8
+"""Words that the end of a sentence counts as beside its stop."""
+
+_FOLLOWING = 3
+"""Words after a name or number that say what it is of."""
+
+
+def outdone(said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mapping[str, float]) -> bool:
+    """Tell whether a rival of the same kind is nearer to the words around an item than the item itself.
+
+    That gives a wrong name or number of the right sentence away: the words of the question stand by another one, or
+    follow another one: "$4.2 billion in 2023 from $3.9 billion in 2022".
+
+    Args:
+        said: The claim.
+        piece: The span.
+        asked: The question.
+        rarity: How rare each stem is; "" for one that is nowhere.
+    """
+    if piece.rows:
+        return False
+    read = piece.tokens
+    question = frozenset(term for token in asked for term in token.terms)
+    context = question.union(*(token.terms for token in said.tokens if not token.is_hard))
+    words = [(at, token) for at, token in enumerate(read) if not context.isdisjoint(token.terms)]
+    for item in said.added if words else ():
+        own = [at for at, token in enumerate(read) if same(item, token)]
+        if not own:
+            continue
+        rivals = [at for at in range(len(read)) if _is_rival(item, at, own, said, read, question)]
+        if any(_copied(item, said.tokens, read, at) for at in own):
+            # A neighbour that the rival has as well, such as what both count, tells nothing.
+            rivals = [at for at in rivals if _copied(item, said.tokens, read, at)]
+        best = max(_nearness(piece, words, rarity, at) for at in own)
+        for rival in rivals:
+            if any(_follows_rather(read, at, rival, asked) for at in own):
+                continue
+            if _nearness(piece, words, rarity, rival) > OUTDONE * best:
+                return True
+            if all(_follows_rather(read, rival, at, asked) for at in own):
+                return True
+    return False
+
+
+def _follows_rather(read: Sequence[Token], one: int, other: int, asked: Sequence[Token]) -> bool:
+    """Tell whether a word of the question follows one item, where other words follow the other: "40 for students"."""
+    here, there = _followers(read, one, other), _followers(read, other, one)
+    while here and there and same(here[0], there[0]):  # what both count
+        here, there = here[1:], there[1:]
+    told = [any(same(token, word) for word in asked) for token in (*here[:1], *there)]
+    return bool(here and there) and told[0] and not any(told[1:])
+
+
+def _followers(read: Sequence[Token], at: int, until: int) -> list[Token]:
+    """Return the content words after a place, up to a comma or another place; the rest of a name is passed."""
+    kind, at = read[at].kind, at + 1
+    while kind == "name" and at < len(read) and read[at].kind == kind and not read[at].opens:
+        at += 1
+    found: list[Token] = []
+    while at < len(read) and at != until and not read[at].opens and len(found) < _FOLLOWING:
+        if read[at].terms or read[at].figure or read[at].number:
+            found.append(read[at])
+        at += 1
+    return found
+
+
+def _is_rival(
+    item: Token, at: int, own: Sequence[int], said: ReadClaim, read: Sequence[Token], question: frozenset[str]
+) -> bool:
+    """Tell whether a word is of a kind that a claim's word may have been taken for."""
+    token = read[at]
+    if not item.is_hard or token.kind != item.kind or same(item, token):
+        return False
+    if any(token.text == one.text for one in said.tokens) or not question.isdisjoint(token.terms):
+        return False
+    return counted_as(read, at) in {counted_as(read, index) for index in own}
+
+
+def is_anchored(said: ReadClaim, piece: Piece) -> bool:
+    """Tell whether each name and number that a claim adds stands beside the same word in a span."""
+    hard = [item for item in said.added if item.is_hard]
+    return bool(hard) and all(
+        any(_copied(item, said.tokens, piece.tokens, at) for at, token in enumerate(piece.tokens) if same(item, token))
+        for item in hard
+    )
+
+
+def _copied(item: Token, said: Sequence[Token], read: Sequence[Token], at: int) -> bool:
+    """Tell whether a word has a neighbour in the claim that it has in the span too; words of its kind are passed."""
+    here = next(index for index, token in enumerate(said) if token is item)
+    for step in (-1, 1):
+        one, other = _next_to(said, here, step), _next_to(read, at, step)
+        if one and other and same(one, other):
+            return True
+    return False
+
+
+def _next_to(read: Sequence[Token], at: int, step: int) -> Token | None:
+    kind, at = read[at].kind, at + step
+    while 0 <= at < len(read) and (read[at].kind == kind or not (read[at].terms or read[at].figure)):
+        at += step
+    return read[at] if 0 <= at < len(read) else None
+
+
+def _nearness(piece: Piece, words: Sequence[tuple[int, Token]], rarity: Mapping[str, float], at: int) -> float:
+    """Return how near a place is to some words: each stem counts by its rarity over the distance of the nearest."""
+    best: dict[str, float] = {}
+    read = piece.tokens
+    for place, token in words:
+        first, last = min(place, at), max(place, at)
+        distance = last - first + _ACROSS * sum(other.opens for other in read[first + 1 : last + 1])
+        distance += _OTHER_SENTENCE if first < piece.first <= last else 0
+        for term in token.terms:
+            best[term] = max(best.get(term, 0.0), rarity.get(term, rarity[""]) / (1 + distance))
+    return sum(best.values())
