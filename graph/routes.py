@@ -23,6 +23,9 @@ from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Partial
 from nodes.support.turn_budget import affords_more, as_left, beside, left_of
 
+# Of search in one turn: each takes a call for other words and a search before the answer can begin.
+ROUNDS = 2
+
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:
     """Search, unless there was nothing but a greeting."""
@@ -49,6 +52,7 @@ def _task(context: Context, state: RetrievalState, retriever: str) -> RetrieveTa
         access_digest=state["access_digest"],
         active_filters=state.get("active_filters"),
     )
+    # The one retriever that asks the chat model: its calls leave enough for the answer.
     if retriever == READER:
         task["budget"] = as_left(left_of(context, state.get("trace") or []))
     return task
@@ -65,10 +69,9 @@ def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries
 def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
     """Search for thin evidence once more while that can help; else the search is over."""
     context = settle(state.get("settings"), get_runtime(Context))
-    evidence = state["evidence"]
     # Without a model nobody has other words for the question, and the same ones would find the same passages.
-    able = has_model(context) and state["round"] < context.max_rounds
-    return "rewrite" if able and evidence["verdict"] == "thin" and not evidence["unchanged"] else "__end__"
+    able = has_model(context) and context.strategy != "none" and state["round"] < ROUNDS
+    return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 
 def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"]:
@@ -119,6 +122,7 @@ def after_draft(state: State) -> Literal["refine", "cite"]:
     """Read the next window, until there is none, two in a row added nothing, or the model failed at two."""
     draft = state["draft"]
     more = state["route"]["name"] == "refine" and draft["window"] < len(state["windows"])
+    # A model that failed at two windows would most likely fail at the others, a timeout each.
     failed = sum(item["step"].startswith("refine:") for item in state["degraded"])
     return "refine" if more and draft["keeps"] < EARLY_STOP and failed < EARLY_STOP else "cite"
 
@@ -129,6 +133,7 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
     for partial in state["partials"]:
         if partial["group"] is not None:
             groups.setdefault(partial["group"], []).append(partial)
+    # One that is carried up as it is still has to be joined on the next level.
     alone = any(partial["group"] is None for partial in state["partials"])
     if not groups:
         return "cite"
@@ -170,6 +175,7 @@ def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
     if state["answer"]:
         return "finish"
     context = settle(state.get("settings"), get_runtime(Context))
+    # A refusal makes no claims; an answer whose claims nothing supports is not asked for again.
     refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
     able = context.model is not None and affords_more(context, state.get("trace") or [])
     again = refused and able and bool(state["draft"]["answer"]) and not state["asked_again"]

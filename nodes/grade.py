@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from anabranch.errors import ModelError, SettingsError
-from anabranch.parsing import VERDICT_SCHEMA, parse_verdict
+from anabranch.parsing import parse_verdict
 from anabranch.parsing.query_list import WORD
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, either, judge
@@ -35,6 +35,7 @@ async def grade(state: RetrievalState, context: Context) -> Update:
     judgement = await _by_scores(context, state)
     # The scores are kept whoever decides: they are shown, and measured.
     scores = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
+    # Without passages there is nothing to answer from, whoever judges.
     if context.grade == "none" and state["passages"]:
         judgement = EvidenceJudgement("enough", ("grade: none was asked for",), ())
     if (
@@ -51,7 +52,6 @@ async def grade(state: RetrievalState, context: Context) -> Update:
         reasons=list(judgement.reasons),
         missing=", ".join(judgement.missing)[:MAX_MISSING],
         digest=digest,
-        unchanged=False,
     )
     return {
         "evidence": evidence,
@@ -66,7 +66,7 @@ def _as_before(state: RetrievalState) -> Update:
     before = state["evidence"]
     reasons = [*before["reasons"], "another round found the same passages"]
     return {
-        "evidence": {**before, "reasons": reasons, "unchanged": True},
+        "evidence": {**before, "reasons": reasons},
         "counts": {"verdict": before["verdict"], "round": state["round"], "unchanged": True},
     }
 
@@ -82,6 +82,7 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
         surface = {term: word for word, terms in zip(words, analysed, strict=True) for term in terms}
         judgement = judge(
             passages=passages,
+            # What a cosine means depends on the embedder; the weights were fitted on the default one's.
             cosine=state["evidence_scores"].get(score) if corpus.embedder.name in CALIBRATED else None,
             terms=list(surface),
             idf=idf,
@@ -127,12 +128,14 @@ async def _by_model(context: Context, state: RetrievalState) -> EvidenceJudgemen
     if chat is None:
         msg = "grade: llm needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or grade: scores.")
+    # As much as an answer would be written from: a longer prompt would judge passages that nobody reads.
     texts = _within(await _leaves(context, state), context.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
     user = f"{passages}\n\nQuestion: {state['standalone_question']}"
-    reply = await chat.ask(context.grade_prompt, user, max_tokens=120, schema=VERDICT_SCHEMA)
+    reply = await chat.ask(context.grade_prompt, user, max_tokens=120)
     verdict = parse_verdict(reply)
     if verdict.sufficient is None:
+        # The scores' verdict stands then, and the answer says so.
         msg = "The model's verdict on the evidence could not be read."
         raise ModelError(msg)
     missing = (verdict.missing,) if verdict.missing else ()
@@ -152,5 +155,6 @@ def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
 
 def _digest(state: RetrievalState) -> str:
     """Name a set of passages, so that a round which brings nothing new can be told."""
+    # Sorted: another order of the same passages is nothing new to a judge.
     ids = sorted(passage["id"] for passage in state["passages"])
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16]

@@ -10,8 +10,8 @@ from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError, UserError
 from anabranch.models.embedder import unread_script
-from anabranch.models.rerankers.llm.rerank_calls import judge_all, reply_tokens, user_text
-from anabranch.parsing.relevance import Judgements
+from anabranch.models.rerankers.rerank_calls import judge_all, reply_tokens, user_text
+from anabranch.parsing.relevance_scores import Judgements
 from anabranch.retrieval import RETRIEVERS
 from anabranch.retrieval.fusion.score_normalization import sound
 from anabranch.retrieval.langchain_retriever import external_lists, installed_retriever

@@ -26,8 +26,9 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
     """Add up to `n_queries` - 1 queries to the question; what fails leaves the question, which is always searched."""
     # What a person wrote stays in every round: the question, and the queries that they put in its place.
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
+    # The question counts, and so does what a person put in its place.
     room = context.n_queries - len(kept)
-    strategy = _strategy(context, again=state.get("round", 0) > 0)
+    strategy = context.strategy
     texts: list[str] = []
     degraded: list[Degraded] = []
     chat = await model_of(context) if room > 0 and strategy in REWRITE else None
@@ -36,6 +37,7 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
             texts = await _ask(chat, context, state, strategy, room)
         except ModelError as error:
             degraded.append(failed("rewrite", error))
+    # Together they weigh as much whether the model wrote one or seven.
     derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=strategy) for text in texts]
     return {
         "queries": [*kept, *derived],
@@ -43,11 +45,6 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
         "degraded": degraded,
         "counts": {"queries": len(kept) + len(derived), "kind": strategy if derived else "none"},
     }
-
-
-def _strategy(context: Context, *, again: bool) -> str:
-    """Return how queries are made; a further round needs some, or it would find the same passages."""
-    return "multi" if again and context.strategy == "none" else context.strategy
 
 
 async def _missing(context: Context, state: RetrievalState) -> list[str]:
@@ -63,6 +60,7 @@ async def _missing(context: Context, state: RetrievalState) -> list[str]:
 
 
 async def _ask(chat: Chat, context: Context, state: RetrievalState, strategy: str, room: int) -> list[str]:
+    # One prompt of the user's takes the place of that of any strategy: it says what kind of queries it wants.
     system = context.rewrite_prompt or REWRITE[strategy]
     lines = [f"Number of lines: {room}", f"Question: {state['standalone_question']}"]
     if state.get("round", 0) > 0:

@@ -39,8 +39,8 @@ AUTO = "auto"
 OBJECT = "object:"
 """What stands before the name of a model that was given in code, where names are kept."""
 
+# Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint.
 PRIVATE = frozenset({"access"})
-"""Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint."""
 
 
 def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
@@ -78,6 +78,7 @@ class Context(BaseModel):
         description="Address of the corpus to search: a folder, memory:NAME, or a scheme that a package adds.",
         json_schema_extra=_on("begin", "retrieve"),
     )
+    # From the caller, so that a server can take it from whoever is logged in; the operator may lock it.
     access: tuple[str, ...] = Field(
         default=(),
         max_length=100,
@@ -90,17 +91,12 @@ class Context(BaseModel):
         "serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat model.",
         json_schema_extra=_on("condense", "rewrite", "rerank", "grade", "create", "refine", "map", "reduce"),
     )
+    # Locked on servers (ANABRANCH_LOCK): a caller who chooses it chooses where this process sends requests.
     base_url: str | None = Field(
         default=None,
         pattern=r"^https?://",
         description="An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
         json_schema_extra=_on("create"),
-    )
-    temperature: float = Field(
-        default=0.0,
-        ge=0,
-        le=2,
-        description="Sampling temperature of every model call; not sent to a model that is known to take none.",
     )
     reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = Field(
         default=None,
@@ -109,8 +105,9 @@ class Context(BaseModel):
     )
     model_kwargs: dict[str, Any] = Field(
         default={},
-        description="Further options of the model's LangChain client, as an object; keys and addresses are refused.",
-        examples=[{"top_p": 0.9}],
+        description="Further options of the model's LangChain client, as an object, such as `temperature`, which is 0 "
+        "unless it is given; keys and addresses are refused.",
+        examples=[{"temperature": 0.7, "top_p": 0.9}],
         json_schema_extra=_on("create"),
     )
     model_timeout: float = Field(
@@ -119,6 +116,7 @@ class Context(BaseModel):
     model_retries: int = Field(
         default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
     )
+    # What is published is of the model; a server of one's own is often started with less.
     context_tokens: int | None = Field(
         default=None,
         ge=256,
@@ -144,7 +142,8 @@ class Context(BaseModel):
 
     strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
         default="multi",
-        description="How the chat model makes further search queries; without one the question alone is searched for.",
+        description="How the chat model makes further search queries, and others where these find too little; without "
+        "a model, and with 'none', the question alone is searched for, once.",
         json_schema_extra=_on("rewrite"),
     )
     n_queries: int = Field(
@@ -216,16 +215,10 @@ class Context(BaseModel):
     grade: Literal["scores", "llm", "none"] = Field(
         default="scores", description="Who judges whether there is evidence.", json_schema_extra=_on("grade")
     )
-    max_rounds: int = Field(
-        default=2,
-        ge=1,
-        le=5,
-        description="Rounds of retrieval at most; a further round is told what was missing.",
-        json_schema_extra=_on("grade"),
-    )
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = Field(
         default="auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
     )
+    # The default leaves of 128 tokens times `top_k` are about one of these: one window, one call.
     window_tokens: int = Field(
         default=3000,
         ge=64,
@@ -233,6 +226,7 @@ class Context(BaseModel):
         description="Tokens of passages in one call, by the corpus's tokenizer; less where the model has no room.",
         json_schema_extra=_on("pack"),
     )
+    # Of the reply alone: room for thoughts comes on top where a model needs it (`anabranch.models.reply_budget`).
     answer_tokens: int = Field(
         default=800,
         ge=16,
@@ -303,6 +297,7 @@ class Context(BaseModel):
         from langchain_core.language_models import BaseChatModel
 
         if not isinstance(model, BaseChatModel):
+            # ValueError and not TypeError: pydantic turns only the former into a readable error.
             msg = f"model is neither a name nor a LangChain chat model, but {type(model).__name__}"
             raise ValueError(msg)  # noqa: TRY004  # of a TypeError pydantic would make no ValidationError
         from anabranch.models.chat import model_name
@@ -320,6 +315,7 @@ class Context(BaseModel):
     @property
     def explicit(self) -> dict[str, Any]:
         """The values that were given, without those that `in_force` added."""
+        # Without those that `in_force` filled in: they would look as if the caller had chosen them.
         given = self.model_dump(include=self._given())
         return {**given, "model": self._object} if "model" in given and self._object is not None else given
 

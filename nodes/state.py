@@ -87,7 +87,7 @@ class SearchState(TypedDict):
     external_passages: Annotated[dict[str, dict[str, Any]], Fresh({}), merged]
     candidates: Annotated[list[Candidate], Fresh([])]
     passages: Annotated[list[Passage], Fresh([])]
-    evidence: Annotated[Evidence, Fresh(Evidence(verdict="", reasons=[], missing="", digest="", unchanged=False))]
+    evidence: Annotated[Evidence, Fresh(Evidence(verdict="", reasons=[], missing="", digest=""))]
     evidence_scores: Annotated[dict[str, float], Fresh({})]
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
     degraded: Annotated[list[Degraded], Fresh([]), added]

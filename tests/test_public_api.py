@@ -76,7 +76,7 @@ def test_mistakes_are_errors_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="no setting 'tpo_k'") as caught:
         answer("Who?", corpus=tmp_path, tpo_k=3)
     assert caught.value.hint == "Did you mean 'top_k'?"
-    with pytest.raises(SettingsError, match="top_k: Input should be greater"):
+    with pytest.raises(SettingsError, match="'top_k' cannot be 0: input should be greater"):
         search("Who?", corpus=tmp_path, top_k=0)
     with pytest.raises(SettingsError, match="review: sources pauses"):
         answer("Who?", corpus=tmp_path, review="sources")

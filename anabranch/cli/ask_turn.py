@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from typing import Any
 
+from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command, StateSnapshot, StreamMode
 
 from anabranch.cli.answer_json import explained, is_written, result_of
 from anabranch.cli.answer_view import print_answer
@@ -17,14 +20,24 @@ from anabranch.cli.live_answer import watching
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, how_to_resume, reply_of, show
 from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
-from anabranch.cli.turn import Graph, TurnResult, run_turn
 from anabranch.errors import SettingsError
 from graph.answer import build
 from graph.answer import graph as answer_graph
 from nodes.settings import Context
-from nodes.state import InputState
+from nodes.state import CHANNELS, InputState
 from nodes.support.dependencies import MAX_CONCURRENCY, chunks_of, corpus_of
 from nodes.support.settings_precedence import settle
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What a run left: the state, and what it waits for if a person has to speak first."""
+
+    state: dict[str, Any]
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+
+
+Graph = CompiledStateGraph[Any, Context, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,8 @@ async def answer(request: Request, context: Context) -> bool:
         turn = await _run(answer_graph, given, context, {}, request)
         await _show(turn, request, context)
         return is_written(turn.state)
-    config: RunnableConfig = {"configurable": thread_config(request.thread)["configurable"]}
+    config = thread_config(request.thread)
+    # Asked before the file is opened, which would make it.
     if request.resume and not thread_file(context.corpus).exists():
         raise _nothing_unfinished(request)
     async with threads_of(context.corpus) as saver:
@@ -95,6 +109,7 @@ async def _resumed(graph: Graph, request: Request, context: Context, config: Run
             raise SettingsError(msg, hint="Leave --reply out.")
         return await _run(graph, None, context, config, request)
     waiting = [interrupt.value for interrupt in snapshot.interrupts]
+    # Nothing runs: what is waited for is shown once more.
     if request.reply is None:
         return TurnResult(dict(snapshot.values), waiting)
     return await _run(graph, Command(resume=reply_of(request.reply, waiting[0])), context, config, request)
@@ -111,8 +126,25 @@ async def _kept(graph: Graph, config: RunnableConfig) -> StateSnapshot:
 async def _run(
     graph: Graph, given: InputState | Command[Any] | None, context: Context, config: RunnableConfig, request: Request
 ) -> TurnResult:
+    """Run until the end or an interrupt, and show what goes on."""
+    state: dict[str, Any] = {}
+    modes: list[StreamMode] = ["messages", "custom", "values"]
+    # Written before the next step begins, so that a killed run repeats no finished model call.
+    options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
+    stream: AsyncIterator[Any] = graph.astream(
+        given, config, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options
+    )
     with watching(answer=not request.as_json) as watcher:
-        return await run_turn(graph, given, context, config, watcher)
+        async for graph_of, mode, payload in stream:
+            if mode == "values":
+                # The search is a graph of its own inside; the turn's state is that of the outer one.
+                state = state if graph_of else dict(payload)
+            elif mode == "custom":
+                watcher.event(payload)
+            elif isinstance(payload[0], AIMessageChunk):
+                watcher.token(payload[0].text, payload[0].id)
+    interrupts = state.pop("__interrupt__", ())
+    return TurnResult(state, [interrupt.value for interrupt in interrupts])
 
 
 async def _show(turn: TurnResult, request: Request, context: Context) -> None:
@@ -132,6 +164,7 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
 
 def _show_waiting(waiting: dict[str, Any], request: Request) -> None:
     """Say what the run waits for, and how to go on; it waits on disk."""
+    # Whole commands, to be copied: a thread waits on disk, perhaps for another person on another day.
     commands = how_to_resume(waiting, str(request.thread), request.corpus)
     if request.as_json:
         write_json(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.failures import INTERRUPTED
-from anabranch.cli.output import check_folder, json_text, notes, results, say, write_json
+from anabranch.cli.output import check_folder, json_text, notes, results, say, whole_file, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import UserError
 from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
@@ -130,6 +129,7 @@ def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
 
 
 def _tell_losses(report: ExportReport) -> None:
+    # What cannot be exported is lost unless somebody takes it in again, so each is named.
     lines = [f"{torn.source or 'a document'}: {torn.why}" for torn in report.torn]
     for line in report.problems:
         say(notes(), f"- {line}", style="red")
@@ -141,26 +141,14 @@ def _tell_losses(report: ExportReport) -> None:
 @contextmanager
 def _written(output: str) -> Iterator[BinaryIO]:
     """Open what is written to; a file appears whole or not at all, and only its owner may read it."""
-    path = Path(output)
     if output == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    check_folder(path, "--output")
-    if path.exists() and not path.is_file():
-        with path.open("wb") as device:
-            yield device
-        return
-    part = path.with_name(f".{path.name}.part")
-    try:
-        # Access tags are in an export: only its owner may read it, from the first byte on.
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    check_folder(Path(output), "--output")
+    # Access tags are in an export.
+    with whole_file(Path(output), mode=0o600) as file:
+        yield file
 
 
 def import_shown(

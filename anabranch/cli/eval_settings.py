@@ -9,14 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
 from anabranch.evaluation.metrics import cutoff_of, measure_of
 from anabranch.evaluation.score_tables import EvalTable, ScoreTable
 from nodes.settings import Context
-from nodes.support.settings_precedence import in_force
+from nodes.support.settings_precedence import given_settings, in_force
 
 Values = dict[str, Any]
 
@@ -50,11 +48,12 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
 
 def context_of(values: Values, corpus: str) -> Context:
     """Return the context of a configuration on one corpus."""
-    return in_force(Context(**{**values, "corpus": corpus}))
+    return in_force(given_settings({**values, "corpus": corpus}))
 
 
 def settings_shown(values: Values) -> str:
     """Return what differs from the defaults, as JSON by name: what a reader has to set to get the same."""
+    # Any corpus will do: nothing is opened here.
     context, defaults = context_of(values, "-"), _defaults()
     differing = {name: getattr(context, name) for name in defaults if getattr(context, name) != defaults[name]}
     return ", ".join(f"{name}={_short(value)}" for name, value in differing.items()) or "the defaults"
@@ -62,8 +61,6 @@ def settings_shown(values: Values) -> str:
 
 def measured_too_far(table: ScoreTable, settings: Mapping[str, Values]) -> Iterator[str]:
     """Yield which configurations keep fewer passages than a metric looks at."""
-    if table.kind == "spans":
-        return
     furthest = max(table.metrics, key=lambda name: cutoff_of(measure_of(name)))
     for name, values in settings.items():
         kept = context_of(values, "-").top_k
@@ -79,12 +76,9 @@ def _defaults() -> Values:
 def _check(values: Values, configuration: str, where: str) -> None:
     try:
         context_of(values, "-")
-    except ValidationError as error:
-        told = [
-            f"{'.'.join(map(str, item['loc']))}: {item['msg'][:1].lower()}{item['msg'][1:]}" for item in error.errors()
-        ]
-        msg = f"{where}: the configuration {configuration!r} cannot be used: {'; '.join(told)}."
-        raise CollectionError(msg, hint="The guide's page on settings has the names and bounds.") from error
+    except SettingsError as error:
+        msg = f"{where}: the configuration {configuration!r} cannot be used: {error.message}"
+        raise CollectionError(msg, hint=error.hint) from error
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # a setting
@@ -167,6 +161,7 @@ def collections_of(
         if not selection.of(name, table.configurations):
             continue
         folder = folders.get(name, data / name if data is not None else None)
+        # A folder that was named is read in any case, so that its mistakes are told; one below --data may be missing.
         if folder is not None and (name in folders or is_collection(folder)):
             here.append(read_collection(folder, name, split=split))
         else:

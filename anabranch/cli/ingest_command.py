@@ -77,9 +77,6 @@ def ingest(
         int | None,
         typer.Option(metavar="MIB", help="Give a file up whose reading takes more memory [dim](2048)[/]."),
     ] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Go on, and ingest again whenever a file changes, until Ctrl-C.")
-    ] = False,
     wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -122,10 +119,6 @@ def ingest(
         limits=_limits(time_limit, memory_limit),
         wait=wait,
     )
-    if watch:
-        from anabranch.cli.watch_command import keep_watching
-
-        raise typer.Exit(keep_watching(run, given, address, as_json=as_json))
     raise typer.Exit(ingest_shown(run, given, address, as_json=as_json))
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rich.console import Console
 
@@ -62,14 +64,31 @@ def check_folder(path: Path, option: str) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one; a device or a pipe is written as it is."""
+    """Write a file so that a kill leaves the old one or the new one."""
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+
+
+@contextmanager
+def whole_file(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open a file that appears whole or not at all; a device or a pipe is written as it is.
+
+    Args:
+        path: Where to.
+        mode: Who may read it, less what the process's umask takes away.
+    """
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        with path.open("wb") as device:
+            yield device
         return
     part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-        file.flush()
-        # The rename may reach the disk before the words do: a power cut would leave an empty file under the name.
-        os.fsync(file.fileno())
-    part.replace(path)
+    try:
+        # With its mode from the first byte on: to narrow it afterwards leaves a moment in which others can open it.
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            yield file
+            file.flush()
+            # The rename may reach the disk before the words do: a power cut would leave an empty file under the name.
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
+from rich import progress as rich_progress
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -17,22 +16,15 @@ from rich.progress import (
 )
 
 from anabranch.cli.output import notes
+from anabranch.ingestion.ingest_report import Progress
 from anabranch.text.normalization import squeeze
 
 MAX_DETAIL = 40
 
 
-class Advance(Protocol):
-    """Moves a bar on."""
-
-    def __call__(self, label: str | None = None) -> None:
-        """Count one more, under a new label if one is given."""
-        ...
-
-
-def bars() -> Progress:
+def bars() -> rich_progress.Progress:
     """Return rich's progress as all commands show it."""
-    return Progress(
+    return rich_progress.Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
@@ -46,8 +38,8 @@ def bars() -> Progress:
 
 
 @contextmanager
-def bar(label: str, total: int) -> Iterator[Advance]:
-    """Show one bar of `total` pieces of work."""
+def bar(label: str, total: int) -> Iterator[Callable[..., None]]:
+    """Show one bar of `total` pieces of work; call what is yielded after each, with a new label if there is one."""
     with bars() as progress:
         task = progress.add_task(label, total=total)
 
@@ -57,16 +49,8 @@ def bar(label: str, total: int) -> Iterator[Advance]:
         yield advance
 
 
-class StageProgress(Protocol):
-    """Told the stage, how much is done and how much there is (0 where nobody knows), and what is being done."""
-
-    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """Show it."""
-        ...
-
-
 @contextmanager
-def stages(**labels: str) -> Iterator[StageProgress]:
+def stages(**labels: str) -> Iterator[Progress]:
     """Show a bar per stage from the moment it begins.
 
     Args:
@@ -79,8 +63,10 @@ def stages(**labels: str) -> Iterator[StageProgress]:
             if stage not in tasks:
                 tasks[stage] = progress.add_task(stage, total=total or None)
             name = squeeze(detail)
+            # The end of a path says which file it is.
             name = name if len(name) <= MAX_DETAIL else f"...{name[3 - MAX_DETAIL :]}"
             label = f"{labels.get(stage, stage)}  {name}".strip()
+            # Without a total the bar shows that something goes on, and promises no end.
             progress.update(tasks[stage], completed=done, total=total or None, description=label)
 
         yield told

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START
 from langgraph.types import StateSnapshot
@@ -76,7 +76,7 @@ def is_ahead(snapshot: StateSnapshot) -> bool:
     return snapshot.created_at is not None and datetime.fromisoformat(snapshot.created_at) > datetime.now(UTC)
 
 
-def thread_config(thread: str) -> dict[str, Any]:
+def thread_config(thread: str) -> RunnableConfig:
     """Return the LangGraph config that names a thread."""
     if not thread.strip() or len(thread) > MAX_ID_CHARS:
         msg = f"A thread's id has 1 to {MAX_ID_CHARS} characters; this one has {len(thread.strip())}."

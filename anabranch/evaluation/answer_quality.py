@@ -1,16 +1,12 @@
 """What became of questions that were answered: is the answer in it, how long is it, and should there be one at all.
 
-How well a confidence tells what to answer is the area under the ROC curve, and risk against coverage: a system that may
-abstain answers the questions it is surest of first. Its coverage is the share that it answers, its risk the share of
-those that are wrong (El-Yaniv and Wiener, JMLR 2010).
+How well a confidence tells what to answer is the area under the ROC curve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import Literal
 
 from anabranch.evaluation.queries import Gold, contains, overlap
@@ -21,8 +17,8 @@ that answer it were left out of the search."""
 
 KINDS: tuple[QuestionKind, ...] = ("own", "marked", "elsewhere", "removed")
 
+# Share of the reference sentences' words that makes an answer count as one.
 HELD = 0.5
-"""Share of the reference sentences' words that makes an answer count as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +72,7 @@ class Outcome:
 
 def outcome_of(question: str, kind: QuestionKind, written: WrittenAnswer, gold: Gold) -> Outcome:
     """Hold an answer against what is known; a question that has no answer is only answered or not."""
+    # Gold is known of own questions alone: the others have no answer here, whatever was written.
     if kind != "own" or not gold.is_comparable:
         return Outcome(question, kind, written)
     # A longer answer holds more answers by chance; the same length without any choosing is what it has to beat.
@@ -115,6 +112,7 @@ def measures_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
         "reachable": _mean(own, lambda each: each.reachable),
         "lead": _mean(own, lambda each: each.lead),
         "recall": _mean(own, lambda each: each.recall),
+        # An abstention says nothing wrong: it counts against what is contained, not against precision.
         "precision": _mean(written, lambda each: each.precision),
         "sentences": _mean(written, lambda each: each.written.sentences),
         "words": _mean(written, lambda each: len(each.written.text.split())),
@@ -148,43 +146,3 @@ def auc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
     # The Mann-Whitney U statistic by ranks; tied scores share the mean of theirs.
     ranks = float(rankdata([*higher, *lower])[: len(higher)].sum())
     return (ranks - len(higher) * (len(higher) + 1) / 2) / (len(higher) * len(lower))
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What happens where every question of at least this confidence is answered."""
-
-    threshold: float
-    coverage: float
-    risk: float
-
-
-def risk_coverage(rows: Sequence[tuple[float, bool]]) -> list[Point]:
-    """Return the curve, one point per distinct confidence, from the surest questions to all of them.
-
-    Args:
-        rows: Confidence in each question, and whether its answer is right.
-    """
-    points: list[Point] = []
-    answered = wrong = 0
-    for confidence, group in groupby(sorted(rows, key=itemgetter(0), reverse=True), key=itemgetter(0)):
-        rights = [right for _, right in group]
-        answered += len(rights)
-        wrong += rights.count(False)
-        points.append(Point(confidence, answered / len(rows), wrong / answered))
-    return points
-
-
-def area(points: Sequence[Point]) -> float:
-    """Return the mean risk over all coverages (AURC); 0 is best, the risk of answering everything is no better."""
-    total, before = 0.0, 0.0
-    for point in points:
-        total += (point.coverage - before) * point.risk
-        before = point.coverage
-    return total
-
-
-def at_threshold(points: Sequence[Point], threshold: float) -> Point:
-    """Return where a threshold lies on the curve: nothing is answered, at no risk, above every confidence."""
-    answered = [point for point in points if point.threshold >= threshold]
-    return answered[-1] if answered else Point(threshold, 0.0, 0.0)

@@ -16,7 +16,7 @@ from pathlib import Path
 from anabranch.errors import CollectionError
 from anabranch.evaluation.evidence_patterns import judged
 from anabranch.evaluation.qrels import Qrels, find_qrels, read_qrels
-from anabranch.evaluation.queries import Gold, read_gold, read_queries, read_references
+from anabranch.evaluation.queries import Gold, read_gold, read_named_documents, read_queries
 from anabranch.text.normalization import clean
 
 CORPUS = "corpus.jsonl"
@@ -85,6 +85,7 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
         return _of_questions(folder, name or folder.resolve().name)
     queries, qrels = read_queries(folder / QUERIES), _judgements(folder, split)
     judged = {query: rows for query, rows in qrels.items() if query in queries}
+    # No ranking can score on the others: they would pull every mean down alike.
     useful = {query: rows for query, rows in judged.items() if any(value > 0 for value in rows.values())}
     if not useful:
         msg = f"The judgements of {folder} name no query of {QUERIES} with a relevant document."
@@ -98,6 +99,7 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
     return Collection(
         name=name or folder.resolve().name,
         folder=folder,
+        # It may be missing: `--corpus` searches documents that were taken in before.
         corpus=corpus if corpus.is_file() else None,
         queries={query: queries[query] for query in queries if query in useful},
         qrels=useful,
@@ -175,7 +177,7 @@ def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
     hit = sum(any(rows.get(key, 0) > 0 for key in unknown) for rows in collection.qrels.values())
     remark = (
         f"{len(unknown)} of {len(relevant)} relevant documents are not among the documents, such as {_some(unknown)}: "
-        f"they count as not found, in {_counted(hit)}"
+        f"they count as not found, in {queries_counted(hit)}"
     )
     return replace(collection, remarks=(*collection.remarks, remark))
 
@@ -183,9 +185,9 @@ def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
 def _judgements(folder: Path, split: str) -> Qrels:
     """Read the judgements; without a file of them, the documents that the queries' references are in are relevant."""
     has_file = (folder / "qrels.tsv").exists() or (folder / "qrels").exists()
-    named = {} if has_file else read_references(folder / QUERIES)
+    named = {} if has_file else read_named_documents(folder / QUERIES)
     if named:
-        return {query: {one.document: 1 for one in rows} for query, rows in named.items()}
+        return {query: dict.fromkeys(documents, 1) for query, documents in named.items()}
     return _cleaned(read_qrels(find_qrels(folder, split)))
 
 
@@ -197,10 +199,11 @@ def _cleaned(qrels: Qrels) -> Qrels:
 def _remark(ids: Ids[str], text: str) -> str:
     if not ids:
         return ""
-    return text.format(queries=_counted(len(ids)), are="is" if len(ids) == 1 else "are") + f" ({_some(ids)})"
+    return text.format(queries=queries_counted(len(ids)), are="is" if len(ids) == 1 else "are") + f" ({_some(ids)})"
 
 
-def _counted(queries: int) -> str:
+def queries_counted(queries: int) -> str:
+    """Return `1 query`, `2 queries`."""
     return f"{queries} quer{'y' if queries == 1 else 'ies'}"
 
 

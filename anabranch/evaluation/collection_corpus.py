@@ -64,6 +64,7 @@ def prepare(collection: Collection, making: CorpusOptions, progress: Progress | 
         raise CollectionError(msg, hint="Add it, or name the corpus that holds the documents with --corpus.")
     embedder = load_embedder(making.embedder or DEFAULT_EMBEDDER, making.base_url)
     folder = making.home / _name(collection, embedder.name, making.sizes or DEFAULT_SIZES)
+    # An embedder that was replaced under its name, or a reader that reads better, is no change of a file.
     if making.fresh and folder.exists():
         shutil.rmtree(folder)
     report = ingest(
@@ -113,6 +114,7 @@ def _surprises(listed: Sequence[Listed]) -> Iterator[str]:
 def _name(collection: Collection, embedder: str, sizes: Sizes) -> str:
     """Name a corpus by what it is made of: another embedder, or a folder of the same name, has one of its own."""
     parts = [str(collection.folder.resolve()), embedder, *map(str, sizes)]
+    # The name of a folder need not be valid Unicode.
     digest = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
     return f"{_UNSAFE.sub('-', collection.name)}-{digest}"
 

@@ -11,8 +11,8 @@ from anabranch.evaluation.queries import numbered, unusable
 Qrels = dict[str, dict[str, int]]
 """Query id to document id to relevance; above 0 is relevant."""
 
+# trec_eval counts in C integers.
 HIGHEST = 1_000_000
-"""trec_eval counts in C integers."""
 
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?")
 
@@ -48,6 +48,7 @@ def read_qrels(path: Path) -> Qrels:
     is_first = True
     for number, line in numbered(path):
         fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        # BEIR's files begin with the names of the columns, TREC's do not.
         if is_first and len(fields) in (3, 4) and not _WHOLE.fullmatch(fields[-1]):
             is_first = False
             continue
@@ -71,6 +72,7 @@ def _take(qrels: Qrels, fields: list[str]) -> None:
     query, document, said = fields[0], fields[-2], fields[-1]
     if not _WHOLE.fullmatch(said):
         raise ValueError(f"the relevance {said!r} is not a whole number")
+    # Some collections write 1.0; what is no whole number was refused above.
     relevance = int(float(said))
     if abs(relevance) > HIGHEST:
         raise ValueError(f"the relevance {said} is beyond {HIGHEST:,}")

@@ -19,13 +19,12 @@ from anabranch.errors import CollectionError, UserError
 from anabranch.text.normalization import clean
 
 MAX_LISTED = 5
-SHAPE = '{"_id": "q1", "text": "...", "corpus_id": "d1", "references": [{"start_index": 0, "end_index": 9}]}'
 
+# A longer answer is a text of its own: no other text contains it word for word.
 MOST_WORDS = 12
-"""A longer answer is a text of its own: no other text contains it word for word."""
 
+# Answers that no document says in so many words.
 _UNSAID = frozenset({"yes", "no", "noanswer"})
-"""Answers that no document says in so many words."""
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
@@ -87,6 +86,7 @@ def _new_id(row: object, known: Container[str]) -> str:
     if not isinstance(row, dict):
         raise ValueError("it is not an object")  # noqa: TRY004  # told with the other problems of the file
     key = row.get("_id", row.get("id"))
+    # In Python True is a number, and would be the id "True".
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
         raise ValueError("it has no '_id'")
     if str(key).strip() in known:
@@ -103,6 +103,7 @@ def numbered(
         UserError: The file cannot be read; of the type `refused`, with that hint.
     """
     try:
+        # Spreadsheets write a byte order mark, which would be a part of the first line.
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path} cannot be read: {error}."
@@ -117,60 +118,44 @@ def unusable(path: Path, problems: Sequence[str], *, hint: str, refused: type[_R
     return refused(f"{path} cannot be used: {'; '.join(problems[:MAX_LISTED])}{more}.", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A piece of evidence.
+def read_named_documents(path: Path) -> dict[str, set[str]]:
+    """Return the documents that the `references` of each query name, by query id; a query may have none.
 
-    Attributes:
-        document: Id of its document, as in `corpus.jsonl`.
-        start: First character in the text as it was before ingest; None where only the words are known.
-        end: One past the last.
-        content: Its words; empty where only the place is known.
-    """
-
-    document: str
-    start: int | None
-    end: int | None
-    content: str
-
-
-def read_references(path: Path) -> dict[str, tuple[Reference, ...]]:
-    """Read the `references` of each line of `queries.jsonl`, by query id; a query may have none.
-
-    A reference has `start_index` and `end_index`, which count characters of the document's `text` in `corpus.jsonl`, or
-    `content`, its words, or all three; its document is named by `corpus_id` on itself or on the line. The form is that
-    of Chroma's chunking evaluation.
+    The form is that of Chroma's chunking evaluation: `corpus_id` stands on a reference, or on the line for all of them.
 
     Raises:
         CollectionError: The file cannot be read or has bad lines, named by their numbers.
     """
-    hint = f"A line with evidence is an object like {SHAPE}."
-    rows = read_rows(path, lambda row: tuple(_references(row)), hint=hint)
-    return {key: found for key, found in rows.items() if found}
+    hint = 'A line with evidence is an object like {"_id": "q1", "text": "...", "corpus_id": "d1", "references": [{}]}.'
+    return {key: names for key, names in read_rows(path, _named_documents, hint=hint).items() if names}
 
 
-def _references(row: Mapping[str, Any]) -> Iterator[Reference]:
-    listed = row.get("references")
-    if listed is None:
-        return
+def _named_documents(row: Mapping[str, Any]) -> set[str]:
+    return {document_of(item, row) for item in references_in(row)}
+
+
+def references_in(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the `references` of a line.
+
+    Raises:
+        ValueError: They are no list of objects.
+    """
+    listed = row.get("references") or []
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise ValueError("'references' is not a list of objects")
-    for item in listed:
-        document = item.get("corpus_id", row.get("corpus_id"))
-        if isinstance(document, bool) or not isinstance(document, str | int) or not str(document).strip():
-            raise ValueError("a reference names no document: 'corpus_id' is missing")
-        content = item.get("content", "")
-        if not isinstance(content, str):
-            raise ValueError("the 'content' of a reference is not text")  # noqa: TRY004  # told with the others
-        start, end = item.get("start_index"), item.get("end_index")
-        if not (start is None and end is None and content.strip()) and not _is_span(start, end):
-            raise ValueError(f"a reference has neither words nor a place: {start!r} to {end!r}")
-        yield Reference(clean(str(document)).strip(), start, end, content)
+    return listed
 
 
-def _is_span(start: object, end: object) -> bool:
-    whole = type(start) is int and type(end) is int
-    return whole and 0 <= start < end  # type: ignore[operator]  # both are numbers here
+def document_of(reference: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """Return the id of the document that a reference is about.
+
+    Raises:
+        ValueError: It names none, and its line does not either.
+    """
+    document = reference.get("corpus_id", row.get("corpus_id"))
+    if isinstance(document, bool) or not isinstance(document, str | int) or not str(document).strip():
+        raise ValueError("a reference names no document: 'corpus_id' is missing")
+    return clean(str(document)).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +255,7 @@ class Overlap:
 
 def overlap(text: str, references: Sequence[str]) -> Overlap:
     """Return the shared words of a text and the reference sentences, each word counted as often as both have it."""
+    # Counted and not only seen: a word that is repeated to fill a text is shared once.
     said = Counter(_words(text))
     wanted = Counter(word for reference in references for word in _words(reference))
     shared = (said & wanted).total()
@@ -277,5 +263,6 @@ def overlap(text: str, references: Sequence[str]) -> Overlap:
 
 
 def _words(text: str) -> list[str]:
+    # Ligatures and full-width letters of a PDF are the same words.
     plain = unicodedata.normalize("NFKC", text).casefold()
     return [word for word in _WORD.findall(plain) if word not in _ARTICLES]

@@ -18,19 +18,17 @@ from urllib.parse import quote
 import numpy as np
 
 from anabranch.errors import QuestionError
-from anabranch.evaluation.metrics import TextSpan
 
+# Queries under way: enough to keep a hosted model busy, few enough for a laptop.
 AT_ONCE = 4
-"""Queries under way: enough to keep a hosted model busy, few enough for a laptop."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
-    """What one query found: document ids, best first, what was degraded on the way, and where its passages are."""
+    """What one query found: document ids, best first, and what was degraded on the way."""
 
     documents: tuple[str, ...]
     degraded: tuple[str, ...] = ()
-    spans: tuple[TextSpan, ...] = ()
 
 
 class SearchFunction(Protocol):
@@ -53,13 +51,11 @@ class Run:
         rankings: Document ids by query, best first.
         refused: Why queries could not be searched for, by query; they found nothing.
         degraded: How many queries each degradation happened to.
-        spans: Passages by query, best first, where they are measured by.
     """
 
     rankings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     degraded: Counter[str] = field(default_factory=Counter)
-    spans: dict[str, tuple[TextSpan, ...]] = field(default_factory=dict)
 
 
 async def run_queries(
@@ -82,6 +78,7 @@ async def run_queries(
         at_once: How many queries are under way at any time.
     """
     runs = {name: Run() for name in configurations}
+    # One iterator for all workers: who is done first takes the next query.
     waiting = iter(queries.items())
 
     async def work(waiting: Iterator[tuple[str, str]]) -> None:
@@ -107,8 +104,6 @@ async def _searched(run: Run, key: str, text: str, search: SearchFunction, confi
         run.rankings[key] = ()
         return
     run.rankings[key] = found.documents
-    if found.spans:
-        run.spans[key] = found.spans
     run.degraded.update(set(found.degraded))
 
 
@@ -116,7 +111,7 @@ def _in_order(run: Run, queries: Mapping[str, str]) -> Run:
     """Put what came in any order into that of the queries, so that two runs give the same report."""
     refused = {key: run.refused[key] for key in queries if key in run.refused}
     rankings = {key: run.rankings[key] for key in queries}
-    return Run(rankings, refused, Counter(dict(sorted(run.degraded.items()))), run.spans)
+    return Run(rankings, refused, Counter(dict(sorted(run.degraded.items()))))
 
 
 TAG = "anabranch"

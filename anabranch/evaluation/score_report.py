@@ -18,8 +18,8 @@ from anabranch.evaluation.eval_report import (
 )
 from anabranch.evaluation.score_tables import Margin, ScoreTable
 
+# Of the overview; with more configurations each of them has a row.
 MAX_COLUMNS = 8
-"""Of the overview; with more configurations each of them has a row."""
 
 SHOWN_DOCUMENTS = 20
 """Of those that a query found."""
@@ -114,6 +114,7 @@ def _margin_checks(margin: Margin, columns: ScoreMeans, *, complete: bool) -> It
     needed = (margin.configuration, *margin.over)
     whole = {name: row for name, row in columns.items() if all(each in row for each in needed)}
     if margin.where == "mean":
+        # A mean over the collections that happen to be here is another figure.
         known = list(whole.values()) if complete and len(whole) == len(columns) else []
         whole = {"mean": {name: sum(row[name] for row in known) / len(known) for name in needed}} if known else {}
     for on, row in whole.items():
@@ -141,6 +142,7 @@ def _overview(table: ScoreTable, columns: ScoreMeans) -> ReportTable:
 
 def _best_bold(values: Sequence[float | None]) -> list[str]:
     """Mark the best of a row, and what rounds to the same."""
+    # By what is shown: two that look alike are both the best.
     texts = [number(value) for value in values]
     best = max(texts, key=lambda text: float(text or "-inf"), default="")
     return [f"**{text}**" if text and len(values) > 1 and text == best else text for text in texts]
@@ -186,13 +188,6 @@ def _details(table: ScoreTable, each: CollectionScores) -> Iterator[ReportTable]
     queries = len(prepared.collection.queries)
     about = f"{prepared.documents:,} documents, {queries:,} queries, embedder {prepared.embedder}."
     yield ReportTable(each.name, about, ("configuration", *metrics, f"95 % of {metrics[0]}"), rows)
-    if each.texts:
-        rows = [
-            (name, *(number(scored.mean_of(metrics[0], queries)) for queries in each.texts.values()))
-            for name, scored in each.scored.items()
-        ]
-        about = "Each text counts alike in the means above."
-        yield ReportTable(f"{metrics[0]} by text in {each.name}", about, ("configuration", *each.texts), rows)
 
 
 def _collection_json(each: CollectionScores) -> dict[str, Any]:
@@ -203,10 +198,6 @@ def _collection_json(each: CollectionScores) -> dict[str, Any]:
         "embedder": each.prepared.embedder,
         "scores": {name: scored.means for name, scored in each.scored.items()},
         "intervals": {name: [scored.low, scored.high] for name, scored in each.scored.items()},
-        "texts": {
-            text: {name: {m: scored.mean_of(m, queries) for m in scored.scores} for name, scored in each.scored.items()}
-            for text, queries in each.texts.items()
-        },
         "comparisons": [asdict(comparison) for comparison in each.comparisons],
         "remarks": list(each.remarks()),
     }

@@ -15,8 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.metrics import is_of_spans, measure_of, span_measure
-from anabranch.evaluation.passage_builders import PassageBuilder
+from anabranch.evaluation.metrics import measure_of
 from anabranch.evaluation.queries import unusable
 from anabranch.evaluation.yaml_positions import Located, Where, read_located
 
@@ -26,7 +25,7 @@ Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^/\n]+$")]
 
 
 def _known_metric(name: str) -> str:
-    span_measure(name) if is_of_spans(name) else measure_of(name)
+    measure_of(name)
     return name
 
 
@@ -35,14 +34,15 @@ Metric = Annotated[str, AfterValidator(_known_metric)]
 _Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 ANSWERS = "answers"
+# Of an expected score; finer than any tolerance that makes sense.
 DIGITS = 4
-"""Of an expected score; finer than any tolerance that makes sense."""
 
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 class _TableModel(BaseModel):
+    # A key that is misspelled would be an expectation that nobody checks.
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
@@ -84,9 +84,7 @@ class ScoreTable(_CommonTable):
     metrics: tuple[Metric, ...] = Field(min_length=1, description="The first one is compared and drawn.")
     baseline: Name | None = Field(default=None, description="Configuration that the others are compared with.")
     tolerance: Score = Field(default=0.005, description="Of the cases that name none.")
-    kind: Literal["documents", "spans"] = Field(default="documents", description="What queries are judged by.")
     configurations: dict[Name, dict[str, Any]] = Field(min_length=1, description="Settings by name.")
-    passages: dict[Name, PassageBuilder] = Field(default_factory=dict, description="With spans: how to make them.")
     cases: tuple[Case, ...] = Field(default=(), description="Expected scores.")
     margins: tuple[Margin, ...] = Field(default=(), description="What one configuration owes to others.")
 
@@ -206,19 +204,7 @@ def _contradictions(table: ScoreTable) -> Iterator[tuple[Where, str]]:
         first = seen.setdefault((case.collection, case.configuration, case.metric), index)
         if first != index:
             yield ("cases", index), f"it is the case of cases[{first}] again"
-    yield from _of_another_kind(table)
     yield from _unknown_in_margins(table)
-
-
-def _of_another_kind(table: ScoreTable) -> Iterator[tuple[Where, str]]:
-    for index, metric in enumerate(table.metrics):
-        if is_of_spans(metric) != (table.kind == "spans"):
-            yield ("metrics", index), f"{metric!r} is not a metric of {table.kind}"
-    for name in table.passages:
-        if name not in table.configurations:
-            yield ("passages", name), f"there is no configuration {name!r}"
-        elif table.kind != "spans":
-            yield ("passages", name), "it goes with kind: spans"
 
 
 def _unknown_in_margins(table: ScoreTable) -> Iterator[tuple[Where, str]]:
@@ -244,6 +230,7 @@ def _answer_contradictions(table: AnswerTable) -> Iterator[tuple[Where, str]]:
 
 def _place(where: tuple[str | int, ...]) -> Where:
     """Return the place that one of pydantic's errors is about."""
+    # pydantic's mark of an error in the key itself; the place of that is the key's.
     return tuple(part for part in where if part != "[key]")
 
 
@@ -261,12 +248,12 @@ def _spelled(where: Where) -> str:
     return f"{text}: " if text else ""
 
 
+# The question itself and nothing else, so that a retriever or a way of fusing is seen on its own.
 ALONE = {"strategy": "none", "rerank": "none"}
-"""The question itself and nothing else, so that a retriever or a way of fusing is seen on its own."""
 
 METRICS = ("nDCG@10", "RR@10", "R@5", "R@10", "R@20", "Success@5", "Success@10", "Success@20")
+# Where passages are judged: how many questions have their evidence among the first few; 24 reach an answer.
 PASSAGE_METRICS = ("Success@10", "Success@3", "Success@5", "Success@24", "RR@10")
-"""Where passages are judged: how many questions have their evidence among the first few; 24 reach an answer."""
 
 DEFAULT = "default"
 

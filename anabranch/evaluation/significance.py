@@ -16,11 +16,11 @@ from anabranch.evaluation.metrics import PerQuery
 
 RESAMPLES = 9_999
 BOOTSTRAPS = 2_000
+# Resamples held in memory at once.
 BATCH = 512
-"""Resamples held in memory at once."""
 
+# The same scores give the same p-value and the same interval each time.
 SEED = 2007
-"""The same scores give the same p-value and the same interval each time."""
 
 
 def p_value(first: Sequence[float], second: Sequence[float]) -> float:
@@ -61,16 +61,12 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def interval(values: Sequence[float], strata: Sequence[object] = ()) -> tuple[float, float]:
+def interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % confidence interval of a mean over queries, by the percentiles of 2,000 bootstrap samples.
 
     Args:
         values: One per query.
-        strata: What each of them is about, where the mean is that of the means of the strata: each is sampled for
-            itself.
     """
-    if len(set(strata)) > 1:
-        return _stratified(values, strata)
     from scipy.stats import bootstrap
 
     scores = np.asarray(values, dtype=np.float64)
@@ -82,19 +78,8 @@ def interval(values: Sequence[float], strata: Sequence[object] = ()) -> tuple[fl
     return float(result.confidence_interval.low), float(result.confidence_interval.high)
 
 
-def _stratified(values: Sequence[float], strata: Sequence[object]) -> tuple[float, float]:
-    groups: dict[object, list[float]] = {}
-    for value, stratum in zip(values, strata, strict=True):
-        groups.setdefault(stratum, []).append(value)
-    # SciPy's bootstrap knows no strata.
-    rng = np.random.default_rng(SEED)
-    means = [rng.choice(group, (BOOTSTRAPS, len(group))).mean(axis=1) for group in groups.values()]
-    low, high = np.percentile(np.mean(means, axis=0), [2.5, 97.5])
-    return float(low), float(high)
-
-
+# Scores nearer than this are the same but for rounding.
 TIE = 1e-9
-"""Scores nearer than this are the same but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +103,17 @@ class RunComparison:
     p: float
 
 
-def compared(
-    scores: Mapping[str, PerQuery], baseline: str, weights: Mapping[str, float] | None = None
-) -> list[RunComparison]:
+def compared(scores: Mapping[str, PerQuery], baseline: str) -> list[RunComparison]:
     """Compare every configuration with the baseline; none where the baseline was not measured.
 
     Args:
         scores: Score by query, of the same queries, by configuration.
         baseline: Which configuration the others are compared with.
-        weights: How much each query counts in a mean, 1 on average; None where all count alike.
     """
     others = [name for name in scores if name != baseline]
     if baseline not in scores or not others:
         return []
-    columns = {
-        name: [scores[name][query] * (weights[query] if weights else 1.0) for query in scores[baseline]]
-        for name in scores
-    }
+    columns = {name: [scores[name][query] for query in scores[baseline]] for name in scores}
     base = columns[baseline]
     corrected = holm([p_value(columns[name], base) for name in others])
     return [_compared(name, columns[name], base, p) for name, p in zip(others, corrected, strict=True)]

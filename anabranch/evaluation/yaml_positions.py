@@ -55,6 +55,7 @@ def read_located(path: Path) -> Located:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
+        # Node by node and not `safe_load`: a plain value has no place to name in a message.
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         value = loader.construct_document(node) if node is not None else None

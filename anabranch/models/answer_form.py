@@ -14,8 +14,8 @@ AnswerForm = Literal["auto", "plain", "cited", "quoted"]
 
 KEPT = 256
 
+# Models that answered with markers alone, by name and server. Owner: this module.
 _plain: LRU[tuple[str, str | None], bool] = LRU(KEPT)
-"""Models that answered with markers alone, by name and server. Owner: this module."""
 
 
 def asks_for_markers(form: AnswerForm, chat: Chat) -> bool:
@@ -32,11 +32,6 @@ def asks_for_markers(form: AnswerForm, chat: Chat) -> bool:
 def learn_plain(chat: Chat) -> None:
     """Ask a model plainly from now on, because it wrote markers and no words."""
     _plain.set(_who(chat), True)  # the value of a table
-
-
-def forget_forms() -> None:
-    """Drop what was learned, for tests."""
-    _plain.clear()
 
 
 def _who(chat: Chat) -> tuple[str, str | None]:

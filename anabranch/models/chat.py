@@ -8,7 +8,6 @@ broke, which a step may survive by doing without.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -18,7 +17,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from anabranch.errors import AnabranchError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
+from anabranch.errors import AnabranchError, MissingKeyError, RequestRefusedError, SettingsError
 from anabranch.models.clients import Clients, Pool
 from anabranch.models.document_blocks import (
     ChatRequest,
@@ -31,25 +30,12 @@ from anabranch.models.lru import LRU
 from anabranch.models.provider_errors import sorted_error
 from anabranch.models.providers import ChatSettings, length_limit, new_client
 from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, reply_pieces
-from anabranch.models.structured_output import (
-    Means,
-    Model,
-    Schema,
-    cut_short,
-    means_of,
-    refused,
-    remember,
-    shaped,
-)
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.safety.key_redaction import keys_of, redacted
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
 # may see of an answer is pushed there by the node, after checking.
 _UNSEEN: RunnableConfig = {"tags": ["nostream"]}
-
-SHAPES = 32
-"""Shapes of replies that a model is kept for."""
 
 
 class Chat:
@@ -79,7 +65,6 @@ class Chat:
             least=(2 if settings.reasoning_effort == "high" else 1) if profile.get("reasoning_output") else 0,
             most=profile.get("max_output_tokens"),
         )
-        self._told: dict[tuple[Means, str], Model | None] = {}
 
     @property
     def context_tokens(self) -> int | None:
@@ -102,17 +87,13 @@ class Chat:
         """Whether the provider cites passages by itself where it is sent them as documents."""
         return takes_documents(self._client, self._who)
 
-    async def ask(
-        self, system: str, user: str, *, max_tokens: int, schema: Schema | None = None, documents: bool = False
-    ) -> str:
+    async def ask(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> str:
         """Return the whole reply as text, without what the model thought aloud.
 
         Args:
             system: Instructions; never holds passage text.
             user: Question, passages, drafts.
             max_tokens: Length the reply may have.
-            schema: What the reply should look like, asked for by the strongest means the model has. The reply may
-                look different all the same.
             documents: Whether the passages in `user` are sent as documents where the model takes some; what it cites
                 stands in the reply as markers.
 
@@ -123,62 +104,36 @@ class Chat:
             ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
         """
         request = as_request(system, user, documents=documents and self.takes_documents)
-        if schema is None:
-            try:
-                return await self._whole(self._quiet, request, max_tokens, last=not request.numbers)
-            except RequestRefusedError:
-                if not request.numbers:
-                    raise
-            reply = await self._whole(self._quiet, as_request(system, user), max_tokens)
-            learn_refusal(self._who)
-            return reply
-        *stronger, weakest = means_of(self._client, self._who, self.settings.structured)
-        for means in stronger:
-            if (model := self._shaped(schema, means)) is None:
-                continue
-            try:
-                reply = await self._whole(model, request, max_tokens, last=False)
-            except ModelError as error:
-                if not refused(error.__cause__):
-                    raise
-            else:
-                remember(self._who, means)
-                return reply
-        plain = self._shaped(schema, weakest) or self._quiet
-        reply = await self._whole(plain, request, max_tokens)
-        if self.settings.structured == "auto":
-            remember(self._who, weakest)
+        try:
+            return await self._whole(request, max_tokens)
+        except RequestRefusedError:
+            if not request.numbers:
+                raise
+        reply = await self._whole(as_request(system, user), max_tokens)
+        learn_refusal(self._who)
         return reply
 
-    def _shaped(self, schema: Schema, means: Means) -> Model | None:
-        """Return the model told to reply in a shape; LangChain takes a millisecond to tell it."""
-        key = means, json.dumps(schema)
-        if key not in self._told:
-            if len(self._told) >= SHAPES:
-                self._told.clear()
-            self._told[key] = shaped(self._quiet, schema, means)
-        return self._told[key]
-
-    async def _whole(self, model: Model, request: ChatRequest, max_tokens: int, *, last: bool = True) -> str:
-        """Return the reply in one piece; what is refused while there is another means (not `last`) is not counted."""
+    async def _whole(self, request: ChatRequest, max_tokens: int) -> str:
+        """Return the reply in one piece."""
 
         async def call(reply: ChatReply) -> AsyncGenerator[str]:
             cited = CitedText(request.numbers)
-            reply.take(cited.read(await self._message(model, reply)))
+            reply.take(cited.read(await self._message(reply)))
             yield reply.take(AIMessage(cited.finish()))
 
+        # The last one counts: a reply that was lost to thoughts is followed by another.
         text = ""
-        async for reply, _ in reply_pieces(call, self._room, request.messages, max_tokens, last=last):
+        async for reply, _ in reply_pieces(call, self._room, request.messages, max_tokens):
             text = reply.text
         return drop_thinking(text)
 
-    async def _message(self, model: Model, reply: ChatReply) -> BaseMessage:
+    async def _message(self, reply: ChatReply) -> BaseMessage:
         try:
             async with asyncio.timeout(self.settings.timeout):
-                return await model.ainvoke(reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling))
+                return await self._quiet.ainvoke(
+                    reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling)
+                )
         except Exception as error:  # providers raise types of their own; each is sorted below
-            if (half := cut_short(error)) is not None:
-                return half
             raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
     async def stream(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> AsyncIterator[str]:
@@ -189,7 +144,7 @@ class Chat:
         request = as_request(system, user, documents=documents and self.takes_documents)
         seen = False
         try:
-            async with aclosing(self._streamed(request, max_tokens, last=not request.numbers)) as pieces:
+            async with aclosing(self._streamed(request, max_tokens)) as pieces:
                 async for text in pieces:
                     seen = True
                     yield text
@@ -201,10 +156,11 @@ class Chat:
                     yield text
             learn_refusal(self._who)
 
-    async def _streamed(self, request: ChatRequest, max_tokens: int, *, last: bool = True) -> AsyncGenerator[str]:
+    async def _streamed(self, request: ChatRequest, max_tokens: int) -> AsyncGenerator[str]:
         thinking, of = ThinkingFilter(), None
         call = partial(self._pieces, numbers=request.numbers)
-        found = reply_pieces(call, self._room, request.messages, max_tokens, last=last, shown=True)
+        found = reply_pieces(call, self._room, request.messages, max_tokens, shown=True)
+        # Closed here, so that the call is counted and its connection let go now, not when the garbage is collected.
         async with aclosing(found) as pieces:
             async for reply, piece in pieces:
                 if reply is not of:  # what is held of a reply that was given up is a thought
@@ -281,11 +237,6 @@ def model_name(client: BaseChatModel) -> str:
     return f"{type(client).__name__}({named})" if isinstance(named, str) else type(client).__name__
 
 
-async def close_chats() -> None:
-    """Close the connections of this event loop's models, before a program ends the loop and goes on with another."""
-    await _clients.close()
-
-
 async def load_chat(settings: ChatSettings) -> Chat:
     """Return a chat model; the last ones are kept.
 
@@ -302,6 +253,7 @@ async def load_chat(settings: ChatSettings) -> Chat:
         raise SettingsError(msg, hint="Install the package that the message names.") from error
     except Exception as error:  # each provider's client says in its own way that it cannot start
         said = redacted(" ".join(str(error).split()))[:300]
+        # Each client has its own type for a missing key; the words are what they have in common.
         if "key" in said.lower() or "credential" in said.lower():
             msg = f"The model {settings.model!r} needs a key: {said}"
             raise MissingKeyError(

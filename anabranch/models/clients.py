@@ -17,8 +17,8 @@ from anabranch.models.lru import LRU
 K = TypeVar("K")
 V = TypeVar("V")
 
+# Clients kept in a loop: what they are told apart by comes from callers.
 MOST = 16
-"""Clients kept in a loop: what they are told apart by comes from callers."""
 
 _closing: set[asyncio.Task[None]] = set()
 
@@ -64,18 +64,12 @@ class Clients(Generic[K, V]):
         known = here.made.get(key)
         if known is not None:
             return known
+        # Two first calls at the same time must not make two clients: the pool of one would never be closed.
         if key not in here.coming:
             here.coming[key] = loop.create_task(asyncio.to_thread(self._make, key))
             here.coming[key].add_done_callback(partial(self._arrived, loop, here, key))
+        # Who gives up waiting takes the client from nobody else.
         return await asyncio.shield(here.coming[key])
-
-    async def close(self) -> None:
-        """Close those of the running loop, for a program that ends it and goes on; the next call makes new ones."""
-        with self._lock:
-            here = self._loops.pop(asyncio.get_running_loop(), None)
-        for client in here.made.values() if here is not None else ():
-            if (pool := self._pool_of(client)) is not None:
-                await pool.aclose()
 
     def _of(self, loop: asyncio.AbstractEventLoop) -> _OfLoop[K, V]:
         with self._lock:
@@ -90,6 +84,7 @@ class Clients(Generic[K, V]):
             return
         client = made.result()
         if (pool := self._pool_of(client)) is not None:
+            # At the end of the program there is no loop left to close anything on.
             finalize(client, _let_go, ref(loop), pool).atexit = False
         here.made.set(key, client)
 
@@ -97,10 +92,12 @@ class Clients(Generic[K, V]):
 def _let_go(loop_of: ref[asyncio.AbstractEventLoop], pool: Pool) -> None:
     loop = loop_of()
     if loop is not None and not loop.is_closed():
+        # Garbage is collected on any thread, and a pool can be closed on its own loop only.
         loop.call_soon_threadsafe(_close, loop, pool)
 
 
 def _close(loop: asyncio.AbstractEventLoop, pool: Pool) -> None:
     closing = loop.create_task(pool.aclose())
+    # A loop holds its tasks weakly: nobody else would keep this one until it is done.
     _closing.add(closing)
     closing.add_done_callback(_closing.discard)

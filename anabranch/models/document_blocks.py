@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from anabranch.models.lru import LRU
-from anabranch.models.structured_output import Who
+from anabranch.models.reply_budget import Who
 from anabranch.safety.prompt_envelope import unwrap
 
 KEPT = 256
@@ -44,11 +44,6 @@ def takes_documents(client: BaseChatModel, who: Who) -> bool:
 def learn_refusal(who: Who) -> None:
     """Send a model no documents from now on, because it refused them."""
     _refusing.set(who, True)  # the value of a table
-
-
-def forget_refusals() -> None:
-    """Drop what was learned, for tests."""
-    _refusing.clear()
 
 
 def as_request(system: str, user: str, *, documents: bool = False) -> ChatRequest:

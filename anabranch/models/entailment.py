@@ -16,7 +16,7 @@ import numpy as np
 
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.model_folder import HINTS, model_file, read_json, tokenizer_file
-from anabranch.models.onnx_session import open_session
+from anabranch.models.onnx_session import input_types, open_pairs
 from anabranch.parsing.numbered_lines import Judgement
 
 MAX_TOKENS = 512
@@ -24,8 +24,8 @@ SURE = 0.5
 """Probability from which a label decides."""
 
 _lock = threading.Lock()
+# The model that was used last: they are large. Owner: this module.
 _loaded: dict[Path, EntailmentModel] = {}
-"""The model that was used last: they are large. Owner: this module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class EntailmentModel:
         if not np.isfinite(scores).all() or len(scores) != len(self.labels):
             msg = "The model in verify_model gave scores that cannot be read."
             raise ModelError(msg, hint="Check its folder, and `id2label` in its config.json.")
+        # Less the largest: the exponential of a large logit overflows.
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
         best = int(shares.argmax())
@@ -75,9 +76,10 @@ def load_entailment(folder: str) -> EntailmentModel:
     """
     if not folder:
         msg = "verify: nli needs a model."
-        raise SettingsError(msg, hint="Set verify_model to the folder of an ONNX model trained for inference (MNLI).")
+        raise SettingsError(msg, hint=HINTS["inference model"])
     place = Path(folder).expanduser().resolve()
     with _lock:
+        # Under the lock, or two first questions would each load it.
         if place not in _loaded:
             model = _open(place)
             _loaded.clear()
@@ -86,24 +88,17 @@ def load_entailment(folder: str) -> EntailmentModel:
 
 
 def _open(folder: Path) -> EntailmentModel:
-    from tokenizers import Tokenizer
-
-    model = model_file(folder, "cross-encoder")
+    model = model_file(folder, "inference model")
     labels = _labels(folder)
-    try:
-        session = open_session(str(model), threads=0)
-        tokenizer = Tokenizer.from_file(str(tokenizer_file(folder, model, "cross-encoder")))
-    except Exception as error:  # onnxruntime has a type for each kind of fault, the tokenizer none
-        msg = f"The model in {str(folder)!r} cannot be loaded: {' '.join(str(error).split())[:300]}"
-        raise SettingsError(msg, hint=HINTS["cross-encoder"]) from error
-    tokenizer.no_padding()
+    session, tokenizer = open_pairs(model, tokenizer_file(folder, model, "inference model"))
+    # Either side may be the long one: evidence is a sentence or a table, a claim a sentence or a list.
     tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
-    types = {slot.name: "int32" if "int32" in slot.type else "int64" for slot in session.get_inputs()}
-    return EntailmentModel(session, tokenizer, types, labels)
+    return EntailmentModel(session, tokenizer, input_types(session), labels)
 
 
 def _labels(folder: Path) -> tuple[Judgement, ...]:
     names = read_json(folder, "config.json").get("id2label")
+    # transformers writes the numbers of labels as keys of a JSON object, that is as text.
     is_numbered = isinstance(names, dict) and all(key.isdecimal() for key in names)
     named = [str(names[key]).casefold() for key in sorted(names, key=int)] if is_numbered else []
     labels: tuple[Judgement, ...] = tuple(_meaning(name) for name in named)

@@ -13,8 +13,8 @@ from typing import Any
 from anabranch.models.lru import LRU
 
 HOST = "127.0.0.1"
+# Time that each server has; one on this machine answers in a few milliseconds.
 SECONDS = 0.2
-"""Time that each server has; one on this machine answers in a few milliseconds."""
 
 _NO_CHAT = ("embed", "rerank", "bge-", "minilm", "whisper", "tts-")
 _NO_CHAT_FAMILIES = frozenset({"bert", "nomic-bert", "xlmroberta"})
@@ -63,11 +63,6 @@ _found: LRU[tuple[LocalServer, ...], tuple[LocalModel | None]] = LRU(4)
 def last_found() -> LocalModel | None:
     """Return what was found when somebody last looked."""
     return (_found.get(SERVERS) or (None,))[0]
-
-
-def forget() -> None:
-    """Drop what was found, for tests."""
-    _found.clear()
 
 
 async def find_model(*, anew: bool = False) -> LocalModel | None:

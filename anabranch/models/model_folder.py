@@ -11,15 +11,17 @@ from typing import Any, Literal
 
 from anabranch.errors import SettingsError
 
-Role = Literal["embedder", "cross-encoder"]
+Role = Literal["embedder", "cross-encoder", "inference model"]
 
+# Where a model may lie, the first that is there counts: full precision before 8 bits.
 MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-"""Where a model may lie, the first that is there counts: full precision before 8 bits."""
 
 HINTS: dict[Role, str] = {
     "embedder": "It needs model.onnx (or onnx/model.onnx) and tokenizer.json; or use embedder='minilm'.",
     "cross-encoder": "Set rerank_model to a folder with model.onnx (or onnx/model.onnx) and tokenizer.json; nothing is "
     "downloaded.",
+    "inference model": "Set verify_model to the folder of an ONNX model trained for inference (MNLI): model.onnx, "
+    "tokenizer.json and config.json.",
 }
 
 _TORCH = ("model.safetensors", "pytorch_model.bin")

@@ -83,10 +83,6 @@ class OnnxEmbedder:
         """What it counts tokens with, for whoever counts in another process."""
         return self._pieces.file
 
-    def load(self) -> None:
-        """Load the model now, so that the first text does not wait for it."""
-        self._loaded()
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per passage, in order; a text past the model's limit is cut there.
 

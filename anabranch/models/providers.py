@@ -19,8 +19,6 @@ from anabranch.safety.operator import key_for
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from anabranch.models.structured_output import Structured
-
 Effort = Literal["minimal", "low", "medium", "high"]
 
 KEY_NAMES: Mapping[str, str] = {
@@ -38,7 +36,7 @@ KEY_NAMES: Mapping[str, str] = {
 
 _SECRET = re.compile(r"key|token\Z|secret|password|credential|auth|cookie|bearer", re.IGNORECASE)
 _ADDRESS = re.compile(r"url|base\Z|endpoint|proxy|proxies|host|client|transport", re.IGNORECASE)
-_OWN = {"model", "model_name", "temperature", "timeout", "request_timeout", "max_retries", "max_tokens", "streaming"}
+_OWN = {"model", "model_name", "timeout", "request_timeout", "max_retries", "max_tokens", "streaming"}
 _OURS = _OWN | {"reasoning_effort", "disable_streaming", "profile", "cache", "callbacks", "rate_limiter"}
 
 
@@ -49,20 +47,16 @@ class ChatSettings:
     Attributes:
         model: Its name, as `init_chat_model` spells it.
         base_url: Its server; None for the provider's own.
-        temperature: Sent unless the model's profile says that it takes none.
         timeout: Seconds that one call may take; None where the client alone decides.
         retries: Further tries of the provider's client.
-        structured: The means to ask for replies of a shape.
         model_kwargs: Further options of the client, a JSON object.
         reasoning_effort: How long a model that thinks before it writes may think.
     """
 
     model: str
     base_url: str | None = None
-    temperature: float = 0.0
     timeout: float | None = 60.0
     retries: int = 2
-    structured: Structured = "auto"
     model_kwargs: str = "{}"
     reasoning_effort: Effort | None = None
 
@@ -79,6 +73,7 @@ def refuse_options(options: Mapping[str, Any]) -> None:
     for name in options:
         if name in _OURS:
             raise ValueError(f"{name!r} has a setting of its own, or none")
+    # At any depth: `extra_body` and `default_headers` hold whole requests.
     for name, value in _flat(options):
         if _SECRET.search(name):
             raise ValueError(f"{name!r} looks like a secret: keys are read from the provider's environment variable")
@@ -110,8 +105,9 @@ def new_client(settings: ChatSettings) -> tuple[BaseChatModel, tuple[str, ...]]:
     with warnings.catch_warnings():
         if given:
             warnings.simplefilter("ignore")  # langchain-openai warns of an unknown option; the error below says it
-        client: BaseChatModel = init_chat_model(settings.model, **options, **given)
+        client: BaseChatModel = init_chat_model(settings.model, **{**options, **given})
     known = {each for name, field in type(client).model_fields.items() for each in (name, field.alias)}
+    # Some clients pass on what they do not know, and servers ignore it: a misspelled option would do nothing.
     if unknown := sorted(set(given) - known):
         msg = f"model_kwargs: {type(client).__name__} has no option {', '.join(map(repr, unknown))}."
         raise SettingsError(
@@ -120,6 +116,7 @@ def new_client(settings: ChatSettings) -> tuple[BaseChatModel, tuple[str, ...]]:
     if settings.model.startswith("openrouter:"):
         _retry(client, settings.retries)
     profile = client.profile or {}
+    # Reasoning models refuse a request that has one; the client's own default is to send none.
     if profile.get("temperature") is False and type(client).model_fields["temperature"].default is None:
         client = client.model_copy(update={"temperature": None})
     return _with_effort(client, settings)
@@ -128,14 +125,17 @@ def new_client(settings: ChatSettings) -> tuple[BaseChatModel, tuple[str, ...]]:
 def _options(settings: ChatSettings) -> dict[str, Any]:
     """Return what the client of this provider is made with."""
     provider, colon, _ = settings.model.partition(":")
-    options: dict[str, Any] = {"temperature": settings.temperature, "max_retries": settings.retries}
+    # The same question should get the same answer; `model_kwargs` may say otherwise.
+    options: dict[str, Any] = {"temperature": 0.0, "max_retries": settings.retries}
     if settings.base_url:
         if colon and provider == "azure_openai":
             msg = "azure_openai: takes no base_url."
             raise SettingsError(msg, hint="Its address is read from AZURE_OPENAI_ENDPOINT.")
+        # `qwen2.5:7b` is a model whose name has a colon; a server of one's own speaks OpenAI's protocol.
         if not colon or provider not in KEY_NAMES:
             options["model_provider"] = provider = "openai"
         options["base_url"] = settings.base_url
+        # Clients refuse to be made without a key, which most servers of one's own do not want.
         key = key_for(settings.base_url) or "not-needed"
         # Ollama's client takes no key, and sends OLLAMA_API_KEY wherever no other one stands.
         options |= {"client_kwargs": {"headers": {"Authorization": f"Bearer {key}"}}} if provider == "ollama" else {}
@@ -178,6 +178,7 @@ def _with_effort(client: BaseChatModel, settings: ChatSettings) -> tuple[BaseCha
     effort, profile, fields = settings.reasoning_effort, client.profile or {}, type(client).model_fields
     if effort is None:
         return client, ()
+    # Models differ in the levels that they have, and a server would refuse others in the middle of a turn.
     levels = profile.get("reasoning_effort_levels")
     if levels and effort not in levels:
         msg = f"{settings.model!r} has no reasoning_effort {effort!r}."

@@ -16,29 +16,34 @@ from langchain_core.messages.utils import count_tokens_approximately
 
 from anabranch.errors import ModelError, RequestRefusedError
 from anabranch.models.lru import LRU
-from anabranch.models.structured_output import Who, refused, said
 from anabranch.models.usage import count_call, note_failure, take_repeat
 from anabranch.parsing.reasoning_blocks import drop_thinking
 
+# Tokens, level by level; each reply that was lost to thoughts is asked for once more on the next level.
 RESERVES = (0, 4_000, 16_000)
-"""Tokens, level by level; each reply that was lost to thoughts is asked for once more on the next level."""
 
+# A reply is cut here: a model that never stops must not fill the memory.
 MAX_REPLY_CHARS = 200_000
-"""A reply is cut here: a model that never stops must not fill the memory."""
 
+# No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`.
 CHARS_PER_TOKEN = 12
-"""No text in any script has more characters to the token on average; a reply that has more ignores `max_tokens`."""
 
+# Characters to the token of its limit below which a reply that reached it cannot be all that the model wrote.
 LITTLE = 0.5
-"""Characters to the token of its limit below which a reply that reached it cannot be all that the model wrote."""
 
 MORE = "Raise answer_tokens: a model that thinks before it writes may need them all."
 
+# What says that a reply reached its limit: OpenAI and Ollama, Anthropic, Google.
 _CUT_OFF = frozenset({"length", "max_tokens", "MAX_TOKENS"})
+# Under what: OpenAI, Anthropic, Ollama.
 _REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
+# Of Anthropic and of OpenAI's Responses API.
 _THOUGHT_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 KEPT = 256
+
+Who = tuple[str, str | None]
+"""A model and its address: the key under which is kept what it needs."""
 
 _levels: LRU[Who, int] = LRU(KEPT)
 
@@ -71,11 +76,6 @@ class ThoughtRoom:
         _levels.set(self.who, max(level, self.level))
 
 
-def forget() -> None:
-    """Drop what was learned, for tests and for servers that were changed."""
-    _levels.clear()
-
-
 class ChatReply:
     """One call to a model: its request, the text of its reply so far, and what it cost.
 
@@ -83,16 +83,14 @@ class ChatReply:
         messages: The request.
         max_tokens: Tokens that the reply itself may have.
         ceiling: Tokens that the model may write, with those of its thoughts.
-        last: Whether nothing else is left to try where the request is refused; else a refusal costs nothing.
         text: What was said.
     """
 
-    def __init__(self, messages: list[BaseMessage], max_tokens: int, reserve: int = 0, *, last: bool = True) -> None:
+    def __init__(self, messages: list[BaseMessage], max_tokens: int, reserve: int = 0) -> None:
         """Begin with nothing said; `reserve` is the room for thoughts."""
         self.messages = messages
         self.max_tokens = max_tokens
         self.ceiling = max_tokens + reserve
-        self.last = last
         self.text = ""
         self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * self.ceiling)
         self._prompt = 0
@@ -122,6 +120,7 @@ class ChatReply:
     @property
     def starved(self) -> bool:
         """Whether the model reached its limit before it had said much: its thoughts took the room."""
+        # Not every server says why a reply ended: one that used all it had, or only thought, was cut off as well.
         if not self._cut and (self.visible or (self._output < self.ceiling and not self._has_thought)):
             return False
         return self._thoughts > 0 or len(self.visible) < LITTLE * self.max_tokens
@@ -129,12 +128,13 @@ class ChatReply:
     def take(self, chunk: BaseMessage) -> str:
         """Add a message or a chunk of one; return its text, cut where the reply is full."""
         usage = getattr(chunk, "usage_metadata", None) or {}
+        # Usage comes in one piece or in several; of several the largest is that of the whole reply.
         self._prompt = max(self._prompt, usage.get("input_tokens", 0))
         self._output = max(self._output, usage.get("output_tokens", 0))
         self._thoughts = max(self._thoughts, (usage.get("output_token_details") or {}).get("reasoning", 0))
         if _thinks_aloud(chunk):
             self._thoughts = max(self._thoughts, 1)
-        text = said(chunk)[: self._most - len(self.text)]
+        text = chunk.text[: self._most - len(self.text)]
         self.text += text
         ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
         self._cut = self._cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
@@ -155,14 +155,16 @@ class ChatReply:
         if self._cut:
             note_failure(f"a reply of the model was cut off at its length limit{'. ' + MORE if self.starved else ''}")
 
-    def count(self, error: BaseException | None = None) -> None:
+    def count(self, *, refused: bool) -> None:
         """Put the call on the meter in force, unless it was refused and something else is tried."""
-        if self.last or not refused(error):
+        # With room for thoughts a refusal is not the last word: it is asked again without, or without more.
+        if not refused or self.ceiling == self.max_tokens:
             count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
 
 
 def _thinks_aloud(chunk: BaseMessage) -> bool:
     """Tell whether a message holds thoughts apart from its text, as several providers send them."""
+    # DeepSeek's field, which many servers of open models have taken over.
     if chunk.additional_kwargs.get("reasoning_content"):
         return True
     blocks = chunk.content if isinstance(chunk.content, list) else []
@@ -179,7 +181,6 @@ async def reply_pieces(
     messages: list[BaseMessage],
     max_tokens: int,
     *,
-    last: bool = True,
     shown: bool = False,
 ) -> AsyncGenerator[tuple[ChatReply, str]]:
     """Yield what a model says with the reply that it belongs to; asked for again where thoughts took its room.
@@ -189,7 +190,6 @@ async def reply_pieces(
         room: What is known of the room that the model needs.
         messages: The request.
         max_tokens: Tokens that the reply itself may have.
-        last: Whether nothing else is left to try where the request is refused.
         shown: Whether somebody reads the pieces as they come: what was seen cannot be taken back.
 
     Raises:
@@ -197,7 +197,7 @@ async def reply_pieces(
     """
     level = room.level
     reserve = room.reserve(level, max_tokens)
-    reply = ChatReply(messages, max_tokens, reserve, last=last and not reserve)
+    reply = ChatReply(messages, max_tokens, reserve)
     try:
         async with aclosing(_called(call, reply)) as pieces:
             async for piece in pieces:
@@ -206,14 +206,16 @@ async def reply_pieces(
         if not reserve or reply.text:
             raise
         # Beside this prompt there may be no room for thoughts.
-        reply = ChatReply(messages, max_tokens, last=last)
+        reply = ChatReply(messages, max_tokens)
         async with aclosing(_called(call, reply)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     else:
+        # What was seen cannot be taken back: the next call has more room, this one stays as it is.
         if shown and reply.starved and reply.visible and level + 1 < len(RESERVES):
             room.learn(level + 1)
         elif reply.starved and (further := _further(reply, room, level)) is not None:
+            # Some servers refuse a limit beyond their context: then the first reply is all there is.
             with suppress(RequestRefusedError):
                 async with aclosing(_called(call, further)) as pieces:
                     async for piece in pieces:
@@ -228,20 +230,21 @@ def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | Non
     if level + 1 >= len(RESERVES):
         return None
     reserve = room.reserve(level + 1, reply.max_tokens)
-    further = ChatReply(reply.messages, reply.max_tokens, reserve, last=False)
+    further = ChatReply(reply.messages, reply.max_tokens, reserve)
     if further.ceiling <= reply.ceiling:
         return None
     return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
 
 
 async def _called(call: Call, reply: ChatReply) -> AsyncGenerator[str]:
-    cause: BaseException | None = None
+    refused = False
     try:
         async with aclosing(call(reply)) as pieces:
             async for piece in pieces:
                 yield piece
-    except ModelError as error:
-        cause = error.__cause__
+    except RequestRefusedError:
+        refused = True
         raise
     finally:
-        reply.count(cause)
+        # Also a call that failed, or that nobody read to its end, was paid for.
+        reply.count(refused=refused)

@@ -58,11 +58,11 @@ class WordPieces:
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
         """Return what the model gets for each text: special tokens added, cut, not padded."""
-        return self._cut.encode_batch_fast([_encodable(text) for text in texts])
+        return self._cut.encode_batch_fast([encodable(text) for text in texts])
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text, without special tokens, uncut."""
-        encodings = self._whole.encode_batch_fast([_encodable(text) for text in texts], add_special_tokens=False)
+        encodings = self._whole.encode_batch_fast([encodable(text) for text in texts], add_special_tokens=False)
         return [len(encoding) for encoding in encodings]
 
     def reads(self, script: str) -> bool:
@@ -82,20 +82,10 @@ class WordPieces:
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Return the character span [start, end) of each token of `text`, in order."""
-        offsets: Any = self._whole.encode(_encodable(text), add_special_tokens=False).offsets
+        offsets: Any = self._whole.encode(encodable(text), add_special_tokens=False).offsets
         return list(offsets)
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Replace lone surrogates, which have no UTF-8 form, one for one so that offsets stay true."""
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
-
-
-def _has_surrogate(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

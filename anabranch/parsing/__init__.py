@@ -2,11 +2,10 @@
 
 from anabranch.parsing.answer_reply import read_answer
 from anabranch.parsing.answer_stream import AnswerStream
-from anabranch.parsing.evidence_verdict import VERDICT_SCHEMA, EvidenceVerdict, parse_verdict
+from anabranch.parsing.evidence_verdict import EvidenceVerdict, parse_verdict
 from anabranch.parsing.revision import Action, appended, read_revision
 
 __all__ = [
-    "VERDICT_SCHEMA",
     "Action",
     "AnswerStream",
     "EvidenceVerdict",

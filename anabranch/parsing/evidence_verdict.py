@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from anabranch.parsing.json_repair import MAX_REPLY, find_object
 from anabranch.parsing.reasoning_blocks import drop_thinking
@@ -12,19 +11,7 @@ from anabranch.safety.link_removal import strip_links
 
 MAX_MISSING = 300
 
-VERDICT_SCHEMA: dict[str, Any] = {
-    "title": "verdict",
-    "description": "Whether passages suffice to answer a question.",
-    "type": "object",
-    "properties": {
-        "sufficient": {"type": "boolean"},
-        "missing": {"type": "string", "description": "What is missing, in a few words; empty if nothing is."},
-    },
-    "required": ["sufficient", "missing"],
-    "additionalProperties": False,
-}
-"""What a model is asked for that can be held to a JSON schema; `parse_verdict` reads it, and much else."""
-
+# What models call the verdict, whatever key the instructions ask for (`prompts/grade.py`).
 _KEYS = ("sufficient", "enough", "answerable", "sufficiency", "is_sufficient", "verdict", "grade", "answer")
 _NO = re.compile(
     r"\b(?:insufficient|inadequate|irrelevant|unanswerable)\b"
@@ -63,8 +50,10 @@ def parse_verdict(reply: str) -> EvidenceVerdict:
     """
     text = drop_thinking(reply[:MAX_REPLY]).strip()
     found = {str(key).casefold(): value for key, value in (find_object(text, cut_off="half") or {}).items()}
+    # Of several keys the one that the instructions name comes first.
     values = [found[key] for key in _KEYS if key in found]
     stated = _truth(values[0]) if values else _in_prose(text)
+    # What is missing is only of interest where something is.
     if stated is not False:
         return EvidenceVerdict(stated)
     return EvidenceVerdict(False, _missing(found["missing"] if "missing" in found else _named(text)))

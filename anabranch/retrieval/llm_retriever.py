@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from anabranch.errors import SettingsError
 from anabranch.models.usage import note_failure
-from anabranch.parsing.relevance import Judgements, on_ten
+from anabranch.parsing.relevance_scores import Judgements, on_ten
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader, Outline, Outlines, RankedList, Scope
 from anabranch.store.records import embedded_text

@@ -46,11 +46,6 @@ def _seal(drawn: str) -> str:
     return hmac.new(_KEY, drawn.encode(), hashlib.sha256).hexdigest()[: 16 - _DRAWN]
 
 
-def sanitise(text: str) -> str:
-    """Remove control, bidirectional, zero-width and tag characters: a model reads what a reader can see."""
-    return clean(text)
-
-
 def wrap(passages: Sequence[tuple[int, str, str]], nonce: str) -> str:
     """Return the passages for a model, numbered inside one envelope: some 20 tokens a passage, labels included.
 
@@ -83,8 +78,9 @@ def _label(label: str, nonce: str) -> str:
 
 
 def _inside(text: str, nonce: str) -> str:
+    # A model reads what a reader can see: no control, bidirectional, zero-width and tag characters.
     # A line that begins like the head of a passage would be one more passage to the model.
-    return _HEAD.sub(r"(\1)", _harmless(sanitise(text), nonce)).strip("\n")
+    return _HEAD.sub(r"(\1)", _harmless(clean(text), nonce)).strip("\n")
 
 
 def _harmless(text: str, nonce: str) -> str:

@@ -60,7 +60,7 @@ class Row:
 
 
 # The same leaves as everybody's: no parents in their place, and no second round, which no peer has.
-_TEN = {"top_k": 10, "merge_threshold": 1.0, "max_rounds": 1, "strategy": "multi", "n_queries": 4, "depth": DEPTH}
+_TEN = {"top_k": 10, "merge_threshold": 1.0, "grade": "none", "strategy": "multi", "n_queries": 4, "depth": DEPTH}
 _RERANK = {"rerank": "llm", "rerank_depth": 20}
 _BATCHES = {**_RERANK, "rerank_batch": 5}
 _SMALL = {"synthesis": "refine", "window_tokens": 512}

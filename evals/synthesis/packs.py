@@ -154,7 +154,7 @@ def _seeds(folder: Path, rows: Iterable[dict[str, Any]], kept: Path | None) -> I
 async def _packed(corpus: str, question: str) -> list[tuple[Passage, ...]]:
     """Search as the program does without a model that rewrites the question, and return what it packs."""
     # Whether there is evidence is for the systems that are compared to say: nothing is held back from them.
-    context = Context(corpus=corpus, window_tokens=WINDOW, top_k=8, strategy="none", max_rounds=1, grade="none")
+    context = Context(corpus=corpus, window_tokens=WINDOW, top_k=8, strategy="none", grade="none")
     state = await build().compile().ainvoke({"question": question}, context=context, output_keys=CHANNELS)
     chunks = await chunks_of(context, state, [each["id"] for window in state["windows"] for each in window])
     return [

@@ -17,20 +17,17 @@ from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
 from prompts import CITE, GUARD
 
+# Tokens of a chat template and of the words between question, answer so far and passages.
 MESSAGES = 40
-"""Tokens of a chat template and of the words between question, answer so far and passages."""
 
+# Room for passages below which a window says too little to be worth a call.
 LEAST = 64
-"""Room for passages below which a window says too little to be worth a call."""
 
+# As long as the envelope lets a label be, in short pieces, which make the most tokens.
 LONGEST_LABEL = "x1 " * 67
 
 Row = tuple[int, str, str]
 """A passage as it is shown: number, label, text."""
-
-KNOWN = 64
-_known: dict[tuple[str, tuple[str, ...]], int] = {}
-"""Tokens of the longest instructions, by the embedder whose tokenizer counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +51,6 @@ def envelope(corpus: CorpusReader, label: str = LONGEST_LABEL) -> int:
     return size
 
 
-def _longest(embedder: Embedder, prompts: tuple[str, ...]) -> int:
-    """Return the tokens of the longest instructions; they are the same for one question after the other."""
-    key = embedder.name, prompts
-    if key not in _known:
-        if len(_known) >= KNOWN:
-            _known.clear()
-        _known[key] = max(sizes(embedder, prompts))
-    return _known[key]
-
-
 def sizes(embedder: Embedder, texts: Sequence[str]) -> list[int]:
     """Return how many tokens a chat model may count in each text; the corpus's tokenizer counts them."""
     return [at_most(text, tokens) for text, tokens in zip(texts, embedder.count(texts), strict=True)]
@@ -81,12 +68,13 @@ def room_of(context: Context, corpus: CorpusReader, chat: Chat | None, question:
         context.reduce_prompt,
     )
     (asked,) = sizes(corpus.embedder, (question,))
-    frame = _longest(corpus.embedder, prompts) + asked + MESSAGES
+    frame = max(sizes(corpus.embedder, prompts)) + asked + MESSAGES
     whole = context.context_tokens or (chat.context_tokens if chat is not None else None)
     if whole is None or chat is None:
         return Room(frame, None)
     once = whole - frame - context.answer_tokens
     around = envelope(corpus, max(labels, key=len, default=""))
+    # To refine, a call holds the answer so far beside a window; without room for both, that route is not taken.
     chain = once - context.answer_tokens >= LEAST + around
     if once < LEAST + around:
         msg = (
@@ -94,6 +82,7 @@ def room_of(context: Context, corpus: CorpusReader, chat: Chat | None, question:
             f"({frame:,} tokens) and a reply (answer_tokens={context.answer_tokens:,})."
         )
         raise SettingsError(msg, hint="Lower answer_tokens, ask a shorter question, or raise context_tokens.")
+    # Kept free in every window, for the route is chosen only when the windows are known.
     reserved = context.answer_tokens if chain and context.synthesis in ("auto", "refine") else 0
     return Room(frame, Limit(once - reserved, lambda text, tokens: at_most(text, tokens) + around), chain)
 

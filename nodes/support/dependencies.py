@@ -71,6 +71,7 @@ async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
         msg = f"This conversation was begun with a model given in code, {name.removeprefix(OBJECT)}, which is not here."
         raise SettingsError(msg, hint="Give it again: build(model=...) or Context(model=...); or name another `model`.")
     if name == AUTO:
+        # None found is no error: answers are then verbatim sentences, and say why.
         if (local := await _local(context, anew=anew)) is None:
             return None
         name, base_url = f"openai:{local.name}", local.base_url
@@ -78,9 +79,9 @@ async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
         ChatSettings(
             model=name,
             base_url=base_url,
-            temperature=context.temperature,
             timeout=context.model_timeout,
             retries=context.model_retries,
+            # As sorted text: clients are kept by their settings, and an object cannot be a key.
             model_kwargs=json.dumps(context.model_kwargs, sort_keys=True),
             reasoning_effort=context.reasoning_effort,
         )
@@ -119,6 +120,7 @@ async def chunks_of(
     """
     external: Mapping[str, Mapping[str, Any]] = state.get("external_passages") or {}
     read: Mapping[str, Chunk] = state.get("texts") or {}
+    # What this turn has read comes first, so that a passage says the same in every step.
     known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
     known |= {
         chunk_id: Chunk(**external[chunk_id]) for chunk_id in ids if chunk_id in external and chunk_id not in known

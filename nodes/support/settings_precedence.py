@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment, operator
@@ -25,6 +26,9 @@ model_of_graph: ContextVar[BaseChatModel | None] = ContextVar("anabranch_model_o
 
 MAX_PROBLEMS = 5
 """Problems that one error names."""
+
+MAX_SHOWN = 80
+"""Characters of a value that an error repeats."""
 
 
 def settle(settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None) -> Context:
@@ -57,6 +61,7 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
         raise SettingsError(msg, hint="Start a new thread.")
     remembered = {str(name): value for name, value in (settings or {}).items() if name not in PRIVATE}
     try:
+        # Made first and on its own: what is wrong in the environment is not the caller's mistake.
         operators = Context(**_environment(), **_of_graph(remembered))
     except ValidationError as error:
         raise _unusable(error, set()) from error
@@ -64,6 +69,7 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
         context = Context(**{**operators.explicit, **remembered, **explicit})
     except ValidationError as error:
         raise _unusable(error, {*remembered}) from error
+    # After the thread's values: its state may have been edited to say something else.
     _refuse_locked(context, operators)
     context._explicit = frozenset(explicit)  # the class and its functions are one unit
     return context
@@ -85,18 +91,29 @@ def given_settings(values: Mapping[str, Any]) -> Context:
     Raises:
         SettingsError: A name is no setting, or a value is out of bounds.
     """
+    known = list(Context.model_fields)
     for name in values:
-        if name not in Context.model_fields:
-            near = get_close_matches(name, Context.model_fields, n=1)
-            raise SettingsError(
-                f"There is no setting {name!r}.", hint=f"Did you mean {near[0]!r}?" if near else "See docs/settings.md."
-            )
+        if name not in known:
+            # Dashes are how options are spelled, so `--set top-k=3` is the likeliest slip.
+            near = get_close_matches(name.lower().replace("-", "_"), known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(known)}."
+            raise SettingsError(f"There is no setting {name!r}.", hint=hint)
     try:
         return Context(**values)
     except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
-        told = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems)
-        raise SettingsError(f"The settings cannot be used: {told}.", hint="See docs/settings.md.") from error
+        told = " ".join(_problem(item) for item in error.errors()[:MAX_PROBLEMS])
+        raise SettingsError(told, hint="See docs/settings.md.") from error
+
+
+def _problem(item: ErrorDetails) -> str:
+    what = item["msg"][:1].lower() + item["msg"][1:]
+    if not item["loc"]:
+        return f"The settings cannot be used: {what}."
+    name = str(item["loc"][0])
+    value = repr(item["input"])
+    # Of the options of a client the value is not repeated: it was refused because it may hold a key.
+    shown = "what was given" if name == "model_kwargs" else value[:MAX_SHOWN] + ("..." if value[MAX_SHOWN:] else "")
+    return f"The setting {name!r} cannot be {shown}: {what}. ({Context.model_fields[name].description})"
 
 
 def reader_of(context: Context) -> str:
@@ -132,6 +149,7 @@ def _listed(name: str, value: str) -> Any:  # noqa: ANN401  # a JSON value
 
 def _unusable(error: ValidationError, remembered: set[str]) -> SettingsError:
     """Say what is wrong with values that were not given with this call."""
+    # Without the values: a caller reads this, and they may be the operator's or another caller's.
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     told = []
     for problem in problems[:MAX_PROBLEMS]:

@@ -89,14 +89,12 @@ class Evidence(TypedDict):
         reasons: For people.
         missing: What the next round should look for.
         digest: Names the set of passages that was judged.
-        unchanged: Whether this round brought the same passages as the one before.
     """
 
     verdict: Literal["", "enough", "thin", "nothing"]
     reasons: list[str]
     missing: str
     digest: str
-    unchanged: bool
 
 
 class Route(TypedDict):

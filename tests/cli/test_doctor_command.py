@@ -97,7 +97,7 @@ def test_auto_says_what_it_found_on_this_machine(run: Run, corpus: Path, monkeyp
         monkeypatch.setattr(local_servers, "SERVERS", (LocalServer("llama.cpp", port, "/v1/models"),))
         there = run("doctor", "--corpus", corpus, "--model", "auto", "--json")
     gone = run("doctor", "--corpus", corpus, "--model", "auto", "--json")
-    local_servers.forget()
+    local_servers._found.clear()
     assert checks(there)["model"]["said"] == f"auto found stub of llama.cpp at 127.0.0.1:{port}"
     assert gone.exit_code == 1
     assert "auto found no chat model" in checks(gone)["model"]["said"]

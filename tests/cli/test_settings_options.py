@@ -56,7 +56,7 @@ def test_an_unknown_key_with_nothing_close_lists_all() -> None:
     [
         ("top_k=9000", "'top_k' cannot be 9000: input should be less than or equal to 1000"),
         ("fusion=foo", "'fusion' cannot be 'foo'"),
-        ("temperature=NaN", "'temperature' cannot be 'NaN'"),
+        ("alpha=NaN", "'alpha' cannot be 'NaN'"),
         ("retrievers=[]", "'retrievers'"),
         ("base_url=ftp://x", "'base_url'"),
     ],

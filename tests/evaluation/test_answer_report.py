@@ -4,7 +4,6 @@ import pytest
 
 from anabranch.evaluation.answer_quality import Outcome, QuestionKind, WrittenAnswer, measures_of, outcome_of
 from anabranch.evaluation.answer_report import AnswerCollection, answers_reported
-from anabranch.evaluation.calibration import LogisticWeights
 from anabranch.evaluation.eval_report import EvalReport, markdown_of
 from anabranch.evaluation.queries import Gold
 from anabranch.evaluation.score_tables import AnswerCase, AnswerTable
@@ -20,8 +19,7 @@ def _outcome(question: str, kind: QuestionKind, confidence: float, text: str) ->
 def _collection(name: str) -> AnswerCollection:
     right, wrong = _outcome("q1", "own", 0.9, "otters sleep"), _outcome("q2", "own", 0.6, "owls | look")
     silent, other = _outcome("q3", "own", 0.2, ""), _outcome("x/q", "elsewhere", 0.4, "owls")
-    forced = (right, wrong, _outcome("q3", "own", 0.2, "otters swim"))
-    return AnswerCollection(name, 4, (right, wrong, silent, other), forced, ("one | remark",))
+    return AnswerCollection(name, (right, wrong, silent, other), ("one | remark",))
 
 
 def _report(*names: str, absent: tuple[str, ...] = ()) -> EvalReport:
@@ -32,8 +30,7 @@ def _report(*names: str, absent: tuple[str, ...] = ()) -> EvalReport:
         AnswerCase(collection="b", measure="contains", expected=None),
     )
     table = AnswerTable(kind="answers", title="Answers", collections=("a", "b"), cases=cases)
-    weights = LogisticWeights(-1.0, {"dense": 1.0, "covered": 1.0})
-    return answers_reported(table, tuple(map(_collection, names)), absent, 0.5, weights)
+    return answers_reported(table, tuple(map(_collection, names)), absent)
 
 
 def _titles(report: EvalReport) -> list[str]:
@@ -50,16 +47,6 @@ def test_measured_values() -> None:
     assert values["answered_removed"] is None
 
 
-def test_the_curve_takes_answers_that_were_held_back_and_counts_others_as_wrong() -> None:
-    points = _collection("a").curve()
-    assert [(point.threshold, point.coverage, point.risk) for point in points] == [
-        (0.9, 0.25, 0.0),
-        (0.6, 0.5, 0.5),
-        (0.4, 0.75, pytest.approx(2 / 3)),
-        (0.2, 1.0, 0.5),
-    ]
-
-
 def test_checks_say_what_drifted() -> None:
     assert [check.verdict for check in _report("a", "b").checks] == ["ok", "drift", "not here", "not checked"]
     assert [check.verdict for check in _report("a", absent=("b",)).checks][-1] == "not here"
@@ -72,15 +59,7 @@ def test_markdown_has_every_table_and_is_the_same_each_time() -> None:
     assert _titles(_report("a", "b")) == [
         "Is the answer in it?",
         "Is it answered only where it can be?",
-        "Calibration",
-        "Risk and coverage",
         "Measured and expected",
     ]
     assert "| a | 3 | 0.333 | 0.667 | 1.000 |" in text
-    assert "| in force | -1.00 | 1.00 | 1.00 |  |" in text
-    assert "| a | 0.500 | 0.500 | 0.500 |" in text
     assert "- a: one \\| remark." in text
-
-
-def test_one_collection_cannot_be_left_out_and_nothing_fitted() -> None:
-    assert "Calibration" not in _titles(_report("a"))

@@ -65,16 +65,6 @@ def test_an_interval_of_equal_scores_is_a_point(values: list[float]) -> None:
     assert interval(values) == (values[0], values[0])
 
 
-def test_an_interval_over_strata_is_of_the_mean_of_their_means() -> None:
-    # 90 queries of one text that are all found, 10 of another that are found half the time
-    values, about = [1.0] * 90 + [0.0, 1.0] * 5, ["a"] * 90 + ["b"] * 10
-    low, high = interval(values, about)
-    assert 0.5 < low < 0.75 < high < 1.0
-    assert interval(values)[0] > 0.85
-    assert interval(values, ["a"] * 100) == interval(values)
-    assert interval([1.0, 0.0], ["a", "b"]) == (0.5, 0.5)
-
-
 def column(*scores: float) -> dict[str, float]:
     return {f"q{number}": score for number, score in enumerate(scores)}
 
@@ -103,11 +93,3 @@ def test_several_comparisons_are_corrected() -> None:
 def test_nothing_to_compare() -> None:
     assert compared({"a": column(1)}, "base") == []
     assert compared({"base": column(1)}, "base") == []
-
-
-def test_queries_weigh_what_they_are_given() -> None:
-    scores = {"new": column(1, 0, 0), "base": column(0, 0.5, 0.5)}
-    weights = {"q0": 1.5, "q1": 0.75, "q2": 0.75}
-    (found,) = compared(scores, "base", weights)
-    assert found.difference == pytest.approx((1.5 - 0.375 - 0.375) / 3)
-    assert (found.won, found.lost, found.tied) == (1, 2, 0)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.models.answer_form import forget_forms
-from anabranch.models.document_blocks import forget_refusals
+from anabranch.models import answer_form, document_blocks
 from nodes.settings import Context
 from prompts import CITE, CREATE, GUARD
 from tests.graph.inside import graph
@@ -26,11 +25,11 @@ ANSWER = "Ida Marrow built the Halden weir [1]."
 
 @pytest.fixture(autouse=True)
 def _nothing_learned() -> Iterator[None]:
-    forget_forms()
-    forget_refusals()
+    answer_form._plain.clear()
+    document_blocks._refusing.clear()
     yield
-    forget_forms()
-    forget_refusals()
+    answer_form._plain.clear()
+    document_blocks._refusing.clear()
 
 
 @pytest.fixture

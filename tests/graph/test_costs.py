@@ -319,7 +319,7 @@ async def test_what_a_passage_made_a_judge_say_does_not_reach_the_queries(
         return Reply("\n".join(f"{line} again" for line in request.user.splitlines()))
 
     with OpenAIStub(model(grade=grade, rewrite=rewrite)) as stub:
-        state = await _ask(stub, river, grade="llm", max_rounds=3, top_k=1)
+        state = await _ask(stub, river, grade="llm", top_k=1)
         asked = [call.request.user for call in stub.calls if step_of(call.request) == "rewrite"]
     assert len(asked) > 1
     assert f"Question: {QUESTION}" in asked[-1]

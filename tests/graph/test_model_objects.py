@@ -28,7 +28,7 @@ def _fake() -> FakeListChatModel:
 
 
 def _context(river: str, **settings: Any) -> Context:
-    return Context(corpus=river, strategy="none", synthesis="stuff", max_rounds=1, **settings)
+    return Context(corpus=river, strategy="none", synthesis="stuff", **settings)
 
 
 async def test_a_model_of_the_graph_writes_and_one_of_the_run_takes_its_place(river: str) -> None:
@@ -66,12 +66,12 @@ async def test_a_thread_goes_on_with_the_model_of_its_graph_and_keeps_no_object(
 
 
 async def test_the_public_functions_take_it(river: str) -> None:
-    settings: dict[str, Any] = {"corpus": river, "strategy": "none", "synthesis": "stuff", "max_rounds": 1}
+    settings: dict[str, Any] = {"corpus": river, "strategy": "none", "synthesis": "stuff"}
     assert (await aanswer(QUESTION, model=_fake(), **settings))["usage"]["calls"] == 1
 
 
 def test_the_synchronous_function_takes_it(river: str) -> None:
-    assert answer(QUESTION, model=_fake(), corpus=river, strategy="none", max_rounds=1)["usage"]["calls"] >= 1
+    assert answer(QUESTION, model=_fake(), corpus=river, strategy="none")["usage"]["calls"] >= 1
 
 
 def test_what_is_no_model_is_said() -> None:
@@ -106,7 +106,7 @@ def look_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[Use]:
     monkeypatch.setattr(local_servers, "SECONDS", 30)  # the machine may be busy
     use(LocalServer("Ollama", 9, "/api/tags"))
     yield use
-    local_servers.forget()
+    local_servers._found.clear()
 
 
 class _Ollama(OpenAIStub):

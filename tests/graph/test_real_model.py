@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from anabranch.models.chat import close_chats
 from nodes.settings import Context
+from nodes.support.dependencies import model_of
 from tests.graph.inside import graph
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -25,7 +25,10 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
     try:
         state = await graph.ainvoke({"question": QUESTION}, context=context)
     finally:
-        await close_chats()  # a connection that this server keeps open would outlive its loop
+        chat = await model_of(context)
+        assert chat is not None
+        assert chat.pool is not None
+        await chat.pool.aclose()  # a connection that this server keeps open would outlive its loop
     # In so few tokens it does not always come to an end, which is said.
     cut = ("ends in the middle", "cut off at its length limit")
     others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]

@@ -57,7 +57,7 @@ async def test_a_question_that_may_cost_no_more_is_not_asked_again(limits: dict[
 
 async def test_on_thin_evidence_a_refusal_is_believed(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anabranch.retrieval.answerability.SURE", 2.0)
-    state, asked = await _ask(river, REFUSALS[0], max_rounds=1)
+    state, asked = await _ask(river, REFUSALS[0])
     assert state["evidence"]["verdict"] == "thin"
     assert asked == [GUARD]
     assert state["abstained"]

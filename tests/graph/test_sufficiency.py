@@ -72,10 +72,10 @@ async def test_the_same_passages_are_not_judged_twice(river: str) -> None:
     verdict = Reply('{"sufficient": false, "missing": "the name of the mayor"}')
     with OpenAIStub(model(grade=verdict, rewrite="Halden weir builder?")) as stub:
         context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
-        state = await _ask(QUESTION, river, grade="llm", strategy="none", top_k=100, **context)
+        state = await _ask(QUESTION, river, grade="llm", top_k=100, **context)
         asked = Counter(step_of(call.request) for call in stub.calls)
-    assert state["evidence"]["unchanged"]
-    assert asked == {"grade": 1, "rewrite": 1}
+    assert state["evidence"]["reasons"][-1] == "another round found the same passages"
+    assert asked == {"grade": 1, "rewrite": 2}
     assert state["abstained"]
     assert "Missing: the name of the mayor." in state["answer"]
 
@@ -85,11 +85,21 @@ async def test_rounds_are_bounded(river: str) -> None:
     verdict = Reply('{"sufficient": false, "missing": "more"}')
     with OpenAIStub(model(grade=verdict)) as stub:
         context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
-        state = await _ask(QUESTION, river, grade="llm", max_rounds=3, top_k=1, **context)
+        state = await _ask(QUESTION, river, grade="llm", top_k=1, **context)
         asked = Counter(step_of(call.request) for call in stub.calls)
-    assert rounds_of(state) <= 3
-    assert asked["grade"] <= 3
+    assert rounds_of(state) == 2
+    assert asked["grade"] <= 2
     assert asked["create"] == 0
+    assert state["abstained"]
+
+
+@pytest.mark.loopback
+async def test_without_other_words_there_is_one_round(river: str) -> None:
+    verdict = Reply('{"sufficient": false, "missing": "more"}')
+    with OpenAIStub(model(grade=verdict)) as stub:
+        context = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0}
+        state = await _ask(QUESTION, river, grade="llm", strategy="none", top_k=1, **context)
+    assert rounds_of(state) == 1
     assert state["abstained"]
 
 

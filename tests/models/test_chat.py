@@ -11,6 +11,7 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from anabranch.errors import MissingKeyError, ModelError, RequestRefusedError, SettingsError
 from anabranch.models.chat import Chat, ChatSettings, load_chat
+from anabranch.models.reply_budget import CHARS_PER_TOKEN
 from anabranch.models.usage import metered
 from tests.servers import scripts
 from tests.servers.loopback import Reply
@@ -69,6 +70,15 @@ async def test_passing_failures_are_tried_again() -> None:
         chat = await _chat(stub, retries=1, timeout=60.0)
         assert await chat.ask("s", "u", max_tokens=10) == "fine"
         assert len(stub.calls) == 2
+
+
+@pytest.mark.loopback
+async def test_a_server_that_ignores_the_limit_is_cut_and_it_is_said() -> None:
+    with OpenAIStub("word " * 20_000) as stub, metered() as meter:
+        chat = await _chat(stub)
+        assert len(await chat.ask("x", "y", max_tokens=20)) == 20 * CHARS_PER_TOKEN
+        assert len("".join([piece async for piece in chat.stream("x", "y", max_tokens=20)])) == 20 * CHARS_PER_TOKEN
+    assert len(meter.failures) == 2
 
 
 @pytest.mark.loopback

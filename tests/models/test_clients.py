@@ -12,7 +12,6 @@ import pytest
 
 from anabranch.errors import MissingKeyError
 from anabranch.models import embedders
-from anabranch.models import structured_output as shapes
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.clients import MOST, Clients
 from anabranch.models.rerankers.cohere import CohereReranker
@@ -89,16 +88,6 @@ async def test_two_who_come_first_together_get_one() -> None:
     assert found[0] is found[1]
 
 
-async def test_all_of_a_loop_can_be_closed() -> None:
-    clients = _clients()
-    first = await clients.of(1)
-    await clients.close()
-    assert first.pool.closed.is_set()
-    second = await clients.of(1)
-    assert second is not first
-    assert not second.pool.closed.is_set()
-
-
 async def test_one_that_cannot_be_made_is_tried_anew() -> None:
     failures = [OSError("not yet")]
 
@@ -131,29 +120,29 @@ def test_two_loops_have_clients_of_their_own_and_those_of_a_closed_one_are_let_g
 @pytest.mark.loopback
 async def test_chat_clients_have_a_bound_and_their_pools_are_closed() -> None:
     with OpenAIStub("x") as stub:
-        first = await load_chat(ChatSettings("openai:stub", stub.base_url, temperature=0.0))
+        first = await load_chat(ChatSettings("openai:stub", stub.base_url, model_kwargs='{"seed": 0}'))
         await first.ask("s", "u", max_tokens=10)
         client: Any = first._client
         pool = client.http_async_client
         del first, client
         for number in range(1, MOST + 1):
-            await load_chat(ChatSettings("openai:stub", stub.base_url, temperature=number / 100))
+            await load_chat(ChatSettings("openai:stub", stub.base_url, model_kwargs=f'{{"seed": {number}}}'))
         await asyncio.sleep(0.01)
         assert pool.is_closed
-        last = await load_chat(ChatSettings("openai:stub", stub.base_url, temperature=0.01))
+        last = await load_chat(ChatSettings("openai:stub", stub.base_url, model_kwargs='{"seed": 1}'))
         assert await last.ask("s", "u", max_tokens=10) == "x"
 
 
 async def test_two_first_calls_at_once_make_one_chat_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x" * 20)
-    settings = ChatSettings("openai:gpt-5-mini", temperature=0.123)
+    settings = ChatSettings("openai:gpt-5-mini", model_kwargs='{"seed": 123}')
     one, other = await asyncio.gather(load_chat(settings), load_chat(settings))
     assert one is other
 
 
 async def test_a_key_that_is_set_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    settings = ChatSettings("openai:gpt-5-mini", temperature=0.321)
+    settings = ChatSettings("openai:gpt-5-mini", model_kwargs='{"seed": 321}')
     with pytest.raises(MissingKeyError):
         await load_chat(settings)
     monkeypatch.setenv("OPENAI_API_KEY", "x" * 20)
@@ -181,14 +170,6 @@ async def test_cohere_clients_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> N
     await asyncio.sleep(0.01)
     assert len(made) == MOST + 3
     assert sum(not client.is_closed for client in made) == MOST
-
-
-def test_what_is_known_of_models_has_a_bound() -> None:
-    shapes.forget()
-    for number in range(shapes.KEPT + 10):
-        shapes.remember((f"openai:{number}", None), "text")
-    assert len(shapes._known) == shapes.KEPT
-    shapes.forget()
 
 
 def test_embedders_have_a_bound() -> None:

@@ -36,7 +36,7 @@ async def test_options_reach_the_server() -> None:
 @pytest.mark.loopback
 async def test_options_of_ollama_stand_beside_the_length_of_the_reply() -> None:
     with OllamaStub("x") as stub:
-        chat = await _chat("ollama:m", stub.url, {"num_ctx": 8192}, temperature=0.5)
+        chat = await _chat("ollama:m", stub.url, {"num_ctx": 8192, "temperature": 0.5})
         for body in await _bodies(stub, chat):
             assert body["options"] == {"num_ctx": 8192, "temperature": 0.5, "num_predict": 10}
 
@@ -58,7 +58,7 @@ async def test_an_option_that_the_client_does_not_know_fails_at_once(model: str)
         {"openai_proxy": "10.0.0.1:80"},
         {"extra_body": {"webhook": "https://example.com"}},
         {"client_kwargs": {"verify": False}},
-        {"temperature": 1},
+        {"max_retries": 1},
         {"model": "other"},
     ],
 )
@@ -68,7 +68,18 @@ def test_secrets_addresses_and_what_has_a_setting_are_refused(options: dict[str,
 
 
 def test_common_options_are_none_of_these() -> None:
-    refuse_options({"top_p": 0.9, "top_k": 3, "seed": 1, "keep_alive": "5m", "num_ctx": 1, "stop": ["\n"], "n": 1})
+    refuse_options(
+        {
+            "temperature": 1,
+            "top_p": 0.9,
+            "top_k": 3,
+            "seed": 1,
+            "keep_alive": "5m",
+            "num_ctx": 1,
+            "stop": ["\n"],
+            "n": 1,
+        }
+    )
 
 
 @pytest.mark.loopback

@@ -13,7 +13,6 @@ from anabranch.models import reply_budget
 from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.reply_budget import KEPT, RESERVES, ThoughtRoom
 from anabranch.models.usage import allow_repeats, metered
-from anabranch.parsing import VERDICT_SCHEMA
 from anabranch.parsing.reasoning_blocks import drop_thinking
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
@@ -22,9 +21,9 @@ from tests.servers.openai_stub import OpenAIStub
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    reply_budget.forget()
+    reply_budget._levels.clear()
     yield
-    reply_budget.forget()
+    reply_budget._levels.clear()
 
 
 def ceiling_of(request: Request) -> int:
@@ -126,15 +125,6 @@ async def test_thoughts_that_are_streamed_are_no_reply() -> None:
 
 
 @pytest.mark.loopback
-async def test_a_reply_in_a_shape_is_asked_again_too() -> None:
-    verdict = '{"sufficient": true, "missing": ""}'
-    with OpenAIStub(reasoning(verdict)) as stub, metered() as meter:
-        assert await (await _chat(stub)).ask("s", "u", max_tokens=120, schema=VERDICT_SCHEMA) == verdict
-        assert _ceilings(stub) == [120, 120 + RESERVES[1]]
-    assert meter.calls == 2
-
-
-@pytest.mark.loopback
 async def test_a_reply_that_is_as_long_as_allowed_is_not_asked_again() -> None:
     long = "Im Oktober wird die Heizung vom Installateur gewartet und geprüft. " * 4
 
@@ -198,7 +188,7 @@ async def test_no_budget_is_exceeded_to_ask_again(live: bool) -> None:
         with metered() as meter:
             allow_repeats(1, 10**6)
             assert await (_streamed(chat) if live else chat.ask("s", "u", max_tokens=200)) == "October."
-            reply_budget.forget()
+            reply_budget._levels.clear()
             with pytest.raises(ModelError):
                 await (_streamed(chat) if live else chat.ask("s", "u", max_tokens=200))
         assert meter.calls == 3

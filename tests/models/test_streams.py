@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from anabranch.errors import ModelError
-from anabranch.models.chat import Chat, ChatSettings, close_chats, load_chat
+from anabranch.models.chat import Chat, ChatSettings, load_chat
 
 pytestmark = pytest.mark.loopback
 
@@ -63,10 +63,12 @@ async def served(play: Play, connections: list[int]) -> AsyncIterator[Chat]:
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     settings = ChatSettings("m", base_url=f"http://127.0.0.1:{port}/v1", timeout=GRACE, retries=0)
+    chat = await load_chat(settings)
     try:
-        yield await load_chat(settings)
+        yield chat
     finally:
-        await close_chats()  # a connection that is kept open would outlive its loop
+        assert chat.pool is not None
+        await chat.pool.aclose()  # a connection that is kept open would outlive its loop
         server.close()
 
 

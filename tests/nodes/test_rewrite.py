@@ -95,9 +95,7 @@ async def test_what_a_person_wrote_stays_in_further_rounds(river: str) -> None: 
     config: Any = {"configurable": {"thread_id": "reviewed"}}
     lacking = Reply('{"sufficient": false, "missing": "the name of the mayor"}')
     with OpenAIStub(model(grade=lacking)) as stub:
-        context = Context(
-            corpus=river, model="openai:stub", base_url=stub.base_url, grade="llm", review="queries", max_rounds=2
-        )
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, grade="llm", review="queries")
         await compiled.ainvoke({"question": QUESTION}, config, context=context)
         state = await compiled.ainvoke(Command(resume=["lock keeper of Lower Cray"]), config, context=context)
     assert rounds_of(state) == 2

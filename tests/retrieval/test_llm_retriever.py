@@ -13,9 +13,9 @@ import pytest
 from anabranch.errors import ModelError, SettingsError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.chat import ChatSettings, load_chat
-from anabranch.models.rerankers.llm.rerank_calls import judge_all
+from anabranch.models.rerankers.rerank_calls import judge_all
 from anabranch.models.usage import Meter, metered
-from anabranch.parsing.relevance import Judgements
+from anabranch.parsing.relevance_scores import Judgements
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.store.protocol import CorpusReader, RankedList, Scope
 from anabranch.store.stores import open_corpus

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from anabranch.errors import UserError
-from anabranch.ingestion.file_watcher import changes
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.export import export_corpus, import_corpus
@@ -67,8 +66,3 @@ def test_a_corpus_is_moved_by_its_name(notes: Path) -> None:
     assert import_corpus(out, "d").added == 2
     assert remove("d", "a.md") == 1
     assert remove("d", ["b.md"]) == 1
-
-
-@pytest.mark.parametrize("paths", ["notes", Path("notes"), ["notes"]])
-def test_one_path_or_many_are_watched(notes: Path, paths: Any) -> None:
-    assert next(changes(paths, skip="c")) == set()

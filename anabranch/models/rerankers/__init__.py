@@ -91,7 +91,7 @@ class Reranker(Protocol):
 RERANKERS: Registry[type[Reranker]] = Registry(
     "reranker",
     {
-        "llm": "anabranch.models.rerankers.llm:LLMReranker",
+        "llm": "anabranch.models.rerankers.llm_reranker:LLMReranker",
         "cohere": "anabranch.models.rerankers.cohere:CohereReranker",
         "cross_encoder": "anabranch.models.rerankers.cross_encoder:CrossEncoderReranker",
         "late_interaction": "anabranch.models.rerankers.late_interaction:LateInteractionReranker",

@@ -14,13 +14,14 @@ from anabranch.models.clients import Clients
 from anabranch.models.provider_errors import failures_of, sorted_error
 from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.usage import count_call, count_repairs, note_failure
+from anabranch.models.wordpiece_tokenizer import encodable
 
 DEFAULT_MODEL = "rerank-v4.0-fast"
+# The endpoint's limit for one request.
 MAX_DOCUMENTS = 1_000
-"""The endpoint's limit for one request."""
 
+# A document is cut here; the endpoint itself reads 4,096 tokens of each.
 MAX_CHARS = 16_000
-"""A document is cut here; the endpoint itself reads 4,096 tokens of each."""
 
 
 class CohereReranker(Reranker):
@@ -75,9 +76,10 @@ class CohereReranker(Reranker):
         result: list[float | None] = [None] * len(texts)
         sent = [index for index, text in enumerate(texts) if text.strip()]
         parts = [sent[start : start + MAX_DOCUMENTS] for start in range(0, len(sent), MAX_DOCUMENTS)]
-        documents = [[_plain(texts[index]) for index in part] for part in parts]
+        # By place in the request: two passages with the same text are still two.
+        documents = [[encodable(texts[index][:MAX_CHARS]) for index in part] for part in parts]
         replies = await asyncio.gather(
-            *(self._request(_plain(question), part) for part in documents), return_exceptions=True
+            *(self._request(encodable(question[:MAX_CHARS]), part) for part in documents), return_exceptions=True
         )
         for part, reply in zip(parts, replies, strict=True):
             if not isinstance(reply, BaseException):
@@ -125,16 +127,12 @@ def _variable(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-def _plain(text: str) -> str:
-    """Cut, and replace lone surrogates, which no JSON request can carry."""
-    return text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
-
-
 def _scores(reply: Any, count: int) -> dict[int, float]:  # noqa: ANN401  # whatever the server sent
     """Read a reply; what names no document or has no score is skipped, and a document named twice counts once."""
     found: dict[int, float] = {}
     wrong = 0
     for index, score in _results(reply):
+        # CO_API_URL may name any server that speaks the protocol, more or less.
         if not _is_index(index, count) or not _is_score(score) or index in found:
             wrong += 1
         else:

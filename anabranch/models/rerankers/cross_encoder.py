@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from anabranch.errors import ModelError
 from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.rerankers.onnx_cross_encoder import PairModel, load_pair_model
+from anabranch.models.wordpiece_tokenizer import encodable
 
+# Tokens of one run of the model, padding included: bounds its memory.
 BATCH_TOKENS = 4_096
-"""Tokens of one run of the model, padding included: bounds its memory."""
 
 WIDTH = 32
 """Pairs are padded to a multiple of this."""
 
+# A passage is cut here before it becomes tokens.
 MAX_CHARS = 8_000
-"""A passage is cut here before it becomes tokens."""
 
 MAX_QUESTION_CHARS = 2_000
 
@@ -67,7 +68,7 @@ class CrossEncoderReranker(Reranker):
         question = _shortened(model, question)
         result: list[float | None] = [None] * len(texts)
         wanted = [index for index, text in enumerate(texts) if text.strip()]
-        pairs = [(question, _plain(texts[index][:MAX_CHARS])) for index in wanted]
+        pairs = [(question, encodable(texts[index][:MAX_CHARS])) for index in wanted]
         encoded = model.tokenizer.encode_batch(pairs)
         for batch in _batches([len(one.ids) for one in encoded]):
             for place, score in zip(batch, _run(model, [encoded[place] for place in batch]), strict=True):
@@ -75,14 +76,9 @@ class CrossEncoderReranker(Reranker):
         return result
 
 
-def _plain(text: str) -> str:
-    """Replace lone surrogates, which have no UTF-8 form and so cannot become tokens."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _shortened(model: PairModel, question: str) -> str:
     """Leave the passage at least half of the room: a tokenizer refuses a question that leaves it none."""
-    question = _plain(question[:MAX_QUESTION_CHARS])
+    question = encodable(question[:MAX_QUESTION_CHARS])
     offsets = model.shortener.encode(question, add_special_tokens=False).offsets
     return question[: offsets[-1][1]] if offsets else question
 

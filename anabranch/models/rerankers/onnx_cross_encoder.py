@@ -14,11 +14,11 @@ from typing import Any
 
 from anabranch.errors import SettingsError
 from anabranch.models.model_folder import HINTS, model_file, positions, read_json, token_limit, tokenizer_file
-from anabranch.models.onnx_session import open_session
+from anabranch.models.onnx_session import input_types, open_pairs
 
 USUAL_TOKENS = 512
+# A pair is cut here whatever the model takes.
 MAX_TOKENS = 1_024
-"""A pair is cut here whatever the model takes."""
 
 _KNOWN = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _POSITIVE = frozenset({"relevant", "positive", "yes", "true", "1", "entailment", "match"})
@@ -76,18 +76,15 @@ def load_pair_model(folder: str | None) -> PairModel:
 def _open(folder: Path, model: Path, words: Path) -> PairModel:
     from tokenizers import Tokenizer
 
-    try:
-        session = open_session(str(model), threads=0)
-        # A tokenizer keeps its truncation inside, so each role needs one of its own.
-        tokenizer, shortener = Tokenizer.from_file(str(words)), Tokenizer.from_file(str(words))
-    except Exception as error:  # onnxruntime has a type for each kind of fault, the tokenizer none
-        msg = f"The cross-encoder in {str(folder)!r} cannot be loaded: {' '.join(str(error).split())[:300]}"
-        raise SettingsError(msg, hint="Check that model.onnx and tokenizer.json are whole.") from error
+    session, tokenizer = open_pairs(model, words)
+    # A tokenizer keeps its truncation inside, so each role needs one of its own.
+    shortener = Tokenizer.from_str(tokenizer.to_str())
     config = read_json(folder, "config.json")
     padding = _padding(tokenizer, config)
     limit = _limit(folder, tokenizer, config, padding)
     for each in (tokenizer, shortener):
         each.no_padding()
+    # The passage gives way, not the question: a judge that cannot read what was asked judges nothing.
     tokenizer.enable_truncation(limit, strategy="only_second")
     shortener.enable_truncation(limit // 2)
     inputs, positive = _inputs(session, folder), _positive(session, config, folder)
@@ -111,7 +108,7 @@ def _limit(folder: Path, tokenizer: Any, config: Mapping[str, Any], padding: int
 
 
 def _inputs(session: Any, folder: Path) -> dict[str, str]:  # noqa: ANN401  # onnxruntime has no types
-    slots = {slot.name: "int32" if "int32" in slot.type else "int64" for slot in session.get_inputs()}
+    slots = input_types(session)
     shape = session.get_outputs()[0].shape
     if not {"input_ids"} <= slots.keys() <= _KNOWN or len(shape) not in (1, 2):
         msg = (

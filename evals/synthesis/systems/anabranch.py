@@ -19,7 +19,7 @@ from nodes.settings import Context
 COMMON: dict[str, Any] = {
     # The question is the only query and there is one round, so that every call is one that writes; nothing is cut off,
     # so that every passage is shown.
-    "strategy": "none", "max_rounds": 1, "top_k": 100, "depth": 100, "model": f"openai:{MODEL}",
+    "strategy": "none", "top_k": 100, "depth": 100, "model": f"openai:{MODEL}",
     "model_timeout": PATIENCE, "model_retries": 0, "answer_tokens": ANSWER_TOKENS,
 }  # fmt: skip
 

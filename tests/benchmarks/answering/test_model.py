@@ -15,7 +15,7 @@ from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import verify
 from anabranch.parsing import read_answer, read_revision
 from anabranch.parsing.query_list import parse_queries
-from anabranch.parsing.relevance import read_judgements
+from anabranch.parsing.relevance_scores import read_judgements
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from benchmarks.answering.model import INSTRUCTIONS, pieces, reply, tokens, variants
 from prompts.rerank import RERANK

@@ -9,11 +9,11 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.models.provider_errors import failures_of
 from anabranch.models.usage import count_repairs, note_failure
-from anabranch.parsing.relevance import Judgements, read_judgements, says_none
+from anabranch.parsing.relevance_scores import Judgements, read_judgements, says_none
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 
+# A text is cut here for judging: relevance shows early, and a batch must fit a small context.
 MAX_CHARS = 2_000
-"""A text is cut here for judging: relevance shows early, and a batch must fit a small context."""
 
 TOKENS_EACH, TOKENS_AROUND = 24, 60
 """Length of a reply: for each judgement, and for what models write around them."""
@@ -39,6 +39,7 @@ async def judge(chat: Chat, system: str, question: str, texts: Sequence[str]) ->
     Raises:
         ModelError: The provider failed, or nothing in its reply can be read.
     """
+    # Lines and no JSON: of a reply that is cut off, every whole line still counts.
     reply = await chat.ask(system, user_text(question, texts), max_tokens=reply_tokens(len(texts)))
     judged = read_judgements(reply, len(texts))
     count_repairs(judged.repairs)

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import CollectionError
-from anabranch.evaluation.queries import Reference
-from anabranch.evaluation.span_evidence import Letters, Texts, letters_before, located, with_spans
 from anabranch.readers.plain_text import paragraphs
 from anabranch.store.corpus_handles import open_folder
 from anabranch.text.normalization import clean
+from evals.merging.references import Reference
+from evals.merging.span_evidence import Letters, Texts, letters_before, located, with_spans
+from tests.evals.merging.spanned import make_spanned, prepared
 from tests.evaluation.made import make_collection
-from tests.evaluation.spanned import make_spanned, prepared
 
 
 def test_evidence_is_found_in_the_corpus(tmp_path: Path) -> None:

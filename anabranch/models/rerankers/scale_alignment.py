@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from anabranch.parsing.relevance.relevance_scores import BEST
+from anabranch.parsing.relevance_scores import BEST
 
+# Scores of one passage that differ by more than this differ for another reason than the scale.
 MOST_SHIFT = 3.0
-"""Scores of one passage that differ by more than this differ for another reason than the scale."""
 
 Bend = Callable[[float], float]
 
 _CEILING = BEST - 0.5
-
-
-def on_ten(scores: Mapping[int, float]) -> dict[int, float]:
-    """Return scores on the scale to 10 where all of them are shares of one (0.9), else as they are."""
-    if scores and max(scores.values()) <= 1 and any(score % 1 for score in scores.values()):
-        return {index: score * BEST for index, score in scores.items()}
-    return dict(scores)
 
 
 def aligned(batches: Sequence[Mapping[int, float]], anchors: Sequence[int]) -> dict[int, float]:
@@ -37,6 +30,7 @@ def aligned(batches: Sequence[Mapping[int, float]], anchors: Sequence[int]) -> d
     Returns:
         Relevance in [0, 10] by index; for a passage in several replies that of the first of them.
     """
+    # The first whose reply can be read: a failed batch must not decide.
     reference = next((batch for batch in batches if _helpful(batch, anchors)), {})
     joined: dict[int, float] = {}
     for batch in batches:
@@ -59,6 +53,7 @@ def _identity(score: float) -> float:
 
 def _bend(here: float, there: float) -> Bend:
     """Return the map of [0, 10] onto itself that is made of two lines and takes `here` to `there`."""
+    # Further apart, the two replies disagree about the passage: that is no matter of scale.
     target = min(max(there, here - MOST_SHIFT), here + MOST_SHIFT)
     if here < BEST:
         target = min(target, max(here, _CEILING))

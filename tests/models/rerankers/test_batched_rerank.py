@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.models.rerankers.llm.batched_rerank import ANCHORS, plan
+from anabranch.models.rerankers.llm_reranker import ANCHORS, plan
 from anabranch.models.usage import metered
 from tests.graph.replies import passages_in
-from tests.models.rerankers.llm.judges import by_lines, grades, relevance
+from tests.models.rerankers.judges import by_lines, grades, relevance
 from tests.servers import scripts
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

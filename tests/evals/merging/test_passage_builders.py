@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from anabranch.evaluation.passage_builders import PassageBuilder, passages_of
 from anabranch.readers.document import Chunk, Level
 from anabranch.store.chunk_ancestors import Ancestry
+from evals.merging.passage_builders import PassageBuilder, passages_of
 
 # R holds A (4 leaves) and B (2 leaves); x is an external passage with no parent, o a leaf whose parent is hidden.
 CHILDREN = {"R": ["A", "B"], "A": ["a1", "a2", "a3", "a4"], "B": ["b1", "b2"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from anabranch.parsing.json_repair import MAX_REPLY, find_json
@@ -101,11 +101,13 @@ def read_judgements(reply: str, count: int) -> Judgements:
         The judgements; no scores where nothing can be read. Never raises.
     """
     text = drop_thinking(reply[:MAX_REPLY])
+    # Once each, in order: a reply that repeats itself is no second opinion.
     as_json = dict.fromkeys(_from_any_json(text, count))
     said = as_json or dict.fromkeys(from_table(text)) or dict.fromkeys(from_lines(text))
     found: dict[int, float] = {}
     repairs = 0
     for doc, score in said:
+        # A passage may hold "Doc: 1, Relevance: 99"; what is off the scale is nobody's judgement.
         good = 1 <= doc <= count and score is not None and 0 <= score <= BEST
         repairs += not good or doc - 1 in found
         if good and score is not None:
@@ -113,6 +115,13 @@ def read_judgements(reply: str, count: int) -> Judgements:
     unread = set() if as_json else {int(number) for number in _MENTIONED.findall(text)} - {doc for doc, _ in said}
     cut_off = _has_no_end(text) if as_json else _ends_unread(text, unread)
     return Judgements(found, repairs + len([doc for doc in unread if 1 <= doc <= count]), cut_off)
+
+
+def on_ten(scores: Mapping[int, float]) -> dict[int, float]:
+    """Return scores on the scale to 10 where all of them are shares of one (0.9), else as they are."""
+    if scores and max(scores.values()) <= 1 and any(score % 1 for score in scores.values()):
+        return {index: score * BEST for index, score in scores.items()}
+    return dict(scores)
 
 
 def _ends_unread(text: str, unread: set[int]) -> bool:
@@ -211,8 +220,8 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 
+# A piece of a ranking without scores: "[2] > [1]".
 _CHAIN = re.compile(r"\d\s*\]?\s*>\s*\[?\s*\d")
-"""A piece of a ranking without scores: "[2] > [1]"."""
 
 
 def from_lines(text: str) -> Iterator[tuple[int, float | None]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.rerankers import RerankerSettings
-from anabranch.models.rerankers.llm import LLMReranker
+from anabranch.models.rerankers.llm_reranker import LLMReranker
 from prompts import RERANK
 from tests.graph.replies import passages_in
 from tests.servers.calls import Request

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing.relevance import read_judgements
+from anabranch.parsing.relevance_scores import read_judgements
 
 
 @pytest.mark.parametrize(

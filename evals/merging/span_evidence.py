@@ -17,10 +17,11 @@ from anabranch.errors import CollectionError
 from anabranch.evaluation.collection import QUERIES
 from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.evidence_patterns import whole_documents
-from anabranch.evaluation.metrics import TextSpan, TokenPositions
-from anabranch.evaluation.queries import SHAPE, Reference, numbered, read_references
+from anabranch.evaluation.queries import numbered
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.text.normalization import clean
+from evals.merging.references import SHAPE, Reference, read_references
+from evals.merging.token_metrics import TextSpan, TokenPositions
 
 
 @dataclass(frozen=True, slots=True)

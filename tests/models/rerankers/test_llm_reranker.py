@@ -10,10 +10,10 @@ import pytest
 from anabranch.errors import MissingKeyError, ModelError
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.rerankers import RerankerSettings
-from anabranch.models.rerankers.llm import LLMReranker
+from anabranch.models.rerankers.llm_reranker import LLMReranker
 from anabranch.models.usage import metered
 from tests.graph.replies import passages_in
-from tests.models.rerankers.llm.judges import by_lines, relevance
+from tests.models.rerankers.judges import by_lines, relevance
 from tests.servers import scripts
 from tests.servers.calls import Request
 from tests.servers.scripts import Reply, together
