@@ -117,6 +117,7 @@ def _packed(pieces: Iterator[SplitPiece], size: int, cutter: _Cutter) -> Iterato
         headed = bool(group) and group[-1].heading
         if not group:
             group = [piece]
+        # What was counted as part of an unbroken run has another count beside other words.
         elif piece.alone or group[-1].alone or (piece.heading and not headed):
             yield group
             group = [piece]
@@ -138,6 +139,7 @@ def _packed(pieces: Iterator[SplitPiece], size: int, cutter: _Cutter) -> Iterato
 
 
 def _leaf(group: Sequence[SplitPiece], blocks: Sequence[Block]) -> _Span:
+    # Named by the text under a heading, whose path has that heading, and not by the heading above it.
     body = next((piece for piece in group if not piece.heading), group[-1])
     return _Span(
         start=group[0].start,

@@ -63,6 +63,7 @@ def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> 
 def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[SplitPiece]:
     """Cut a piece into pieces of at most `limit` tokens: at line ends, else clause ends, else words, else anywhere."""
     parts = [piece]
+    # From the cut that does least harm to the one that does most; a part that fits is cut no further.
     for boundaries in (_after(_LINE_END), _after(_CLAUSE_END), _word_starts(embedder)):
         parts = [small for part in parts for small in _refined(text, part, embedder, limit, boundaries)]
     anywhere = _anywhere(embedder, limit)

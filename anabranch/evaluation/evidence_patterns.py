@@ -19,8 +19,8 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.evaluation.qrels import Qrels
 from anabranch.evaluation.queries import Gold
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.connections import read_only
 from anabranch.store.corpus_folder import SAVE, must_exist
-from anabranch.store.passage_reader import read_only
 from anabranch.store.stored_document import numbers, stored_chunks, stored_document
 
 NOWHERE = "(no passage)"

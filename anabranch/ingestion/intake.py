@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,21 +14,19 @@ from anabranch.chunking.hierarchical_chunker import Sizes, grow
 from anabranch.errors import ReadingError
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile
-from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status
-from anabranch.ingestion.interrupts import undisturbed
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
 from anabranch.ingestion.isolation.worker_protocol import Setup
 from anabranch.ingestion.source_names import Names
 from anabranch.ingestion.sources import Gathered
-from anabranch.ingestion.tally import Tally
-from anabranch.ingestion.write_batch import Batch, Finished, Refused
+from anabranch.ingestion.write_batch import Batch
 from anabranch.models.embedder import Embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.readers.document import Failure
 from anabranch.store.records import Grown, content_digest, digest_of
-from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.store.writer_protocol import CorpusWriter, FileRecord, WriteResult
 from anabranch.text.normalization import storable
 
 MOST_NOTES = 100
@@ -192,16 +193,38 @@ class Intake:
         with undisturbed():  # what is committed is told of
             self._tell(*self._batch.write())
 
-    def _tell(self, finished: Sequence[Finished], refused: Sequence[Refused]) -> None:
-        for document in refused:
-            file = self._files[document.path]
+    def _tell(self, finished: Sequence[FileRecord], result: WriteResult) -> None:
+        for refused, why in result.refused:
+            file = self._files[refused.path]
             file.failures += 1
             file.changed -= 1
-            self._tally.fail_part(file.number, file.source, document.source, "broken", document.why)
-        for done in finished:
-            file = self._files.pop(done.path)
-            changes = file.changed + done.removed
+            self._tally.fail_part(file.number, file.source, refused.document.source, "broken", why)
+        for record in finished:
+            file = self._files.pop(record.path)
+            changes = file.changed + result.removed.get(record.path, 0)
             status: Status = ("updated" if changes else "unchanged") if file.is_known else "added"
-            row = FileRow(file.source, status, "", done.documents, done.chunks, tuple(file.notes))
-            self._tally.add(file.number, row)
+            counts = self._writer.counts(record.path)
+            self._tally.add(file.number, FileRow(file.source, status, "", *counts, tuple(file.notes)))
         self._names.committed()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let a Ctrl-C wait until the end of the block, which has to be short; in other threads there is none.
+
+    Raises:
+        KeyboardInterrupt: At the end, if one came.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:  # None: not set from Python
+        yield
+        return
+    came: list[int] = []
+    # Only this signal: SIGTERM and SIGKILL end the process, and the transaction with it, which loses nothing.
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
+# Bytes; file systems take 255 for a name, with its ending.
+_LONGEST_STEM = 120
 
 # Windows and some others lack it; there a path is opened as a whole, and only its last part may be checked.
 _BY_NAMES = hasattr(os, "O_NOFOLLOW") and os.open in os.supports_dir_fd
@@ -20,6 +25,12 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | g
 # Non-blocking: a named pipe that was put in the place of the file would be waited for, for ever.
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _OWN = Path("/proc/self/fd")
+
+
+def safe_stem(name: str, otherwise: str) -> str:
+    """Return a name from elsewhere as one that every file system takes; it becomes the title where there is none."""
+    stem = _UNSAFE_IN_NAMES.sub(" ", name).encode("utf-8", "ignore")[:_LONGEST_STEM].decode("utf-8", "ignore")
+    return stem.strip(" .") or otherwise
 
 
 def open_real(real: Path) -> int:

@@ -29,38 +29,6 @@ WAITING_SECONDS = 5.0
 _MOST_RECORDS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """What a file's documents came to once they are committed.
-
-    Attributes:
-        path: What the corpus knows the file by.
-        removed: How many documents it does not hold any more.
-        documents: How many it holds.
-        chunks: In how many chunks.
-    """
-
-    path: str
-    removed: int
-    documents: int
-    chunks: int
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A document that could not be stored.
-
-    Attributes:
-        path: What the corpus knows its file by.
-        source: Its name.
-        why: What is wrong with it.
-    """
-
-    path: str
-    source: str
-    why: str
-
-
 @dataclass(slots=True)
 class Batch:
     """What waits to be committed."""
@@ -107,10 +75,11 @@ class Batch:
             self.writer.write([], self._refreshed)
             self._refreshed = []
 
-    def write(self) -> tuple[list[Finished], list[Refused]]:
+    def write(self) -> tuple[list[FileRecord], WriteResult]:
         """Write what waits, as far as it is embedded, with the records of the files that it finishes; forget the rest.
 
-        All of it or nothing; whoever wants to keep everything calls `embed` before.
+        All of it or nothing; whoever wants to keep everything calls `embed` before. Returns the finished files and what
+        became of their documents.
         """
         embedded: list[Grown] = []
         partly: set[str] = set()
@@ -123,13 +92,10 @@ class Batch:
                 embedded.append(grown)
         finished = [record for record in self._finished if record.path not in partly]
         records = [*finished, *self._refreshed]
-        removed, refused = self.writer.write(embedded, records) if embedded or records else WriteResult({}, [])
+        result = self.writer.write(embedded, records) if embedded or records else WriteResult({}, [])
         self._grown, self._finished, self._refreshed, self._leaves = [], [], [], 0
         self._committed = self.clock()
-        done = [
-            Finished(record.path, removed.get(record.path, 0), *self.writer.counts(record.path)) for record in finished
-        ]
-        return done, [Refused(each.path, each.document.source, why) for each, why in refused]
+        return finished, result
 
     def embed(self) -> None:
         """Embed what waits; the vectors are kept as they come."""

@@ -153,6 +153,7 @@ def _by_look(lines: Sequence[str], language: str) -> Iterator[Definition]:
             continue
         found = next(filter(None, (pattern.match(line) for pattern in patterns)), None)
         if found is not None:
+            # The indent tells how deep it stands: brackets would have to be parsed, in forty languages.
             indent = _indent(line, found)
             open_at = [*(each for each in open_at if each < indent), indent]
             name = found["name"].strip(" \"`'")[:_LONGEST_NAME]

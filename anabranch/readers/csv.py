@@ -203,6 +203,7 @@ class Records:
             return True
         delimiter, quote = self._dialect.delimiter, self._dialect.quote
         try:
+            # Strictly this time: otherwise `csv` takes whatever follows a quote for more of the field.
             return len(list(csv.reader(self._pulled, delimiter=delimiter, quotechar=quote, strict=True))) == 1
         except csv.Error:
             return False

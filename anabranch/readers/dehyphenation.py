@@ -60,9 +60,11 @@ def _join_word(left: str, right: str, head: str, words: frozenset[str], doubt: D
     if not after or not after.group(1)[0].islower():
         return left + right
     tail = after.group(1).lower()
+    # A soft hyphen says by itself that it only parts a word.
     if left[-1] == "\u00ad" or f"{head}{tail}".lower() in words:
         return left[:-1] + right
     if tail in _SUSPENDED:
         return f"{left} {right}"
+    # One letter before a hyphen is no syllable: e-mail, T-shirt.
     compound = len(head) == 1 or f"{head}-{tail}".lower() in words or {head.lower(), tail} <= words
     return left + right if compound or doubt == "keep" else left[:-1] + right

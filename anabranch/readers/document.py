@@ -139,6 +139,7 @@ class Chunk:
 HeadingPath = tuple[tuple[int, str], ...]
 """The headings that a block stands under, outermost first, each with its level (1 is the highest)."""
 
+# What programs leave where a title belongs: their own name, the name of a file, a number.
 _NO_TITLE = re.compile(r"untitled.*|microsoft word.*|document\d*|\S+\.\w{2,5}|[\W\d_]*", re.IGNORECASE)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Block, Document
@@ -18,6 +20,37 @@ class LeftOut(Counter[str]):
     def notes(self) -> tuple[str, ...]:
         """Return the notes of a document, in the order in which things were first left out."""
         return tuple(said.format(count) for said, count in self.items() if count)
+
+
+def one_document(
+    source: str,
+    path: Path,
+    blocks: Iterable[Block],
+    facts: Mapping[str, Any],
+    title: str = "",
+    notes: Iterable[str] = (),
+    hint: str = "",
+) -> Document:
+    """Return the one document of a file.
+
+    Args:
+        source: What a person calls the file.
+        path: The file.
+        blocks: What it shows.
+        facts: Its metadata; those that are empty are left out.
+        title: That it declares; without one, it is the first heading, else the file's name.
+        notes: Asked for when all blocks have been taken.
+        hint: What to do with a file that shows nothing.
+
+    Raises:
+        ReadingError: `empty` when there are no blocks.
+    """
+    shown = tuple(blocks)
+    if not shown:
+        raise ReadingError(f"{source!r} shows no text.", reason="empty", hint=hint)
+    title = title or next((block.text for block in shown if block.is_heading), path.stem)
+    metadata = {name: value for name, value in facts.items() if value}
+    return Document(source, title, shown, metadata, key=source, notes=tuple(notes))
 
 
 def in_parts(blocks: Iterable[Block], whole: Document, notes: Callable[[], Iterable[str]]) -> Iterator[Document]:
@@ -36,6 +69,7 @@ def in_parts(blocks: Iterable[Block], whole: Document, notes: Callable[[], Itera
     """
     number, waiting = 0, tuple[Block, ...]()
     for part in _filled(blocks):
+        # One part behind: only when the next one comes is it known that there are several.
         if waiting:
             number += 1
             yield _numbered(whole, number, waiting)

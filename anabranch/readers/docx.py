@@ -17,7 +17,6 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import qn
 from docx.oxml.xmlchemy import BaseOxmlElement as Element
 
-from anabranch.errors import ReadingError
 from anabranch.readers.document import (
     PLAIN,
     Block,
@@ -28,13 +27,18 @@ from anabranch.readers.document import (
     titles,
     with_heading,
 )
+from anabranch.readers.document_parts import one_document
 from anabranch.readers.table_blocks import markdown_rows
 from anabranch.readers.zip_container import ZipFormat, check
 from anabranch.text.normalization import clean, squeeze
 
 _KIND = ZipFormat("Word document", "Word's old .doc format", ".docx in Word")
+# Word stores the names of its own styles in English, whatever language it speaks; other programs translate them.
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo)\s*([1-9])", re.IGNORECASE)
+# Tracked changes (ECMA-376 part 1, 17.13.5): what was deleted or moved away is not in the text any more, what was
+# inserted is. A text box comes after its paragraph, and the code of a field is not what it shows.
 _SKIPPED = frozenset({qn("w:del"), qn("w:moveFrom"), qn("w:txbxContent"), qn("w:pPr"), qn("w:instrText")})
+# A compatibility block has the same content twice, for newer and for older programs; once is enough.
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): " "}
 
@@ -47,13 +51,9 @@ def read_docx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     """
     check(path, source, _KIND)
     word = docx.Document(str(path))
-    blocks = tuple(_Body(_levels(word)).blocks(word))
-    if not blocks:
-        raise ReadingError(f"{source!r} holds no text.", reason="empty")
-    title = declared_title(word.core_properties.title) or next((b.text for b in blocks if b.is_heading), path.stem)
-    author = squeeze(word.core_properties.author or "")
-    metadata = {"format": "docx"} | ({"author": author} if author else {})
-    yield Document(source, title, blocks, metadata, key=source)
+    said = word.core_properties
+    facts = {"format": "docx", "author": squeeze(said.author or "")}
+    yield one_document(source, path, _Body(_levels(word)).blocks(word), facts, declared_title(said.title))
 
 
 def _levels(word: WordDocument) -> Mapping[str, int]:
@@ -66,6 +66,7 @@ def _levels(word: WordDocument) -> Mapping[str, int]:
         found = _HEADING.fullmatch(called)
         outline = style.find(f"{qn('w:pPr')}/{qn('w:outlineLvl')}")
         level = int(found.group(1)) if found else 1 if called == "Title" else _outline_level(outline)
+        # What a style does not say itself, it has from the one that it is based on.
         if not level and based is not None:
             level = levels.get(based.get(qn("w:val"), ""), 0)
         if level:
@@ -154,6 +155,7 @@ def _pieces(element: Element) -> Iterator[str]:
 
 def _is_hidden(run: Element) -> bool:
     vanish = run.find(f"{qn('w:rPr')}/{qn('w:vanish')}") if run.tag == qn("w:r") else None
+    # Without a value such a property is on (ECMA-376 part 1, 17.7.3).
     return vanish is not None and vanish.get(qn("w:val"), "true") not in {"0", "false", "off"}
 
 
@@ -163,6 +165,7 @@ def _rows(table: Element) -> list[list[str]]:
 
 
 def _own_rows(table: Element) -> Iterator[Element]:
+    # Not only its children: rows stand in content controls, too, and a table in a cell has rows of its own.
     for row in table.iter(qn("w:tr")):
         if _parent(row, "w:tbl") is table:
             yield row
@@ -179,6 +182,7 @@ def _cell(cell: Element) -> str:
 def _footnotes(word: WordDocument) -> Iterator[str]:
     for kind in (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES):
         for relation in word.part.rels.values():
+            # An external one is the address of a file elsewhere, which nobody has asked for.
             if relation.reltype == kind and not relation.is_external:
                 root = parse_xml(relation.target_part.blob)
                 notes = (" ".join(paragraph_text(p) for p in note.iter(qn("w:p"))) for note in root)

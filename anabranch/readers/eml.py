@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
+from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import decode
 from anabranch.readers.html import Visible, page_blocks, parse_html
 from anabranch.readers.plain_text import paragraphs
@@ -51,10 +52,8 @@ def read_eml(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
     blocks = tuple(mail.blocks(message))
     if mail.is_encrypted and len(blocks) <= 1:
         raise ReadingError(f"{source!r} is encrypted.", reason="encrypted", hint="Save it decrypted.")
-    if not blocks:
-        raise ReadingError(f"{source!r} holds no text.", reason="empty")
     title = squeeze(_header(message, "Subject")) or path.stem
-    yield Document(source, title, blocks, _metadata(message, mail), key=source, notes=tuple(mail.notes()))
+    yield one_document(source, path, blocks, _metadata(message, mail), title, mail.notes())
 
 
 class _MailText:
@@ -81,8 +80,7 @@ class _MailText:
             yield f"attached files were not read ({len(self.attached)}: {named})"
         if self.is_encrypted:
             yield "an encrypted part was not read"
-        if self._visible.hidden:
-            yield f"hidden text was left out ({self._visible.hidden} characters)"
+        yield from self._visible.notes()
         yield from self._decoding
 
     def _body(self, part: MimePart, path: HeadingPath) -> Iterator[Block]:
@@ -181,8 +179,7 @@ def _word(word: bytes | str, charset: str | None) -> str:
 
 def _metadata(message: MimePart, mail: _MailText) -> dict[str, Any]:
     people = {name: _addresses(message, name) for name in ("from", "to", "cc")}
-    facts = {"format": "eml", **people, "date": _date(message), "attachments": mail.attached}
-    return {name: value for name, value in facts.items() if value}
+    return {"format": "eml", **people, "date": _date(message), "attachments": mail.attached}
 
 
 def _addresses(message: MimePart, name: str) -> list[str]:

@@ -55,6 +55,7 @@ def codec_of(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
             return name, ()
     if data.startswith(_BINARY_MAGIC):
         raise _binary(source)
+    # Text in another encoding is hardly ever valid UTF-8 by chance, so this goes before any guess.
     if _is_utf8(data) and b"\x00" not in data[:_SAMPLE]:
         if _is_binary(data):
             raise _binary(source)
@@ -99,6 +100,7 @@ def _detect(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
 def _utf16_without_mark(data: bytes) -> str | None:
     sample = data[:_SAMPLE]
     half = max(1, len(sample) // 2)
+    # In UTF-16 every second byte of Latin letters is zero.
     for name, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
         if len(sample) >= 4 and high.count(0) > 0.7 * half and sample.count(0) < 1.1 * high.count(0):
             return name

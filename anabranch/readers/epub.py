@@ -14,12 +14,14 @@ from bs4 import BeautifulSoup, Tag
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, declared_title
+from anabranch.readers.document_parts import one_document
 from anabranch.readers.html import BLOCKS, Visible, page_blocks, parse_html
 from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened, protected
 from anabranch.text.normalization import squeeze
 
 _KIND = ZipFormat("e-book in EPUB format")
 _LONGEST_CHAPTER = 1 << 25  # a parsed page takes some thirty times its size
+# Fonts are disguised to keep their licence, which hides no text (EPUB Open Container Format, obfuscation).
 _FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 
 
@@ -32,16 +34,13 @@ def read_epub(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     with opened(path, source, _KIND) as archive:
         book = _EbookText(archive, source)
         blocks = tuple(book.blocks())
-    if not blocks:
-        raise ReadingError(f"{source!r} shows no text.", reason="empty", hint="Its pages may be pictures.")
     facts = {
         "format": "epub",
         "author": ", ".join(book.dublin_core("creator")),
         "language": "".join(book.dublin_core("language")[:1]),
     }
-    metadata = {name: value for name, value in facts.items() if value}
     title = declared_title(next(iter(book.dublin_core("title")), "")) or path.stem
-    yield Document(source, title, blocks, metadata, key=source, notes=tuple(book.notes()))
+    yield one_document(source, path, blocks, facts, title, book.notes(), hint="Its pages may be pictures.")
 
 
 class _EbookText:
@@ -81,8 +80,7 @@ class _EbookText:
     def notes(self) -> Iterator[str]:
         if self._missing:
             yield f"chapters are missing from the file ({self._missing})"
-        if self._visible.hidden:
-            yield f"hidden text was left out ({self._visible.hidden} characters)"
+        yield from self._visible.notes()
 
     def _part(self, item: Element) -> str:
         return place(self._folder, item.get("href", ""))[0]
@@ -95,6 +93,7 @@ class _EbookText:
                 entries = entries_of_nav(soup, posixpath.dirname(part))
                 if entries:
                     return entries
+        # A book of version 3 may bring the older list as well, for older programs.
         for item in items:
             part = self._part(item)
             if item.get("media-type") == "application/x-dtbncx+xml" and part in self._archive.names:
@@ -176,6 +175,7 @@ def set_headings(soup: BeautifulSoup, entries: Sequence[TocEntry]) -> None:
     A heading of the chapter's own at that place takes the depth; a paragraph with the same words becomes a heading;
     where there is neither, one is put there.
     """
+    # From the end, so that of two places with one id the first counts.
     anchors = {str(tag["id"]): tag for tag in reversed(soup.find_all(id=True))} if entries else {}
     claimed: set[int] = set()
     for entry in entries:

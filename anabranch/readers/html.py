@@ -23,6 +23,7 @@ from anabranch.readers.document import (
     titles,
     with_heading,
 )
+from anabranch.readers.document_parts import one_document
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.table_blocks import markdown_rows
 from anabranch.text.normalization import clean, squeeze
@@ -44,12 +45,8 @@ def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     soup = parse_html(path.read_bytes(), source)
     visible = Visible()
     blocks = page_blocks(soup, visible)[0]
-    if not blocks:
-        raise ReadingError(f"{source!r} shows no text.", reason="empty")
     title = declared_title(soup.title.get_text()) if soup.title else ""
-    title = title or next((block.text for block in blocks if block.is_heading), path.stem)
-    notes = (f"hidden text was left out ({visible.hidden} characters)",) if visible.hidden else ()
-    yield Document(source, title, blocks, {"format": "html"}, key=source, notes=notes)
+    yield one_document(source, path, blocks, {"format": "html"}, title, visible.notes())
 
 
 def visible_text(markup: str) -> str:
@@ -96,6 +93,7 @@ class _Page:
     def blocks(self, soup: BeautifulSoup) -> Iterator[Block]:
         for kind, item in self._visible.events(soup, self._is_whole):
             if isinstance(item, str):
+                # Put together before white space is squeezed: a word may be in several elements.
                 self._lines[-1][1].append(item)
             elif id(item) in self._whole:
                 yield from self._flush()
@@ -202,12 +200,14 @@ def _span(cell: Tag) -> int:
     return min(int(span), _MOST_COLUMNS) if span.isdecimal() and int(span) > 0 else 1
 
 
+# Menus, buttons and forms are the site's and not the page's.
 _UNSEEN = frozenset(
     re.findall(
         r"\w+",
         "script style nav template noscript iframe object svg head title button select textarea audio video canvas",
     )
 )
+# In the element's own style: to follow the selectors of a style sheet would take a browser.
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?![.\d])",
     re.IGNORECASE,
@@ -244,20 +244,14 @@ class Visible:
                 if descend:
                     stack.append((node, iter(node.contents)))
 
-    def text(self, root: Tag) -> str:
-        """Return the visible text of `root` on one line."""
-        return squeeze("".join(self._pieces(root)))
+    def notes(self) -> Iterator[str]:
+        """Yield what a person should know of the walk, once it is over."""
+        if self.hidden:
+            yield f"hidden text was left out ({self.hidden} characters)"
 
     def raw(self, root: Tag) -> str:
         """Return the visible text of `root` with its spaces and line breaks, as `<pre>` shows it."""
         return "".join(str(item) for kind, item in self.events(root) if kind == "text").strip("\n")
-
-    def _pieces(self, root: Tag) -> Iterator[str]:
-        for kind, item in self.events(root):
-            if kind == "text":
-                yield str(item)
-            elif isinstance(item, Tag) and item.name in BLOCKS:
-                yield " "
 
     def _is_seen(self, tag: Tag) -> bool:
         if tag.name in _UNSEEN:

@@ -16,6 +16,7 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 _LONGEST_LINE = 32 << 20
 _SKIPPED = 1 << 20  # bytes at a time, of a line that is too long to hold
+# What `corpus export` begins with: as JSON lines, its documents would be taken in again under other names.
 _EXPORTED = b'{"kind": "corpus", "format": "anabranch",'
 _OWN = frozenset({"id", "_id", "title", "text", "access"})
 
@@ -59,6 +60,7 @@ def _too_long(source: str, number: int) -> Failure:
 def _read(line: bytes, source: str, number: int) -> Document | Failure:
     where = f"{source}:{number}"
     try:
+        # A byte order mark may stand at the beginning of a file; anywhere else it is a character.
         return _document(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
     except UnicodeDecodeError:
         return Failure(where, "encoding", "the line is not UTF-8")

@@ -37,6 +37,7 @@ _EDGES = {
     "heading_close": "\n",
 }
 
+# Raw HTML is passed on as such, so that `visible_text` can tell what of it is seen.
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
@@ -127,6 +128,7 @@ def _render(tokens: Sequence[Token]) -> str:
             lists[-1] = None if lists[-1] is None else lists[-1] + 1
         else:
             parts.append(_part(token))
+    # A block that nothing opens and closes is code, whose empty lines are its own.
     return re.sub(r"\n{2,}", "\n", "".join(parts)) if tokens[0].nesting else "".join(parts)
 
 

@@ -45,6 +45,7 @@ class _Cells:
     def blocks(self) -> Iterator[Block]:
         path: HeadingPath = ()
         for cell in self._cells:
+            # Before version 4 of the format, code stood under `input`.
             text = self._clean(_joined(cell.get("source", cell.get("input"))))
             if cell.get("cell_type") == "markdown":
                 blocks, path = markdown_blocks(text, path)

@@ -59,6 +59,7 @@ def _read(path: Path, source: str, options: ReadOptions) -> Document:
 
 
 def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
+    # Many files are encrypted with the empty password, to restrict printing; every program opens those.
     if pdf.needs_pass and not any(pdf.authenticate(password) for password in ("", *passwords)):
         raise ReadingError(
             f"{source!r} is protected by a password{', and none that was given opens it' if passwords else ''}.",

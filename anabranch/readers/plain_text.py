@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.readers.dehyphenation import join_all, vocabulary
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
+from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import cleaned, decode
 
 _BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")
@@ -33,10 +33,8 @@ def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     """
     text, notes = decode(path.read_bytes(), source)
     text, notes = cleaned(_SOFT_BREAK.sub("", text), notes)
-    blocks = tuple(_headed(unwrapped(text)))
-    if not blocks:
-        raise ReadingError(f"{source!r} holds no text.", reason="empty")
-    yield Document(source, path.stem, blocks, {"format": "text"}, key=source, notes=notes)
+    # By its file's name, whatever its chapters are called: the first of them names itself and not the whole.
+    yield one_document(source, path, _headed(unwrapped(text)), {"format": "text"}, path.stem, notes)
 
 
 def paragraphs(text: str) -> list[str]:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.document_parts import LeftOut
+from anabranch.readers.document_parts import LeftOut, one_document
 from anabranch.readers.ooxml.chart import chart_rows, chart_title
 from anabranch.readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch.readers.ooxml.package import main_part, parts, properties, related, relations
@@ -19,6 +18,7 @@ from anabranch.text.normalization import squeeze
 _KIND = ZipFormat("PowerPoint presentation", "PowerPoint's old .ppt format", ".pptx in PowerPoint")
 _TITLES = frozenset({"title", "ctrTitle"})
 _RUNNING = frozenset({"dt", "ftr", "hdr", "sldNum"})
+# A placeholder that names no type is one for any content (ECMA-376, ST_PlaceholderType: `obj` is the default).
 _BODY = frozenset({"", "body", "obj"})
 _MOST_LISTED = 20
 _NO_TITLE = re.compile("powerpoint", re.IGNORECASE)
@@ -39,12 +39,10 @@ def read_pptx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
         deck = _Deck(archive, main_part(archive, "presentation", source))
         blocks = tuple(deck.blocks())
         title, author = properties(archive)
-    if not blocks:
-        raise ReadingError(f"{source!r} shows no text.", reason="empty", hint="Its slides may be pictures.")
-    named = "" if _NO_TITLE.match(title) else title
-    title = named or next((block.text for block in blocks if block.is_heading), path.stem)
-    metadata = {"format": "pptx", "pages": deck.slides} | ({"author": author} if author else {})
-    yield Document(source, title, blocks, metadata, key=source, notes=tuple(deck.notes()))
+    facts = {"format": "pptx", "pages": deck.slides, "author": author}
+    # PowerPoint calls a new file so itself.
+    title = "" if _NO_TITLE.match(title) else title
+    yield one_document(source, path, blocks, facts, title, deck.notes(), hint="Its slides may be pictures.")
 
 
 class _Deck:
@@ -97,12 +95,14 @@ class _Deck:
         """Yield the shapes that have words, those in groups too, in the order in which they are read out."""
         for element in tree:
             name = local(element)
+            # The same shape twice, for newer and for older programs.
             if name == "AlternateContent":
                 choice = element.find("{*}Choice")
                 yield from self._shown(choice if choice is not None else element.find("{*}Fallback"), size)
             elif name in {"sp", "grpSp", "graphicFrame"}:
                 if _is_hidden(element) or (size and _is_outside(element, size)):
                     self._drawing.hide(element)
+                # In a group, places count from the group's own corner, so none can be told to lie beside the slide.
                 elif name == "grpSp":
                     yield from self._shown(element, None)
                 else:

@@ -53,6 +53,7 @@ class _ExcelText:
         heading = (sheet.name,) if sheet.name else ()
         is_first = True
         for text in self._texts(sheet.part):
+            # With the first text and not before: a sheet with nothing on it has no heading either.
             if is_first and heading:
                 yield Block(sheet.name, None, heading, is_heading=True)
             is_first = False

@@ -39,6 +39,21 @@ def table_texts(rows: Iterable[CellTexts]) -> Iterator[str]:
     yield from table.end()
 
 
+def rows_under(header: CellTexts, rows: Iterable[CellTexts]) -> Iterator[str]:
+    """Yield the texts of the rows of one table whose header is known; empty for a table without one."""
+    table = _TableWriter()
+    table.name(list(header))
+    table.is_told = not header
+    for row in rows:
+        yield from table.add(row)
+    yield from table.end()
+
+
+def fits(rows: Iterable[CellTexts]) -> bool:
+    """Tell whether a table is short enough for one text."""
+    return sum(map(_cost, rows)) <= _BUDGET
+
+
 class _TableWriter:
     """The table that rows are being added to.
 
@@ -69,15 +84,16 @@ class _TableWriter:
         filled = [cell for cell in row if cell]
         if not filled:
             self.is_new = True
+        # A cell alone above a table is a caption, unless it is a figure, which belongs to a column.
         elif self.is_new and len(filled) == 1 and not (self.header and _has_number(row)):
             yield from self._caption(" ".join(filled[0].split()))
         elif self.is_new and self._opens(row):
             yield from self._open(row)
         elif not self.is_told and not self.is_double and _goes_on(row, self.header or []):
             self.is_double = True
-            self._name(_combined(self.header or [], row))
+            self.name(_combined(self.header or [], row))
         elif list(row) != self.header:  # a header that is printed again on each page says nothing new
-            yield from self._add(row)
+            yield from self.add(row)
 
     def end(self) -> Iterator[str]:
         """Yield what waits; a header that no row followed is a text too."""
@@ -102,14 +118,16 @@ class _TableWriter:
         yield from self.end()
         is_nameless = all(_has_number([cell]) for cell in row if cell)
         self.is_new, self.has_numbers, self.is_double, self.is_told = False, False, False, is_nameless
-        self._name([] if is_nameless else list(row))
+        self.name([] if is_nameless else list(row))
         if is_nameless:
-            yield from self._add(row)
+            yield from self.add(row)
 
-    def _name(self, header: list[str]) -> None:
+    def name(self, header: list[str]) -> None:
+        """Give the columns names."""
         self.header, self.header_cost = header, _cost(header)
 
-    def _add(self, row: CellTexts) -> Iterator[str]:
+    def add(self, row: CellTexts) -> Iterator[str]:
+        """Take a row of the table, and yield what it leaves no room for."""
         if self.captions:
             yield "\n".join(self.captions)
             self.captions = []

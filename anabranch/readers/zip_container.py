@@ -24,6 +24,7 @@ MOST_PARSED = 1 << 27  # a tree takes several times the memory of its XML
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+# Others are legal in ZIP, but no program packs such a file so (ECMA-376 part 2 allows DEFLATE alone).
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 Element = Any
@@ -156,6 +157,7 @@ def elements(stream: IO[bytes], *tags: str) -> Iterator[Element]:
     for _, element in etree.iterparse(stream, tag=wanted, remove_comments=True, remove_pis=True, **safe):
         yield element
         element.clear(keep_tail=False)
+        # Emptied elements still stand in their parent: of a million rows there would be a million.
         while element.getprevious() is not None:
             del element.getparent()[0]
 

@@ -26,8 +26,12 @@ _NO_ROW = (UnicodeEncodeError, OverflowError, sqlite3.DataError)
 class CorpusDatabase:
     """One writer's connection; most of what `CorpusWriter` asks for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection | None = None) -> None:
         """Open the database, creating it where it is missing.
+
+        Args:
+            folder: Where it lies.
+            connection: To a database that is in no folder.
 
         Raises:
             CorpusDamagedError: The file is no database, or of another version.
@@ -35,7 +39,7 @@ class CorpusDatabase:
         """
         self.folder = folder
         # No implicit transactions: Python would open one before a write and leave it open, and the lock with it.
-        self.connection = sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
+        self.connection = connection or sqlite3.connect(folder / DATABASE, isolation_level=None, timeout=30)
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode only FULL syncs at each commit: what was committed outlives a power cut, too.
@@ -44,9 +48,8 @@ class CorpusDatabase:
             self.connection.execute("PRAGMA secure_delete = ON")
             prepare(self.connection)
             # On disk where it has to be: what a run has seen grows with the documents in one file.
-            self.connection.execute(
-                "CREATE TEMP TABLE seen (path TEXT, doc_id TEXT, PRIMARY KEY (path, doc_id)) WITHOUT ROWID"
-            )
+            columns = "path TEXT, doc_id TEXT, PRIMARY KEY (path, doc_id)"
+            self.connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS seen ({columns}) WITHOUT ROWID")
         except (sqlite3.DatabaseError, CorpusDamagedError) as error:
             self.connection.close()
             if isinstance(error, CorpusDamagedError | sqlite3.OperationalError):
@@ -292,3 +295,14 @@ def changes_in(connection: sqlite3.Connection) -> int:
         return int(row[0]) if row else 0
     except (TypeError, ValueError) as error:
         raise sqlite3.DatabaseError("the count of changes is no number") from error
+
+
+def counts_in(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many documents, chunks, leaves and tokens a corpus has; takes a while for a million of them."""
+    queries = {
+        "documents": "SELECT count(*) FROM documents",
+        "chunks": "SELECT count(*) FROM chunks",
+        "leaves": "SELECT count(*) FROM chunks WHERE vector_key IS NOT NULL",
+        "tokens": "SELECT coalesce(sum(tokens), 0) FROM documents",
+    }
+    return {name: connection.execute(sql).fetchone()[0] for name, sql in queries.items()}

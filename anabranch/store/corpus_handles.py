@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sqlite3
 import threading
 from collections import OrderedDict
 from contextlib import closing
@@ -23,14 +22,14 @@ from anabranch.errors import (
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase, changes_in
-from anabranch.store.corpus_folder import SAVE, must_exist
+from anabranch.store.corpus_folder import must_exist
 from anabranch.store.index.manifest import Manifest, current, read_manifest
 from anabranch.store.index.publisher import publish
 from anabranch.store.local_reader import LocalReader
-from anabranch.store.passage_reader import read_only
-from anabranch.store.schema import checked_version
+from anabranch.store.schema import version_of
 from anabranch.store.write_lock import writing
 
 # Each holds mapped files open and its caches in memory; a server of many corpora would run out of descriptors.
@@ -195,13 +194,9 @@ def _mend(folder: Path, home: _Home, name: str | None, error: IndexDamagedError)
 
 def _changes(folder: Path) -> int:
     """Return how often the documents have changed."""
-    try:
-        with closing(read_only(folder / DATABASE)) as connection:
-            # A first run that was killed may not have come as far as the tables.
-            return changes_in(connection) if checked_version(connection) else 0
-    except sqlite3.DatabaseError as error:
-        msg = f"{folder / DATABASE} cannot be read: {error}"
-        raise CorpusDamagedError(msg, hint=SAVE) from error
+    with reading(folder) as connection:
+        # A first run that was killed may not have come as far as the tables.
+        return changes_in(connection) if version_of(connection) else 0
 
 
 def _embedder(folder: Path, manifest: Manifest) -> Embedder:

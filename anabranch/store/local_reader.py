@@ -14,6 +14,7 @@ import numpy as np
 
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Embedder
+from anabranch.store.connections import Connections
 from anabranch.store.index.bm25 import BM25
 from anabranch.store.index.checksum_watch import Watch
 from anabranch.store.index.dense import cosines
@@ -50,12 +51,13 @@ class LocalReader(Passages):
         Raises:
             IndexDamagedError: A file is missing or is not what the manifest says.
         """
-        super().__init__(folder)
+        # Before the index: if another corpus is put in this one's place meanwhile, its database is seen to be another.
+        connections = Connections(folder)
         self.folder = folder
         self.embedder = embedder
         self._index = Index(folder, name)
         self.manifest = self._index.manifest
-        self._analyser = analyser(self.manifest.language)
+        super().__init__(connections.lend, analyser(self.manifest.language))
         # Another version of the analyser writes other terms: queries would miss what the index holds, without a word.
         if self._analyser.name != self.manifest.analyser:
             msg = (
@@ -137,11 +139,6 @@ class LocalReader(Passages):
         """Return what BM25 gives at most for a word that a single passage holds."""
         self.watch.check()
         return self._bm25(scope).rare()
-
-    @in_thread
-    def analyse(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the terms that BM25 sees in each text."""
-        return [self._analyser.terms(text) for text in texts]
 
     @contextmanager
     def _damage_said(self) -> Iterator[None]:

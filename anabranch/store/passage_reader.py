@@ -6,28 +6,23 @@ import asyncio
 import contextvars
 import json
 import sqlite3
-import threading
-import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial, wraps
-from pathlib import Path
 from types import CoroutineType
 from typing import Any, ParamSpec, TypeVar
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError
-from anabranch.readers.corpus_marker import DATABASE
 from anabranch.readers.document import Chunk
 from anabranch.store.corpus_database import changes_in
-from anabranch.store.filter_sql import compile_filters
+from anabranch.store.filters import compile_filters
 from anabranch.store.protocol import Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
+from anabranch.text.analyzer import Analyser
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,26 +47,16 @@ def in_thread(work: Callable[P, T]) -> Callable[P, CoroutineType[Any, Any, T]]:
 
 
 class Passages:
-    """Reads a corpus's database from any thread; each call is one read transaction, so of one moment."""
+    """Reads a corpus's database from any thread; each call is one loan of a connection, so of one moment."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take the folder of the corpus; connections are opened as they are needed, and kept."""
-        self._database = folder / DATABASE
-        # A path does not tell that another corpus was put in its place; SQLite would go on reading the old file, and
-        # the index would be of other documents than the text.
-        self._file = _identity(self._database)
-        self._idle: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
-        # Handles are dropped by whoever forgets them last, in any thread; nobody could say when to close.
-        weakref.finalize(self, _close_all, self._idle)
-
-    def is_same_file(self) -> bool:
-        """Tell whether the database still is the file that it was at first: a folder may be put in another's place."""
-        return self._file is not None and _identity(self._database) == self._file
+    def __init__(self, lend: Callable[[], AbstractContextManager[sqlite3.Connection]], words: Analyser) -> None:
+        """Take what lends a connection, which nobody writes to until it is given back, and what finds words."""
+        self._lend = lend
+        self._analyser = words
 
     def changes(self) -> int:
         """Return how often the documents have changed."""
-        with self._reading() as connection:
+        with self._lend() as connection:
             return changes_in(connection)
 
     def allowed(self, scope: Scope, changes: int) -> tuple[int, NDArray[np.int64] | None]:
@@ -85,7 +70,7 @@ class Passages:
             The count of changes that the answer is of, and the numbers; None if it is all that the asker knows of.
         """
         where, parameters = visible(scope)
-        with self._reading() as connection:
+        with self._lend() as connection:
             now = changes_in(connection)
             # Most corpora have no tags and most questions no filter: for them no list of documents is made, however
             # many there are.
@@ -108,7 +93,7 @@ class Passages:
             'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
             "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
         )
-        with self._reading() as connection:
+        with self._lend() as connection:
             rows = _batched(connection, sql, ids, scope)
             found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
@@ -119,8 +104,13 @@ class Passages:
             "SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id) "
             "WHERE c.chunk_id IN ({ids}) AND c.level = 2 AND {where}"
         )
-        with self._reading() as connection:
+        with self._lend() as connection:
             return dict(_batched(connection, sql, ids, scope))
+
+    @in_thread
+    def analyse(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms that BM25 sees in each text."""
+        return [self._analyser.terms(text) for text in texts]
 
     @in_thread
     def children(self, ids: Sequence[str], scope: Scope) -> dict[str, list[str]]:
@@ -130,7 +120,7 @@ class Passages:
             "WHERE c.parent_id IN ({ids}) AND {where} ORDER BY c.parent_id, c.position"
         )
         result: dict[str, list[str]] = {}
-        with self._reading() as connection:
+        with self._lend() as connection:
             for parent, child in _batched(connection, sql, ids, scope):
                 result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
@@ -144,7 +134,7 @@ class Passages:
             "(SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id AND c.level = 2) "
             f"FROM documents d WHERE {where} ORDER BY d.source LIMIT ?"
         )
-        with self._reading() as connection:
+        with self._lend() as connection:
             found = connection.execute(sql, [*parameters, most]).fetchall()
         return [Outline(doc_id, title, summary_of(summary), leaves) for doc_id, title, summary, leaves in found]
 
@@ -157,7 +147,7 @@ class Passages:
             f"WHERE c.doc_id = ? AND c.level = 2 AND {where} ORDER BY c.start LIMIT ?"
         )
         result: dict[str, list[str]] = {}
-        with self._reading() as connection:
+        with self._lend() as connection:
             for doc_id in dict.fromkeys(doc_ids):
                 if found := connection.execute(sql, [doc_id, *parameters, most]).fetchall():
                     result[doc_id] = [chunk_id for (chunk_id,) in found]
@@ -173,93 +163,13 @@ class Passages:
             f"WHERE c.doc_id = ? AND c.level = 2 AND c.start <= ? AND {where} ORDER BY c.start DESC LIMIT 1"
         )
         places = []
-        with self._reading() as connection:
+        with self._lend() as connection:
             for doc_id, position in spots:
                 rows = connection.execute(sql, [doc_id, position, *parameters]).fetchall()
                 heading, pages, path = rows[0] if rows else ("", "[]", "")
                 before = [page for start, page in _parsed(pages) if start <= position]
                 places.append(Place(before[-1] if before else None, heading, path))
         return places
-
-    def _gone(self) -> CorpusNotFoundError:
-        msg = f"The corpus at {self._database.parent} is not there any more."
-        return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection for one read transaction: all that is read in it is of one moment."""
-        if not self.is_same_file():
-            raise self._gone()
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        try:
-            connection = connection or read_only(self._database)
-            # All rows of one answer have to be of one moment: between two statements a writer may replace a document.
-            connection.execute("BEGIN")
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException as error:
-            if connection is not None:
-                connection.close()
-            if not isinstance(error, sqlite3.DatabaseError):
-                raise
-            if not self._database.exists():
-                raise self._gone() from error
-            msg = f"{self._database} cannot be read: {error}"
-            raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
-        if isinstance(connection, _Unguarded):
-            connection.close()
-            return
-        with self._lock:
-            self._idle.append(connection)
-
-
-def _identity(database: Path) -> tuple[int, int] | None:
-    try:
-        found = database.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-class _Unguarded(sqlite3.Connection):
-    """Takes no locks, so that what others write reaches it in pieces: good for one look, not to be kept."""
-
-
-def read_only(database: Path) -> sqlite3.Connection:
-    """Open a database that this process must not change; the caller closes it.
-
-    Raises:
-        sqlite3.DatabaseError: It cannot be read.
-        OperationError: It has a log, which cannot be read here.
-    """
-    uri = f"file:{quote(str(database))}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
-    try:
-        # SQLite opens the file at the first statement and not before: what is wrong with it comes out here.
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as error:
-        connection.close()
-        # A folder that cannot be written to cannot hold the index of the write-ahead log. If there is something in that
-        # log, it must not be passed over.
-        if _has_log(database):
-            msg = f"The log of {database} cannot be read: {error}."
-            hint = "It holds documents: open the corpus once where its folder can be written to and has room."
-            raise OperationError(msg, hint=hint) from error
-        return sqlite3.connect(
-            f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None, factory=_Unguarded
-        )
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _has_log(database: Path) -> bool:
-    try:
-        return database.with_name(f"{database.name}-wal").stat().st_size > 0
-    except OSError:
-        return False
 
 
 def visible(scope: Scope) -> tuple[str, list[Any]]:
@@ -315,8 +225,3 @@ def _parsed(pages: str) -> list[tuple[int, int]]:
         return [(int(start), int(page)) for start, page in json.loads(pages)]
     except (TypeError, ValueError) as error:
         raise sqlite3.DatabaseError("the pages of a document cannot be read") from error
-
-
-def _close_all(connections: list[sqlite3.Connection]) -> None:
-    for connection in connections:
-        connection.close()

@@ -123,6 +123,39 @@ def is_vector(blob: object, dimension: int) -> bool:
         return abs(float(np.linalg.norm(np.frombuffer(blob, dtype=np.float32))) - 1.0) < OFF_UNIT
 
 
+class ExaminedDocument(NamedTuple):
+    """A document, as far as it can be read, and what is wrong with it; None where it is exactly what was written."""
+
+    number: int
+    row: StoredDocument | None
+    chunks: list[StoredChunk]
+    fault: str | None
+
+    @property
+    def name(self) -> str:
+        """What a person calls it, empty where nobody can say."""
+        return self.row.source if self.row and isinstance(self.row.source, str) else ""
+
+
+def examined(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
+    """Yield each document with what is wrong with it; one is in memory at a time.
+
+    Raises:
+        sqlite3.DatabaseError: The table is damaged; what was yielded can be read.
+    """
+    for number in numbers(connection):
+        row: StoredDocument | None = None
+        chunks: list[StoredChunk] = []
+        try:
+            row = stored_document(connection, number)
+            chunks = stored_chunks(connection, row.doc_id) if row else []
+            why = fault(row, chunks) if row else "it cannot be found by its number"
+        # A page of its own that is damaged costs this document and not those after it.
+        except sqlite3.DatabaseError as error:
+            why = str(error)
+        yield ExaminedDocument(number, row, chunks, why)
+
+
 def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
     """Return what is wrong with a document, None where it is exactly what was written.
 

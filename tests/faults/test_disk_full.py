@@ -13,7 +13,7 @@ import numpy as np
 from anabranch.errors import AnabranchError, OperationError
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.dense import open_shards, write_shards
-from anabranch.store.index.mmap_file import reserved, save
+from anabranch.store.index.mmap_file import save
 from anabranch.store.maintenance import rebuild
 from tests.faults.children import Child, Say, answer
 from tests.faults.conftest import Disk, NewFault
@@ -110,13 +110,13 @@ def test_quota(ground: Path, model: Path, few: int, fault: NewFault) -> None:
 
 def test_last_bytes(disk: Disk, tries: int, fault: NewFault) -> None:
     row = fault(
-        "the last kilobytes of an array, of vectors or of a file that is filled where it lies find no room",
+        "the last kilobytes of an array or of vectors find no room",
         "that is an error when the file is written; a file without one is whole",
     )
     for dice in row.dice(tries):
         disk.fill(dice.randrange(1, 5) * PAGE)
         size = dice.randrange(6 * PAGE)
-        for write in (array, vectors, filled):
+        for write in (array, vectors):
             with row.attempt(f"{write.__name__} of {size} bytes"):
                 assert answer(write, disk.path / "file", size)
     row.settle()
@@ -136,15 +136,6 @@ def vectors(file: Path, size: int) -> bool:
 
 def rows_in(home: Path) -> int:
     return sum(shard.rows for shard in open_shards(home))
-
-
-def filled(file: Path, size: int) -> bool:
-    def fill() -> None:
-        target = reserved(file, np.uint8, size)
-        target[:] = 1
-        target.flush()
-
-    return tells(file, fill, lambda: bool(np.load(file).all()))
 
 
 def tells(file: Path, write: Callable[[], object], is_whole: Callable[[], bool]) -> bool:

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from anabranch.ingestion.interrupts import undisturbed
+from anabranch.ingestion.intake import undisturbed
 
 
 def test_it_waits_for_the_end_of_the_block() -> None:

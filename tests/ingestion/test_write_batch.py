@@ -11,12 +11,12 @@ import pytest
 from anabranch.chunking.hierarchical_chunker import grow
 from anabranch.ingestion import write_batch as module
 from anabranch.ingestion.ingest_report import IngestReport
-from anabranch.ingestion.write_batch import Batch, Finished, Refused
+from anabranch.ingestion.write_batch import Batch
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Block, Document
 from anabranch.store.local_store import LocalWriter
 from anabranch.store.records import Grown, digest_of
-from anabranch.store.writer_protocol import FileRecord
+from anabranch.store.writer_protocol import FileRecord, WriteResult
 from tests.ingestion.ingest_runs import SIZES, Recording, silent
 
 TOKENS = WordPieces()
@@ -42,7 +42,7 @@ def record(source: str) -> FileRecord:
     return FileRecord(f"/{source}", source, "hash", ())
 
 
-def commit(batch: Batch) -> tuple[list[Finished], list[Refused]]:
+def commit(batch: Batch) -> tuple[list[FileRecord], WriteResult]:
     batch.embed()
     return batch.write()
 
@@ -52,9 +52,10 @@ def test_documents_are_there_when_their_file_is(writer: LocalWriter, batch: Batc
     batch.add(grown("a", "Herons fish."))
     assert writer.all("SELECT * FROM documents") == []
     batch.finish(record("a"))
-    assert commit(batch) == ([Finished("/a", 0, 1, 3)], [])
+    assert commit(batch) == ([record("a")], WriteResult({"/a": 0}, []))
+    assert writer.counts("/a") == (1, 3)
     assert len(writer.all("SELECT * FROM documents")) == 1
-    assert commit(batch) == ([], [])
+    assert commit(batch) == ([], WriteResult({}, []))
 
 
 def test_it_is_full_by_leaves_or_by_files(batch: Batch) -> None:
@@ -112,9 +113,10 @@ def test_a_document_that_cannot_be_stored_costs_itself(writer: LocalWriter, batc
         batch.add(document)
     batch.finish(record("a"))
     batch.finish(record("b"))
-    finished, (refused,) = commit(batch)
-    assert finished == [Finished("/a", 0, 1, 3), Finished("/b", 0, 0, 0)]
-    assert (refused.path, refused.source) == ("/b", "b")
+    finished, result = commit(batch)
+    assert finished == [record("a"), record("b")]
+    assert [refused.path for refused, _ in result.refused] == ["/b"]
+    assert [writer.counts(path) for path in ("/a", "/b")] == [(1, 3), (0, 0)]
     assert [source for (source,) in writer.all("SELECT source FROM documents")] == ["a"]
     known = writer.file("/b")
     assert known is not None
@@ -145,7 +147,8 @@ def test_what_was_embedded_when_it_was_stopped_is_kept(writer: LocalWriter, batc
         commit(batch)
     batch.progress = silent
     embedded = batch.report.embedded
-    assert batch.write() == ([Finished("/a", 0, 1, 3)], [])
+    assert batch.write() == ([record("a")], WriteResult({"/a": 0}, []))
+    assert writer.counts("/a") == (1, 3)
     assert batch.report.embedded == embedded
     assert writer.all("SELECT source FROM documents") == [("a",)]
     assert writer.all("SELECT path FROM files") == [("/a",)]

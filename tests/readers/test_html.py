@@ -192,12 +192,8 @@ def test_what_is_hidden_is_counted_and_scripts_are_not() -> None:
         "<p style='font-size:0px'>ten</p><p style='opacity: 0.0'>now</p><p style='visibility:hidden'>and</p>"
         "<script>no</script><!-- no --><p style='font-size:0.9em; opacity:0.5'>shown</p>"
     )
-    assert visible.text(page) == "shown"
+    assert visible.raw(page) == "shown"
     assert visible.hidden == 18
-
-
-def test_text_puts_space_between_blocks_and_none_inside_words() -> None:
-    assert Visible().text(soup("<div>a<p>b</p><b>c</b>d<br>e</div>")) == "a b cd e"
 
 
 def test_a_page_may_nest_deeper_than_the_stack() -> None:
@@ -208,4 +204,4 @@ def test_a_page_may_nest_deeper_than_the_stack() -> None:
         tag.append(inner)
         tag = inner
     tag.append("bottom")
-    assert Visible().text(page) == "bottom"
+    assert Visible().raw(page) == "bottom"

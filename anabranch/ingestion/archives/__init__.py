@@ -6,7 +6,6 @@ folder. A member that cannot be taken out is a `Failure` and costs itself. What 
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,15 +15,15 @@ from pathlib import Path, PurePosixPath
 
 from anabranch.errors import ReadingError
 from anabranch.ingestion.archives.archive_members import Member, is_hidden, parts_of, tar_members, zip_members
-from anabranch.ingestion.archives.unpack_limits import CAPS, Allowance, Caps, TooMuchError
+from anabranch.ingestion.archives.unpack_limits import Allowance, TooMuchError
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
-from anabranch.ingestion.safe_open import by_handle
+from anabranch.ingestion.safe_open import by_handle, safe_stem
 from anabranch.readers import READERS
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import INSIDE
 from anabranch.text.normalization import storable
 
-__all__ = ["CAPS", "Caps", "is_archive", "members"]
+__all__ = ["is_archive", "members"]
 
 _OPENERS: dict[str, Callable[[Path, Allowance], Iterator[Member]]] = {
     ".zip": zip_members,
@@ -39,9 +38,6 @@ _OPENERS: dict[str, Callable[[Path, Allowance], Iterator[Member]]] = {
 """By how the name ends, lower case."""
 _DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
 _PIECE = 1 << 20
-_UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
-# Bytes; file systems take 255 for a name.
-_LONGEST_STEM = 120
 
 
 def is_archive(name: str) -> bool:
@@ -49,13 +45,12 @@ def is_archive(name: str) -> bool:
     return _ending(name) != ""
 
 
-def members(found: FoundFile, folder: Path, caps: Caps = CAPS) -> Iterator[FoundFile | Failure]:
+def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
     """Yield the files in an archive as copies in `folder`, each when it is asked for.
 
     Args:
         found: The archive.
         folder: Where the copies go, each into a folder of its own; who takes one `discard`s it.
-        caps: Bounds.
 
     Yields:
         A copy with the source `archive.zip!/member`; for a member that cannot be taken in a `Failure` of that source;
@@ -72,7 +67,7 @@ def members(found: FoundFile, folder: Path, caps: Caps = CAPS) -> Iterator[Found
     seen: set[str] = set()
     try:
         with _held(found) as path:
-            allowance = Allowance(caps, path.stat().st_size)
+            allowance = Allowance(path.stat().st_size)
             for member in _listed(opener, path, allowance):
                 parts = parts_of(member.name)
                 if parts is not None and is_hidden(parts):
@@ -165,7 +160,8 @@ def _copied(member: Member, folder: Path) -> Path:
     """
     # A folder for each: two members may have the same name in different folders, or on a disk that tells no case apart.
     own = Path(tempfile.mkdtemp(dir=folder))
-    path = own / _plain_name(member.name)
+    last = PurePosixPath(member.name)
+    path = own / f"{safe_stem(last.stem, 'file')}{last.suffix}"
     try:
         with path.open("xb") as file:
             for piece in _pieces(member):
@@ -174,13 +170,6 @@ def _copied(member: Member, folder: Path) -> Path:
         shutil.rmtree(own)
         raise
     return path
-
-
-def _plain_name(name: str) -> str:
-    """Return the last part of a name as one that every file system takes; it becomes the title where there is none."""
-    last = PurePosixPath(name)
-    stem = _UNSAFE_IN_NAMES.sub(" ", last.stem).encode("utf-8", "ignore")[:_LONGEST_STEM].decode("utf-8", "ignore")
-    return f"{stem.strip(' .') or 'file'}{last.suffix}"
 
 
 def _pieces(member: Member) -> Iterator[bytes]:

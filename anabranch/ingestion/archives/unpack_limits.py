@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 FLOOR = 32 << 20
 """Bytes that even the smallest archive may unpack to; the ratio counts from here."""
 
+MOST_MEMBERS = 100_000
+MOST_OF_ONE = 1 << 30
+"""Bytes of one member; no reader takes more."""
 
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """Bounds of one archive.
-
-    Attributes:
-        members: How many it may have.
-        member: Bytes of one of them; no reader takes more.
-        total: Bytes of all of them.
-        ratio: Bytes out per byte in. Text packs 3 to 20 times smaller, repetitive logs 100 times.
-    """
-
-    members: int = 100_000
-    member: int = 1 << 30
-    total: int = 32 << 30
-    ratio: int = 200
-
-
-CAPS = Caps()
+MOST_OF_ALL = 32 << 30
+RATIO = 200
+"""Bytes out per byte in. Text packs 3 to 20 times smaller, repetitive logs 100 times."""
 
 
 class TooMuchError(Exception):
@@ -35,11 +21,10 @@ class TooMuchError(Exception):
 class Allowance:
     """What is left of the bounds while an archive is unpacked."""
 
-    def __init__(self, caps: Caps, packed: int) -> None:
+    def __init__(self, packed: int) -> None:
         """Start with an archive of `packed` bytes."""
-        self._caps = caps
         # The ratio counts for the archive as a whole: a bomb may be one member or a million small ones.
-        self._left = min(caps.total, FLOOR + caps.ratio * packed)
+        self._left = min(MOST_OF_ALL, FLOOR + RATIO * packed)
         self._members = 0
 
     def count(self) -> None:
@@ -49,8 +34,8 @@ class Allowance:
             TooMuchError: It is one too many.
         """
         self._members += 1
-        if self._members > self._caps.members:
-            raise TooMuchError(f"it has more than {self._caps.members} members")
+        if self._members > MOST_MEMBERS:
+            raise TooMuchError(f"it has more than {MOST_MEMBERS} members")
 
     def objection(self, size: int, packed: int | None = None) -> str:
         """Say why a member that is `size` bytes by its own account is too large; empty if it is not.
@@ -59,13 +44,13 @@ class Allowance:
             size: Unpacked.
             packed: As it lies in the archive, where that is known.
         """
-        if size > self._caps.member:
-            return f"it has {size} bytes, over {self._caps.member}"
+        if size > MOST_OF_ONE:
+            return f"it has {size} bytes, over {MOST_OF_ONE}"
         # By its own account: a member that lies about its size is stopped by `spend`, this one spares unpacking it.
-        if packed is not None and size > FLOOR + self._caps.ratio * packed:
+        if packed is not None and size > FLOOR + RATIO * packed:
             return f"{packed} bytes unpack to {size}"
         if size > self._left:
-            return f"the archive unpacks to more than it may ({self._caps.ratio} times its size)"
+            return f"the archive unpacks to more than it may ({RATIO} times its size)"
         return ""
 
     def spend(self, size: int) -> None:
@@ -76,4 +61,4 @@ class Allowance:
         """
         self._left -= size
         if self._left < 0:
-            raise TooMuchError(f"it unpacks to more than it may ({self._caps.ratio} times its size)")
+            raise TooMuchError(f"it unpacks to more than it may ({RATIO} times its size)")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import faulthandler
 import os
+import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ LEAST_BYTES = 256 << 20
 
 _PR_SET_PDEATHSIG = 1
 _SIGKILL = 9
-FUSE_GRACE = 30.0
-"""Seconds of the fuse beyond the limit, which the parent keeps as long as it lives."""
+GRACE = 30.0
+"""Seconds beyond the limit, which the parent keeps as long as it lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def too_much_memory(source: str, limits: Limits) -> ReadingError:
 
 def confine(limits: Limits) -> None:
     """Put this process under the limits for good, and make it end with the one that started it."""
-    # Elsewhere a process does not end with its parent; there is the fuse for that.
+    # Elsewhere a process does not end with its parent; there is `end_after`.
     if sys.platform == "linux":
         _end_with_parent()
     if sys.platform != "win32":
@@ -75,27 +75,15 @@ def used_bytes() -> int:
     return 0
 
 
-class Fuse:
-    """Ends this process when its work takes too long and nobody is left to end it.
+def end_after(seconds: float) -> None:
+    """End this process so many seconds from now, whatever it is at; 0 for never. The last call counts.
 
-    Linux ends it together with its parent. Elsewhere a process that hangs in a library would outlive a parent that was
-    killed; a thread of the C run-time, which needs no interpreter lock, ends it some time after its limit.
+    A process that hangs in a library would outlive a parent that was killed, except on Linux, which ends both.
     """
-
-    def __init__(self, seconds: float, *, is_needed: bool = sys.platform != "linux") -> None:
-        """Count nothing yet, and never where it is not needed: a thread for each document would cost more than it."""
-        self._seconds = seconds
-        self._nowhere = os.open(os.devnull, os.O_WRONLY) if is_needed else None
-
-    def light(self) -> None:
-        """Start to count, from the beginning."""
-        if self._nowhere is not None:
-            faulthandler.dump_traceback_later(self._seconds, exit=True, file=self._nowhere)
-
-    def quench(self) -> None:
-        """Stop counting: whoever waits for the parent takes as long as that does."""
-        if self._nowhere is not None:
-            faulthandler.cancel_dump_traceback_later()
+    # A clock of the system, whose signal nobody handles: a library that hangs may hold the interpreter's lock, and no
+    # thread of Python would get to look at the time. Windows has none; there such a process stays.
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _bound(kind: int, most: int) -> None:

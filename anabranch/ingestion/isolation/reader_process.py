@@ -196,6 +196,7 @@ def _name_of(code: int) -> str:
 def _environment(folder: Path) -> dict[str, str]:
     """Return the parent's environment without its keys: whoever parses hostile files has no use for them."""
     kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    # The same modules as here, also from folders that this program itself has put on its path.
     modules = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in sys.path)
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     return kept | own | _FRUGAL | {"PYTHONPATH": modules}

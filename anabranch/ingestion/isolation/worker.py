@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from anabranch.errors import ReadingError
-from anabranch.ingestion.isolation.process_limits import FUSE_GRACE, Fuse, confine, too_much_memory, used_bytes
+from anabranch.ingestion.isolation.process_limits import GRACE, confine, end_after, too_much_memory, used_bytes
 from anabranch.ingestion.isolation.read_and_chunk import read_and_chunk
 from anabranch.ingestion.isolation.worker_protocol import (
     Frame,
@@ -67,12 +67,11 @@ class _Reader:
         self._setup = setup
         self._replies = replies
         self._tokens = WordPieces(Path(setup.tokenizer)) if setup.tokenizer else None
-        self._fuse = Fuse(setup.limits.seconds + FUSE_GRACE)
         self._spoke = 0.0
 
     def read(self, path: Path, source: str, real: Path | None, *, is_last: bool) -> None:
         """Send the parts of a file, then how it ended."""
-        self._fuse.light()
+        end_after(self._setup.limits.seconds + GRACE)
         last: Frame | None = None
         try:
             with heard_by(self._beat):
@@ -86,7 +85,7 @@ class _Reader:
             last = of_end(leaves=is_last or self._has_grown())
         # After a lack of memory, what is free may be in pieces: another process goes on.
         self._send(last or of_error(too_much_memory(source, self._setup.limits), leaves=True))
-        self._fuse.quench()
+        end_after(0)
 
     def _has_grown(self) -> bool:
         # What the last file has left behind would count against the next one.
@@ -97,10 +96,11 @@ class _Reader:
             self._send(Frame(Tag.BEAT))
 
     def _send(self, frame: Frame) -> None:
-        self._fuse.quench()
+        # Whoever waits for the parent takes as long as that does.
+        end_after(0)
         send(self._replies, frame)
         self._spoke = time.monotonic()
-        self._fuse.light()
+        end_after(self._setup.limits.seconds + GRACE)
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,15 +14,13 @@ import httpcore
 import httpx
 
 from anabranch.errors import ReadingError, UserError
+from anabranch.ingestion.safe_open import safe_stem
 from anabranch.ingestion.web.content_type import extension_of, recoded
 from anabranch.ingestion.web.ssrf_guard import Resolver, parsed, permitted, system_addresses
 from anabranch.ingestion.web.transport import Deadline, Pinned, asked
 
-_UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+')
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PIECE = 1 << 16
-_GZIP, _ZLIB, _RAW = 31, 15, -15
-"""`wbits` of zlib."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +90,12 @@ class Fetcher:
 
     def _kept(self, response: httpcore.Response, url: httpx.URL, folder: Path) -> Path:
         kind = _header(response, b"content-type")
-        path = folder / f"{_stem(url)}{extension_of(kind, url)}"
+        stem = PurePosixPath(unquote(url.path)).stem or url.raw_host.decode("ascii")
+        path = folder / f"{safe_stem(stem, 'page')}{extension_of(kind, url)}"
         with path.open("xb") as file:
-            for piece in _body(response, str(url), self._limits.size):
+            for piece in _counted(_sent(response, str(url), self._limits.size), str(url), self._limits.size):
                 file.write(piece)
+        _unpack(path, _header(response, b"content-encoding"), str(url), self._limits.size)
         if path.stat().st_size == 0:
             raise ReadingError(f"{str(url)!r} has no content.", reason="empty")
         return recoded(path, kind)
@@ -111,12 +111,6 @@ def _next(url: httpx.URL, location: str) -> httpx.URL:
         msg = f"{str(url)!r} leads from https to http, where everybody on the way can change it."
         raise ReadingError(msg, reason="refused")
     return found
-
-
-def _stem(url: httpx.URL) -> str:
-    """Return a name for the file: it becomes the title of a page without one."""
-    name = PurePosixPath(unquote(url.path)).stem or url.raw_host.decode("ascii")
-    return _UNSAFE_IN_NAMES.sub(" ", name).strip(" .")[:80] or "page"
 
 
 @contextmanager
@@ -152,19 +146,16 @@ def _location(response: httpcore.Response) -> str | None:
     return None
 
 
-def _body(response: httpcore.Response, url: str, most: int) -> Iterator[bytes]:
-    """Yield the bytes of the page, unpacked; at most `most` of them, and of what was sent, too.
+def _sent(response: httpcore.Response, url: str, most: int) -> Iterable[bytes]:
+    """Return the bytes of the page as they come.
 
     Raises:
-        ReadingError: `too_large`, as soon as that is known; `broken` or `unsupported` (see `decoded`).
+        ReadingError: `too_large`, where the server says so before it sends a byte.
     """
-    # Refused before a byte is read where the server says so; `_counted` is for those that do not.
     said = _header(response, b"content-length")
     if said.isdecimal() and said.isascii() and int(said) > most:
         raise _too_large(url, most)
-    # Both the packed and the unpacked bytes are counted: either can go on for ever.
-    sent = _counted(response.iter_stream(), url, most)
-    yield from _counted(decoded(sent, _header(response, b"content-encoding")), url, most)
+    return response.iter_stream()
 
 
 def _counted(pieces: Iterable[bytes], url: str, most: int) -> Iterator[bytes]:
@@ -180,39 +171,26 @@ def _too_large(url: str, most: int) -> ReadingError:
     return ReadingError(f"{url!r} is larger than {most} bytes.", reason="too_large")
 
 
-def decoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Yield the bytes behind a Content-Encoding, never more than 64 KiB at once, however well they were packed.
+def _unpack(path: Path, encoding: str, url: str, most: int) -> None:
+    """Put what a page holds in the place of the page as it was sent, if its server has packed it.
 
     Raises:
-        ReadingError: `unsupported` for an encoding that was not asked for, `broken` for damaged or truncated data.
+        ReadingError: `unsupported` for an encoding that was not asked for, `broken` for damaged or truncated data,
+            `too_large` for more than `most` bytes.
     """
     name = encoding.strip().lower()
     if name in ("", "identity"):
-        yield from pieces
-    elif name in ("gzip", "x-gzip"):
-        yield from _inflated(pieces, _GZIP)
-    elif name == "deflate":
-        yield from _inflated(pieces, None)
-    else:
+        return
+    if name not in ("gzip", "x-gzip"):
         msg = f"The server packed the page as {encoding[:50]!r}, which was not asked for."
         raise ReadingError(msg, reason="unsupported")
-
-
-def _inflated(pieces: Iterable[bytes], wbits: int | None) -> Iterator[bytes]:
-    stream = zlib.decompressobj(wbits) if wbits is not None else None
+    packed = path.rename(path.with_name(f"{path.name}.gz"))
     try:
-        for piece in pieces:
-            data = piece
-            while data:
-                if stream is None:  # some servers mean the bare stream by `deflate`, some the one with a header
-                    stream = zlib.decompressobj(_ZLIB if data[0] & 0x0F == 8 else _RAW)
-                if stream.eof:  # gzip files may be one after the other
-                    stream = zlib.decompressobj(wbits or _ZLIB)
-                yield stream.decompress(data, _PIECE)
-                data = stream.unconsumed_tail or stream.unused_data
-        if stream is not None:
-            yield stream.flush()
-    except zlib.error as error:
+        # Piece by piece and counted again: a few kilobytes can unpack to any number of bytes.
+        with gzip.open(packed) as inside, path.open("xb") as file:
+            for piece in _counted(iter(lambda: inside.read(_PIECE), b""), url, most):
+                file.write(piece)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ReadingError(f"The page is not packed as its server says: {error}.", reason="broken") from error
-    if stream is not None and not stream.eof:
-        raise ReadingError("The page breaks off before its end.", reason="broken")
+    finally:
+        packed.unlink()

@@ -88,6 +88,7 @@ def parsed(text: str) -> httpx.URL:
         raise _bad(text, "cannot be taken apart") from error
     if url.scheme not in ("http", "https"):
         raise _bad(text, "is neither http nor https")
+    # An empty user name leaves nothing behind but its @.
     if url.userinfo or re.match(r"[^/?#]*//[^/?#]*@", text):
         raise _bad(text, "holds a user name or a password")
     if not 0 < port < 65536 or not _is_plain(host):

@@ -119,8 +119,8 @@ def asked(url: httpx.URL, backend: httpcore.NetworkBackend, *, idle: float) -> I
         "Host": url.netloc.decode("ascii"),
         "User-Agent": "anabranch",
         "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5",
-        # Not br or zstd: what cannot be unpacked piece by piece within a bound is not asked for.
-        "Accept-Encoding": "gzip, deflate",
+        # What every server knows. Deflate comes in two forms that look alike, br and zstd need other libraries.
+        "Accept-Encoding": "gzip",
         "Connection": "close",
     }
     timeout = dict.fromkeys(("connect", "read", "write", "pool"), idle)

@@ -22,6 +22,7 @@ def chart_rows(root: Element) -> list[list[str]]:
     series = [(_name(each), _points(each, "cat", "xVal"), _points(each, "val", "yVal")) for each in root.iter("{*}ser")]
     if not series:
         return []
+    # Points without a value are left out, so that two series need not have the same places.
     places = sorted({place for _, categories, values in series for place in (*categories, *values)})
     named = next((categories for _, categories, _ in series if categories), {})
     rows = [[named.get(place, str(place + 1)), *(values.get(place, "") for *_, values in series)] for place in places]

@@ -30,6 +30,7 @@ class DrawingText:
         """
         found = [(paragraph, self._paragraph(paragraph)) for paragraph in body.iterfind("{*}p")]
         filled = [(paragraph, text) for paragraph, text in found if text]
+        # One paragraph alone is no list, whatever bullet its layout would give it.
         is_list = is_list and len(filled) > 1
         return "\n".join(_marker(paragraph, is_list=is_list) + text for paragraph, text in filled)
 

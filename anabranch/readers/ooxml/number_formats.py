@@ -17,12 +17,14 @@ _WHOLE = re.compile(r"-?\d+")
 def format_of(code: str) -> Format:
     """Return what a number format makes of a number; the format `;;;` shows nothing."""
     sections = code.split(";")
+    # Empty sections for positive, negative and zero: how people hide a number that only formulas need.
     if len(sections) > 2 and not any(section.strip() for section in sections):
         return "hidden"
     if is_timedelta_format(code):
         return "duration"
     if is_date_format(code):
         return "date"
+    # A percent sign in quotation marks is only printed beside the number and does not change it.
     return "percent" if "%" in STRIP_RE.sub("", sections[0]) else "plain"
 
 
@@ -48,6 +50,7 @@ def shown(value: str, form: Format, epoch: datetime.datetime) -> str:
 
 
 def _date(number: float, epoch: datetime.datetime) -> str:
+    # Excel keeps a moment as days and a fraction of one, which a binary number only comes near to.
     moment = from_excel(round(number * 86_400) / 86_400, epoch)  # to the second
     if isinstance(moment, datetime.datetime) and moment.time() == datetime.time():
         return moment.date().isoformat()

@@ -33,6 +33,7 @@ def relations(archive: Archive, part: str) -> dict[str, Relation]:
         return {}
     found: dict[str, Relation] = {}
     for element in archive.xml(listing):
+        # Links to the web are relationships, too; only parts of this file are read.
         if element.get("TargetMode") != "External":
             target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", ""))).lstrip("/")
             found[element.get("Id", "")] = Relation(element.get("Type", "").rpartition("/")[2], target)

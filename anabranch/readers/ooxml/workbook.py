@@ -17,6 +17,7 @@ from anabranch.readers.zip_container import Archive, Element, elements, local
 from anabranch.text.normalization import clean, squeeze
 
 _MOST_BYTES = 1 << 28  # all strings of a workbook are held at once
+# Characters that XML cannot hold are written as _x000D_ (ECMA-376 part 1, 22.9.2.19).
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
@@ -56,6 +57,7 @@ def load_workbook(archive: Archive, source: str) -> Workbook:
     strings = [text for part in parts(archive, main, "sharedStrings") for text in _strings(archive, part, source)]
     formats: list[Format] = [form for part in parts(archive, main, "styles") for form in _formats(archive.xml(part))]
     said = root.find("{*}workbookPr")
+    # Excel for the Macintosh counted days from 1904 on.
     is_mac = said is not None and said.get("date1904", "0") in {"1", "true"}
     epoch = MAC_EPOCH if is_mac else WINDOWS_EPOCH
     return Workbook(tuple(_sheets(archive, main, root)), tuple(strings), tuple(formats), epoch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,17 +14,11 @@ from anabranch.readers.ooxml.number_formats import Format, shown
 from anabranch.readers.ooxml.package import parts
 from anabranch.readers.ooxml.workbook import Workbook, string_of
 from anabranch.readers.table_blocks import MergedCells, cells_in_order
-from anabranch.readers.zip_container import Archive, Element, elements, local, parsed
+from anabranch.readers.zip_container import Archive, Element, elements, local
 from anabranch.text.normalization import clean
 
 MOST_COLUMNS = 16_384  # Excel's own limits
 MOST_ROWS = 1_048_576
-
-_OPENING = re.compile(rb"<(?:[\w.-]+:)?sheetData\s*/?>")
-_CLOSING = re.compile(rb"</(?:[\w.-]+:)?sheetData\s*>")
-_CHUNK = 1 << 20
-_LONGEST_TAG = 256  # a tag may be cut by the end of a chunk
-_MOST_BYTES = 1 << 26  # of what stands around the rows, parsed as a tree
 
 Area = tuple[int, int, int, int]
 """First column, first row, last column, last row, from 1."""
@@ -51,38 +44,34 @@ class SheetLayout:
 
 
 def load_layout(archive: Archive, part: str) -> SheetLayout:
-    """Return the layout of a sheet, read past its rows, which say nothing of it and are by far the most of the part."""
-    with archive.stream(part) as stream:
-        root = parsed(_around_rows(stream))
-    filters = [*root.iterfind("{*}autoFilter")]
-    filters += [each for table in parts(archive, part, "table") for each in archive.xml(table).iter("{*}autoFilter")]
-    filtered = [_area(each.get("ref", "")) for each in filters if each.find("{*}filterColumn") is not None]
+    """Return the layout of a sheet: merged cells and filters stand behind its rows, so those are gone through once."""
+    hidden: set[int] = set()
+    filtered: list[Area | None] = []
     merged: dict[int, dict[int, int]] = {}
-    for element in root.iterfind("{*}mergeCells/{*}mergeCell"):
-        area = _area(element.get("ref", ""))
-        if area and area[3] > area[1]:
-            merged.setdefault(area[0], {})[area[1]] = area[3]
-    hidden = frozenset(column for each in root.iterfind("{*}cols/{*}col") for column in _hidden(each))
-    return SheetLayout(hidden, tuple(filter(None, filtered)), merged)
+    with archive.stream(part) as stream:
+        # Rows are asked for only to be let go of: without that, a tree of all of them would be in memory.
+        for element in elements(stream, "row", "col", "mergeCell", "autoFilter"):
+            match local(element):
+                case "col":
+                    hidden.update(_hidden(element))
+                case "mergeCell":
+                    _merge(_area(element.get("ref", "")), merged)
+                # Saved views of the sheet have filters of their own, which are not in force.
+                case "autoFilter" if local(element.getparent()) == "worksheet":
+                    filtered += _filtered(element)
+    for table in parts(archive, part, "table"):
+        filtered += [area for each in archive.xml(table).iter("{*}autoFilter") for area in _filtered(each)]
+    return SheetLayout(frozenset(hidden), tuple(filter(None, filtered)), merged)
 
 
-def _around_rows(stream: IO[bytes]) -> bytes:
-    """Return a sheet's XML with its rows cut out."""
-    kept, inside, at_end = b"", False, False
-    found = bytearray()
-    while not at_end and len(found) < _MOST_BYTES:
-        chunk = stream.read(_CHUNK)
-        at_end = not chunk
-        kept += chunk
-        while match := (_CLOSING if inside else _OPENING).search(kept):
-            found += match[0] if inside else kept[: match.end()]
-            inside = not inside and not match[0].endswith(b"/>")
-            kept = kept[match.end() :]
-        sure = len(kept) if at_end else max(0, len(kept) - _LONGEST_TAG)
-        if not inside:
-            found += kept[:sure]
-        kept = kept[sure:]
-    return bytes(found)
+def _filtered(auto_filter: Element) -> list[Area | None]:
+    """Return the area of a filter; one without a condition hides nothing."""
+    return [_area(auto_filter.get("ref", ""))] if auto_filter.find("{*}filterColumn") is not None else []
+
+
+def _merge(area: Area | None, merged: dict[int, dict[int, int]]) -> None:
+    if area and area[3] > area[1]:
+        merged.setdefault(area[0], {})[area[1]] = area[3]
 
 
 def _area(reference: str) -> Area | None:
@@ -128,6 +117,7 @@ class ExcelRows:
             if local(element) == "c":
                 self._take(element, cells)
                 continue
+            # A row may leave its number out: then it comes right after the one before.
             told = element.get("r", "")
             number = int(told) if told.isdecimal() else number + 1
             row, cells, self._column = cells, {}, 0
@@ -192,6 +182,7 @@ class ExcelRows:
         return self._down.over(row, number)
 
 
+# The same few letters stand in each row, and there may be a million of them.
 @lru_cache(maxsize=MOST_COLUMNS)
 def _column(letters: str) -> int:
     """Return the number of a column, 0 for what names none."""

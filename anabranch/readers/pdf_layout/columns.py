@@ -83,6 +83,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
         if crossing > _CROSSING * len(lines) or min(before, after) < 3 or worth < best[0]:
             continue
         best = (worth, [*best[1], x] if worth == best[0] else [x])
+    # Of places that are as good as each other the middle one, which is the middle of the gutter.
     return best[1][len(best[1]) // 2] if best[1] else None
 
 

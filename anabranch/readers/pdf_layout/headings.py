@@ -16,6 +16,7 @@ _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S")
 _DIVISION = re.compile(
     r"(part|book|teil|partie)\s+[\divxlc]+\b|(item|chapter|section|article|note)\s+\d", re.IGNORECASE
 )
+# What ends like a sentence, or begins like a list item or a remark in brackets, heads nothing.
 _NO_HEADING = re.compile(r"[.,;:]$|^[(\[•*–—-]|…")
 
 PdfOutline = Sequence[tuple[int, str, int]]
@@ -105,6 +106,7 @@ def is_heading(paragraph: Paragraph, body: float) -> bool:
         return False
     if _NO_HEADING.search(text) and not _DIVISION.match(text):
         return False
+    # Bold type a little smaller than the text still heads a part of it; smaller still, it is a note.
     return paragraph.size >= _LARGER * body or (paragraph.bold and paragraph.size >= 0.95 * body)
 
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat, takewhile
-from statistics import mean, median
+from statistics import mean
 
 from anabranch.readers.dehyphenation import join_all
 from anabranch.readers.pdf_layout.mupdf import PdfWord
 from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows
-from anabranch.readers.table_blocks import markdown_rows, table_texts
+from anabranch.readers.table_blocks import fits, markdown_rows, rows_under
 from anabranch.text.normalization import squeeze
 
 PageWords = Callable[[], Sequence[PdfWord]]
@@ -102,11 +102,8 @@ def has_several_rows(band: Sequence[Cells]) -> bool:
 
 _MOST_HEADS = 6  # rows; with more, what looks like a header is the table
 _LONGEST_NAME, _TERSE = 40, 0.7
-_ROOM = 110  # tokens, so that a part fits into the smallest usual passage of 128
 _SHARED = 0.8
 _YEAR = re.compile(r"(?:19|20)\d\d[*†]?")
-_TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")
-_DIGITS, _LETTERS = 3, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,39 +198,9 @@ def continued(above: PdfTable, below: PdfTable) -> PdfTable | None:
 
 
 def texts(found: PdfTable) -> Iterator[str]:
-    """Yield a table as Markdown, a long one in parts of about a leaf, each with the names of its columns.
-
-    Where they and one row are already more than that, each row is written as lines of `name: value`.
-    """
-    lines = markdown_rows(found.cells).split("\n")
-    if _cost(lines) <= _ROOM:
-        yield "\n".join(lines)
-        return
-    named = markdown_rows([found.names, *found.cells[found.header :]]).split("\n")
-    head, body = (named[:1], named[1:]) if found.header else ([], named)
-    room = _ROOM - _cost(head)
-    if head and median(_cost([line]) for line in body) > room:
-        yield from table_texts([found.names, *found.cells[found.header :]])
+    """Yield a table as Markdown, a long one in parts of about a leaf, each with the names of its columns."""
+    if fits(found.cells):
+        yield markdown_rows(found.cells)
     else:
-        yield from ("\n".join([*head, *group]) for group in _groups(body, room))
-
-
-def _groups(lines: Sequence[str], room: int) -> Iterator[list[str]]:
-    group: list[str] = []
-    for line in lines:
-        if group and _cost([*group, line]) > room:
-            yield group
-            group = []
-        group.append(line)
-    if group:
-        yield group
-
-
-def _cost(lines: Sequence[str]) -> int:
-    """Return about how many tokens lines have: one for a mark, more for a number, one or two for a word."""
-    return sum(_tokens(word) for line in lines for word in _TOKEN.findall(line))
-
-
-def _tokens(word: str) -> int:
-    letters = _DIGITS if word.isdigit() else _LETTERS if word.isascii() else 1
-    return -(-len(word) // letters)
+        # A header of several rows is written once for all of them, in one: on each part it would take the room of rows.
+        yield from rows_under(found.names if found.header else (), found.cells[found.header :])

@@ -27,6 +27,7 @@ def document_paragraphs(pages: Sequence[PageLines], words_on: Callable[[int], Se
     known = vocabulary(line.text for lines in kept for line in lines)
     found = []
     for page, lines in zip(pages, kept, strict=True):
+        # The page is read a second time for them, so only where a line of a table has to be cut.
         words = cache(partial(words_on, page.number))
         found += paragraphs([*_regions(page, lines, known, words)], page.number, known, words)
     return [*in_parts(found)]
@@ -35,6 +36,7 @@ def document_paragraphs(pages: Sequence[PageLines], words_on: Callable[[int], Se
 def _regions(
     page: PageLines, lines: Sequence[Line], known: frozenset[str], words: PageWords
 ) -> Iterator[list[TextRow]]:
+    # Where text runs down the page, the order of the file is all there is to go by.
     if not page.upright or _is_stacked(lines):
         yield [as_row([line]) for line in lines]
         return

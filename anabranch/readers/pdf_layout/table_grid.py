@@ -139,6 +139,7 @@ def _lattices(drawn: Rulings) -> Iterator[Grid]:
 def _touching(drawn: Rulings) -> Iterator[tuple[list[Ruling], list[Ruling]]]:
     """Yield the sets of rulings that hang together."""
     across, down = np.array(drawn.across), np.array(drawn.down)
+    # By a matrix: of thousands of rulings each pair has to be looked at.
     meets: NDArray[np.bool_] = (
         (across[:, None, 0] >= down[None, :, 1] - _TOUCH)
         & (across[:, None, 0] <= down[None, :, 2] + _TOUCH)

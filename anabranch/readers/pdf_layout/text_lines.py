@@ -64,7 +64,6 @@ class PageLines:
         margin: Lines that run up or down an upright page: stamps, labels of axes.
         hidden: How many letters were dropped because nobody would see them.
         upright: False when the text runs vertically, so that only the order of the file is known.
-        pictured: Whether the page shows anything at all.
         scanned: Whether it is a picture that its text layer, if it has one, says next to nothing of.
         rulings: What its tables may be ruled with.
         invisible: How many characters without a glyph were dropped: zero-width, bidirectional, tags.
@@ -77,7 +76,6 @@ class PageLines:
     margin: tuple[Line, ...]
     hidden: int
     upright: bool
-    pictured: bool
     scanned: bool = False
     rulings: Rulings = UNRULED
     invisible: int = 0
@@ -104,7 +102,6 @@ def page_lines(page: Page) -> PageLines:
         margin,
         sum(len(span["text"].strip()) for span in spans if id(span) in hidden),
         upright,
-        pictured,
         pictured and _is_scanned(page, [*lines, *margin], seen),
         rulings(block for block in blocks if "lines" not in block) if upright else UNRULED,
         sum(map(_invisible, seen)),
@@ -158,6 +155,7 @@ def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
         return None
     inked = [span for span in spans if span["text"].strip()]
     letters = sum(len(span["text"]) for span in inked)
+    # The longest span decides: the raised mark of a footnote has a size and a baseline of its own.
     main = max(inked, key=lambda span: len(span["text"]))
     size, baseline = main["size"], main["origin"][1]
     return Line(

@@ -8,29 +8,19 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
-from anabranch.errors import CorpusDamagedError, SettingsError
+from anabranch.errors import SettingsError
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent
-from anabranch.store.export.document_lines import document_record
-from anabranch.store.export.json_lines import Header, Record, file_records, line_of
-from anabranch.store.passage_reader import read_only
-from anabranch.store.schema import checked_version
-from anabranch.store.stored_document import (
-    StoredChunk,
-    StoredDocument,
-    dimension_of_most,
-    fault,
-    is_vector,
-    numbers,
-    stored_chunks,
-    stored_document,
-)
+from anabranch.store.export.document_lines import document_line
+from anabranch.store.export.json_lines import EndLine, ExportLine, FileLine, Header, line_of
+from anabranch.store.stored_document import ExaminedDocument, StoredChunk, dimension_of_most, examined, is_vector
+from anabranch.text.normalization import squeeze
 
 
 class Torn(NamedTuple):
@@ -78,18 +68,11 @@ def export_corpus(
         CorpusDamagedError: Of the database not even its settings can be read, or it is of another version.
     """
     folder = must_exist(corpus)
-    try:
-        with closing(read_only(folder / DATABASE)) as connection:
-            # What a damaged page says of its own layout is looked at before it is followed.
-            connection.execute("PRAGMA cell_size_check = ON")
-            # One transaction for all: an export of minutes is of one moment, whatever is written meanwhile.
-            connection.execute("BEGIN")
-            checked_version(connection)
-            header = _header_of(connection, vectors=vectors)
-            return _Export(connection, header, out, progress).run()
-    except sqlite3.DatabaseError as error:
-        msg = f"{folder / DATABASE} cannot be read: {error}"
-        raise CorpusDamagedError(msg, hint="Ingest the documents into a new folder.") from error
+    with reading(folder, hint="Ingest the documents into a new folder.") as connection:
+        # What a damaged page says of its own layout is looked at before it is followed.
+        connection.execute("PRAGMA cell_size_check = ON")
+        header = _header_of(connection, vectors=vectors)
+        return _Export(connection, header, out, progress).run()
 
 
 class _Export:
@@ -104,10 +87,10 @@ class _Export:
 
     def run(self) -> ExportReport:
         report = self._report
-        self._write(self._header.record())
+        self._write(self._header)
         try:
-            for number in numbers(self._connection):
-                self._read_one(number)
+            for each in examined(self._connection):
+                self._take(each)
         except sqlite3.DatabaseError as error:
             report.problems.append(f"{DATABASE}: {error}")
         # A page that was emptied is no error to SQLite: its documents just do not come.
@@ -115,21 +98,14 @@ class _Export:
         if lost > 0:
             report.problems.append(f"{DATABASE}: {lost} documents cannot be found any more")
         self._write_files()
-        self._write({"kind": "end", "documents": report.documents, "files": report.files})
+        self._write(EndLine(documents=report.documents, files=report.files))
         return report
 
-    def _read_one(self, number: int) -> None:
-        document: StoredDocument | None = None
-        try:
-            document = stored_document(self._connection, number)
-            chunks = stored_chunks(self._connection, document.doc_id) if document else []
-            why = fault(document, chunks) if document else "it cannot be found by its number"
-        except sqlite3.DatabaseError as error:
-            why, chunks = str(error), []
-        if document is None or why is not None:
-            self._report.torn.append(Torn(str(document.source) if document else "", str(why)))
+    def _take(self, each: ExaminedDocument) -> None:
+        if each.row is None or each.fault is not None:
+            self._report.torn.append(Torn(each.name, str(each.fault)))
             return
-        self._write(document_record(document, chunks, self._vectors_of(chunks)))
+        self._write(document_line(each.row, each.chunks, self._vectors_of(each.chunks)))
         self._report.documents += 1
         self._progress("documents", self._report.documents, self._header.documents or 0)
 
@@ -153,16 +129,24 @@ class _Export:
         return b"".join(found)
 
     def _write_files(self) -> None:
+        """Write the record of each file, after the documents: an import trusts it only once all of these have come."""
+        sql = (
+            "SELECT path, source, sha256, access, (SELECT count(*) FROM documents d WHERE d.path = f.path) "
+            "FROM files f ORDER BY path"
+        )
         try:
-            # After the documents: an import trusts the record of a file only if all its documents have come before it.
-            for record in file_records(self._connection):
-                self._write(record)
+            for path, source, digest, access, documents in self._connection.execute(sql):
+                tags = json.loads(access)
+                self._write(FileLine(path=path, source=source, sha256=digest, access=tags, documents=documents))
                 self._report.files += 1
         except (sqlite3.DatabaseError, TypeError, ValueError) as error:
             said = "Files that are not in the export will be read again by the next ingest."
-            self._report.problems.append(f"{DATABASE}, the records of files: {error}. {said}")
+            self._report.problems.append(f"{DATABASE}, the records of files: {squeeze(str(error))}. {said}")
 
-    def _write(self, record: Record) -> None:
+    def _write(self, line: Header | ExportLine) -> None:
+        record = line.model_dump()
+        if record.get("vectors", "") is None:
+            del record["vectors"]
         self._out.write(line_of(record))
 
 

@@ -6,10 +6,10 @@ A document that is in the corpus under the same name is replaced. A bad line is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,17 @@ from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_folder import CorpusProgress, silent
 from anabranch.store.export.compatibility import settled
 from anabranch.store.export.document_lines import grown_of, vectors_of
-from anabranch.store.export.json_lines import LONGEST, Header, Record, file_of, header_of, record_of
+from anabranch.store.export.json_lines import (
+    LONGEST,
+    DocumentLine,
+    EndLine,
+    ExportLine,
+    FileLine,
+    Header,
+    header_of,
+    parsed_line,
+    record_of,
+)
 from anabranch.store.local_store import LocalStore, LocalWriter
 from anabranch.store.records import Grown, digest_of, text_key
 from anabranch.store.writer_protocol import FileRecord
@@ -100,7 +110,7 @@ def import_corpus(
 
 def _header(file: BinaryIO) -> Header:
     try:
-        return header_of(record_of(file.readline(LONGEST)))
+        return header_of(file.readline(LONGEST))
     except ValueError as error:
         msg = f"This is not an exported corpus: {squeeze(str(error))}."
         raise UserError(msg, hint="Give a file that `anabranch corpus export` wrote.") from error
@@ -147,77 +157,71 @@ class _Import:
         self._files: list[FileRecord] = []
         self._leaves = 0
         self._met = 0
-        self._line = 1
-        self._end: Record | None = None
+        self._end: EndLine | None = None
 
     def take(self, file: BinaryIO) -> None:
         """Take in every line that is good."""
         number = 1
         for number, line in _lines(file):
-            self._line, source = number, ""
+            source = ""
             try:
                 record = record_of(line)
                 source = str(record.get("source") or record.get("path") or "")
-                self._take(record)
+                # Counted before anything else can be wrong with it: the last line says how many there are.
+                self._met += record.get("kind") == "document"
+                self._take(parsed_line(record), number)
             # A bad line costs itself. What the disk raises is no ValueError and ends the run.
             except (ValueError, RecursionError) as error:
                 self._report.bad.append(Bad(number, squeeze(source), squeeze(str(error))))
         self._commit()
         self._check_end(number)
 
-    def _take(self, record: Record) -> None:
-        kinds: dict[str, Callable[[Record], None]] = {
-            "document": self._take_document,
-            "file": self._take_file,
-            "end": self._take_end,
-        }
-        if self._end is not None or record["kind"] not in kinds:
-            raise ValueError(f"a line of the kind {record['kind']!r} has no place here")
-        kinds[record["kind"]](record)
+    def _take(self, line: ExportLine, number: int) -> None:
+        if self._end is not None:
+            raise ValueError("it stands behind the last line")
+        match line:
+            case DocumentLine():
+                self._take_document(line, number)
+            case FileLine():
+                self._take_file(line)
+            case EndLine():
+                self._end = line
 
-    def _take_document(self, record: Record) -> None:
-        self._met += 1
-        grown = grown_of(record)
-        vectors = vectors_of(record, grown, self._header.dimension)
+    def _take_document(self, line: DocumentLine, number: int) -> None:
+        grown = grown_of(line)
+        vectors = vectors_of(line, grown, self._header.dimension)
         doc_id = digest_of(grown.document.source)
         # Two lines of one name cannot both be right, and the later one would silently take the place of the earlier.
         if not self._writer.see("import", doc_id):
             raise ValueError("the source stands on an earlier line, which counts")
         self._progress("documents", self._met, self._header.documents or 0)
-        self._count(self._status(doc_id, grown))
         if self._writer.holds(doc_id, grown.digest, grown.path):
+            self._report.unchanged += 1
             return
-        self._documents.append(_Waiting(self._line, grown, vectors))
+        is_new = self._writer.origin(grown.document.source) is None
+        self._report.added += is_new
+        self._report.updated += not is_new
+        self._documents.append(_Waiting(number, grown, vectors))
         self._leaves += len(grown.leaves)
         if self._leaves >= PENDING_LEAVES:
             self._commit()
 
-    def _status(self, doc_id: str, grown: Grown) -> Literal["added", "updated", "unchanged"]:
-        if self._writer.holds(doc_id, grown.digest, grown.path):
-            return "unchanged"
-        return "added" if self._writer.origin(grown.document.source) is None else "updated"
-
-    def _count(self, status: Literal["added", "updated", "unchanged"]) -> None:
-        setattr(self._report, status, getattr(self._report, status) + 1)
-
-    def _take_file(self, record: Record) -> None:
-        known, documents = file_of(record)
+    def _take_file(self, line: FileLine) -> None:
         # Committed first, or the count of documents of this file would not hold those that wait.
         self._commit_documents()
-        here, _ = self._writer.counts(known.path)
+        here, _ = self._writer.counts(line.path)
         # A file that has lost a document on the way, or has others here, is read again by the next run that meets it.
-        self._files.append(known if here == documents else known._replace(sha256=""))
+        digest = line.sha256 if here == line.documents else ""
+        # Not complete: the documents of it that the corpus has beside these are nobody's to remove here.
+        self._files.append(FileRecord(line.path, line.source, digest, tuple(line.access), complete=False))
         if len(self._files) >= PENDING_FILES:
             self._commit()
-
-    def _take_end(self, record: Record) -> None:
-        self._end = record
 
     def _check_end(self, number: int) -> None:
         if self._end is None:
             self._report.bad.append(Bad(number + 1, "", "the export is cut off here"))
-        elif self._end.get("documents") != self._met:
-            said = f"the export has {self._end.get('documents')} documents; {self._met} of them came"
+        elif self._end.documents != self._met:
+            said = f"the export has {self._end.documents} documents; {self._met} of them came"
             self._report.bad.append(Bad(number, "", said))
 
     def _commit(self) -> None:

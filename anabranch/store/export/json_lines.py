@@ -15,28 +15,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
 from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
-from anabranch.errors import SettingsError
-from anabranch.store.writer_protocol import FileRecord
 
-FORMAT = "anabranch"
-VERSION = 1
 CHECKSUM = "line_sha256"
 LONGEST = 1 << 30
 """Bytes of a line; what is longer was not exported from a corpus."""
 
 Record = dict[str, Any]
 
-_OF_A_FILE = ("path", "source", "sha256")
+# Strict: JSON's true is no number, and text is none.
+WholeNumber = Annotated[int, Field(strict=True, ge=0)]
+# With something visible in it: an empty tag would be no tag, and no tag is everybody.
+VisibleText = Annotated[str, StringConstraints(pattern=r"\S")]
+
+ChunkRow = tuple[
+    Annotated[WholeNumber, Field(le=2)],
+    WholeNumber,
+    WholeNumber,
+    WholeNumber,
+    WholeNumber | None,
+    WholeNumber | None,
+    str,
+]
+"""Level, start, end, tokens, first page, last page and heading of a chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(BaseModel):
     """The first line.
 
     Attributes:
@@ -48,49 +56,96 @@ class Header:
         vectors: Whether the vectors are in the file.
     """
 
+    kind: Literal["corpus"] = "corpus"
+    format: Literal["anabranch"] = "anabranch"
+    version: Literal[1] = 1
     embedder: str
-    dimension: int
-    sizes: Sizes | None
+    dimension: WholeNumber
+    sizes: Annotated[Sizes, AfterValidator(checked_sizes)] | None
     language: str
-    documents: int | None
-    vectors: bool
-
-    def record(self) -> Record:
-        """Return the line."""
-        return {"kind": "corpus", "format": FORMAT, "version": VERSION, **asdict(self)}
+    documents: WholeNumber | None
+    vectors: StrictBool
 
 
-def header_of(record: Record) -> Header:
+class DocumentLine(BaseModel):
+    """A document.
+
+    Attributes:
+        pages: First character and number of each page.
+        text: What its leaves say, one after the other.
+        chunks: In reading order, parents before their children.
+        vectors: Those of its leaves as 32-bit numbers in base 64, if they are in the file.
+    """
+
+    kind: Literal["document"] = "document"
+    source: VisibleText
+    title: str
+    key: str
+    access: list[VisibleText]
+    metadata: dict[str, Any]
+    path: str
+    digest: str
+    pages: list[tuple[WholeNumber, WholeNumber]]
+    text: str
+    chunks: list[ChunkRow]
+    vectors: str | None = None
+
+
+class FileLine(BaseModel):
+    """The record of a file that was taken in, with the number of its documents: a later ingest leaves it alone.
+
+    What the file system said of it (size, times) stays behind: elsewhere it is no evidence of anything.
+    """
+
+    kind: Literal["file"] = "file"
+    path: str
+    source: str
+    sha256: str
+    access: list[VisibleText]
+    documents: WholeNumber
+
+
+class EndLine(BaseModel):
+    """The last line: whoever does not come to it knows that the file is cut off."""
+
+    kind: Literal["end"] = "end"
+    documents: WholeNumber
+    files: WholeNumber = 0
+
+
+ExportLine = DocumentLine | FileLine | EndLine
+
+_LINES: TypeAdapter[ExportLine] = TypeAdapter(Annotated[ExportLine, Field(discriminator="kind")])
+
+
+def header_of(line: bytes) -> Header:
     """Return what a first line says.
 
     Raises:
         ValueError: It is none, or of another version.
     """
-    if record.get("kind") != "corpus" or record.get("format") != FORMAT:
-        raise ValueError("it is not the first line of an exported corpus")
-    if record.get("version") != VERSION:
-        raise ValueError(f"it has version {record.get('version')!r}; this program reads version {VERSION}")
-    embedder, dimension, language = (record.get(name) for name in ("embedder", "dimension", "language"))
-    if not isinstance(embedder, str) or not isinstance(language, str) or type(dimension) is not int:
-        raise ValueError("it does not say which embedder and language the corpus has")
-    documents = record.get("documents")
-    return Header(
-        embedder=embedder,
-        dimension=dimension,
-        sizes=_sizes(record.get("sizes")),
-        language=language,
-        documents=documents if type(documents) is int else None,
-        vectors=record.get("vectors") is True,
-    )
-
-
-def _sizes(sizes: object) -> Sizes | None:
-    if sizes is None:
-        return None
     try:
-        return checked_sizes(sizes if isinstance(sizes, list) else ())
-    except SettingsError as error:
-        raise ValueError(f"its sizes {sizes!r} cannot be used") from error
+        return Header.model_validate(record_of(line))
+    except ValidationError as error:
+        raise _refused(error) from error
+
+
+def parsed_line(record: Record) -> ExportLine:
+    """Return what one of the further lines says.
+
+    Raises:
+        ValueError: It lacks something, or is of another kind.
+    """
+    try:
+        return _LINES.validate_python(record)
+    except ValidationError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: ValidationError) -> ValueError:
+    # Only the first of them: of a document with a thousand chunks, each may be wrong in the same way.
+    first = error.errors(include_url=False, include_context=False)[0]
+    return ValueError(": ".join((".".join(map(str, first["loc"])), first["msg"])).removeprefix(": "))
 
 
 def line_of(record: Record) -> bytes:
@@ -111,7 +166,7 @@ def record_of(line: bytes) -> Record:
         record = json.loads(line.decode("utf-8"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
+    if not isinstance(record, dict):
         raise ValueError("it is not a line of an exported corpus")  # noqa: TRY004  # a bad line, not a bad call
     if record.pop(CHECKSUM, None) != checksum(record):
         raise ValueError("it is not what was exported: its checksum differs")
@@ -123,39 +178,3 @@ def checksum(record: Record) -> str:
     # Sorted, because programs between export and import may write the keys in another order.
     text = json.dumps(record, ensure_ascii=False, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
-
-
-def file_records(connection: sqlite3.Connection) -> Iterator[Record]:
-    """Yield the line of each file that was taken in, with the number of its documents: a later ingest leaves it alone.
-
-    What the file system said of it (size, times) stays behind: elsewhere it is no evidence of anything.
-    """
-    sql = (
-        "SELECT path, source, sha256, access, (SELECT count(*) FROM documents d WHERE d.path = f.path) "
-        "FROM files f ORDER BY path"
-    )
-    for path, source, digest, access, documents in connection.execute(sql):
-        yield {
-            "kind": "file",
-            "path": path,
-            "source": source,
-            "sha256": digest,
-            "access": json.loads(access),
-            "documents": documents,
-        }
-
-
-def file_of(record: Record) -> tuple[FileRecord, int]:
-    """Return the record of a file, and how many documents it has to have.
-
-    Raises:
-        ValueError: The line lacks something.
-    """
-    access, documents = record.get("access"), record.get("documents")
-    if not all(isinstance(record.get(name), str) for name in _OF_A_FILE) or type(documents) is not int:
-        raise ValueError("the record of a file lacks something")
-    if not isinstance(access, list) or not all(isinstance(tag, str) for tag in access):
-        raise ValueError(f"'access' has to be a list of tags, not {access!r}")
-    path, source, digest = (record[name] for name in _OF_A_FILE)
-    # Not complete: the documents of it that the corpus has beside these are nobody's to remove here.
-    return FileRecord(path, source, digest, tuple(access), complete=False), documents

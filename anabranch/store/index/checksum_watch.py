@@ -6,8 +6,7 @@ import threading
 import weakref
 from pathlib import Path
 
-from anabranch.errors import IndexDamagedError
-from anabranch.store.index.segment import REBUILD, Segment
+from anabranch.store.index.segment import Segment, damaged
 from anabranch.store.index.segment_index import Index
 
 AT_ONCE = 48 << 20
@@ -51,7 +50,7 @@ class Watch:
             IndexDamagedError: A file is not what was written.
         """
         if self.problem is not None:
-            raise IndexDamagedError(f"The index is damaged: {self.problem}.", hint=REBUILD)
+            raise damaged(f"The index is damaged: {self.problem}.")
 
     def check_all(self) -> None:
         """Wait until everything has been read, and raise what was found.

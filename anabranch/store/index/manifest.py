@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
 from anabranch.store.index.mmap_file import mapped, save
-from anabranch.store.index.segment import REBUILD, sha256, sync
+from anabranch.store.index.segment import damaged, sha256, sync
 
 SCHEMA = 4
 KEPT = 2
@@ -78,11 +78,9 @@ def current(folder: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{folder / 'CURRENT'} cannot be read: {error}"
-        raise IndexDamagedError(msg, hint=REBUILD) from error
+        raise damaged(f"{folder / 'CURRENT'} cannot be read: {error}") from error
     if not _NAME.fullmatch(name):
-        msg = f"{folder / 'CURRENT'} names no index: {name[:40]!r}."
-        raise IndexDamagedError(msg, hint=REBUILD)
+        raise damaged(f"{folder / 'CURRENT'} names no index: {name[:40]!r}.")
     return name
 
 
@@ -106,20 +104,16 @@ def read_manifest(folder: Path, name: str) -> Manifest:
     try:
         facts = json.loads((home / "manifest.json").read_text(encoding="utf-8"))
         if facts.pop("schema") != SCHEMA:
-            msg = f"The index {name} has another format."
-            raise IndexDamagedError(msg, hint=REBUILD)
+            raise damaged(f"The index {name} has another format.")
         # A manifest that is damaged and still JSON would name other segments or none.
         if facts.pop("sha256") != _digest(facts):
-            msg = f"The manifest of the index {name} is not what was written."
-            raise IndexDamagedError(msg, hint=REBUILD)
+            raise damaged(f"The manifest of the index {name} is not what was written.")
         manifest = Manifest(**{**facts, "segments": tuple(facts["segments"])})
         for path, expected in manifest.files.items():
             if sha256(folder / path) != expected["sha256"]:
-                msg = f"The index file {path} is not what was written."
-                raise IndexDamagedError(msg, hint=REBUILD)
+                raise damaged(f"The index file {path} is not what was written.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"The index {name} cannot be opened: {error}"
-        raise IndexDamagedError(msg, hint=REBUILD) from error
+        raise damaged(f"The index {name} cannot be opened: {error}") from error
     return manifest
 
 
@@ -141,8 +135,7 @@ def _own(folder: Path, file: Path) -> NDArray[np.int64]:
     try:
         return np.asarray(mapped(folder / file))
     except (OSError, ValueError) as error:
-        msg = f"The index file {file} cannot be read: {error}"
-        raise IndexDamagedError(msg, hint=REBUILD) from error
+        raise damaged(f"The index file {file} cannot be read: {error}") from error
 
 
 def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:

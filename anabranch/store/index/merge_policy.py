@@ -1,25 +1,32 @@
 """A generation in the making: its segments so far, put in order by merging.
 
 Segments are kept in a geometric order of sizes, as in a log-structured merge tree (O'Neil et al. 1996), so that a
-passage is copied a logarithmic number of times, and a search meets few segments.
+passage is written a logarithmic number of times, and a search meets few segments. Several are merged by making one of
+their documents from the database: what was removed is in it in no form, and there is one way only to make a segment.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from anabranch.errors import IndexDamagedError
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index.manifest import NONE_DEAD, Dead, Manifest, read_dead, segment_home
-from anabranch.store.index.segment import REBUILD, Segment
-from anabranch.store.index.segment_merger import Source, merge
+from anabranch.store.index.segment import Segment, damaged
+from anabranch.store.index.segment_builder import SegmentPart, build_segment
 
-SMALL = 1 << 14
-"""Segments of up to so many rows together are merged before a change is published: it takes less than a second."""
+SMALL = 1 << 12
+"""Segments of up to so many rows together are merged before a change is published: it takes about half a second."""
 
-# With 3, a passage is copied some log3(n) times, and a search meets at most about as many segments.
+# Making a segment holds its postings in memory. It is also the size of a shard of the bundled embedder's vectors, so
+# larger segments would not be searched in fewer pieces.
+LARGEST = 1 << 17
+"""Rows up to which segments are merged at all, and that are made into one at a time."""
+
+# With 3, a passage is written some log3(n) times, and a search meets at most about as many segments.
 RATIO = 3
 # Dead rows are scanned and masked in each search; a quarter is what a search may be slowed by.
 MOST_DEAD = 0.25
@@ -29,27 +36,53 @@ MOST_DEAD = 0.25
 class IndexDraft:
     """Segments in row order, and their dead rows."""
 
-    folder: Path
+    database: CorpusDatabase
     segments: list[Segment]
     dead: Dead
 
     @classmethod
-    def of(cls, folder: Path, manifest: Manifest) -> IndexDraft:
+    def of(cls, database: CorpusDatabase, manifest: Manifest) -> IndexDraft:
         """Return what a generation is made of.
 
         Raises:
             IndexDamagedError: A file is missing or is not what it should be.
         """
-        segments = [Segment(segment_home(folder, name)) for name in manifest.segments]
-        return cls(folder, segments, read_dead(folder, manifest))
+        segments = [Segment(segment_home(database.folder, name)) for name in manifest.segments]
+        return cls(database, segments, read_dead(database.folder, manifest))
+
+    def add(self, fresh: Sequence[Segment]) -> None:
+        """Add segments of new documents, and mark the rows of retired ones as dead in those before.
+
+        Raises:
+            IndexDamagedError: The files of a former segment are not what was written.
+        """
+        # Kept by the database until an index knows of them: a kill between the removal and the index loses no death.
+        retired = np.array(self.database.all("SELECT number, born FROM retired"), dtype=np.int64).reshape(-1, 2)
+        try:
+            for segment in self.segments:
+                rows = segment.rows_of(_retired_places(segment, retired))
+                self.dead[segment.name] = np.union1d(self.dead[segment.name], rows)
+        except (IndexError, ValueError, OverflowError):
+            # Numbers that lead nowhere: large segments are not looked at before they are used.
+            _must_be_sound(self.segments)
+            raise
+        self.segments += fresh
+        self.dead |= {segment.name: NONE_DEAD for segment in fresh}
 
     def tidy(self, *, quick: bool = False) -> None:
-        """Merge until sizes are in order; `quick` leaves what takes long for later."""
-        most = SMALL if quick else None
-        while (run := self._due(most)) is not None:
-            self.merge(*run)
+        """Merge until sizes are in order; `quick` leaves what takes long for later.
 
-    def _due(self, most: int | None) -> tuple[int, int] | None:
+        Raises:
+            IndexDamagedError: A segment is not what was written.
+        """
+        while (run := self._due(SMALL if quick else LARGEST)) is not None:
+            self._merge(*run)
+
+    def alive(self, segment: Segment) -> int:
+        """Return how many rows of a segment are alive."""
+        return segment.rows - len(self.dead[segment.name])
+
+    def _due(self, most: int) -> tuple[int, int] | None:
         """Return the first and one past the last of the segments to merge next, of at most `most` rows together."""
         sizes = [self.alive(segment) for segment in self.segments]
         # From the newest on: merging it with its neighbours may make it large enough for the one before.
@@ -60,43 +93,49 @@ class IndexDraft:
             return first, len(sizes)
         for place, segment in enumerate(self.segments):
             dead = segment.rows - sizes[place]
-            if dead > MOST_DEAD * segment.rows and (most is None or segment.rows <= most):
+            if dead > MOST_DEAD * segment.rows and sizes[place] <= most:
                 return place, place + 1
         return None
 
-    def merge(self, first: int, last: int) -> None:
-        """Put one segment in the place of several; one that is whole already stays.
-
-        Raises:
-            IndexDamagedError: One of them is not what was written.
-        """
+    def _merge(self, first: int, last: int) -> None:
+        """Put one segment in the place of several."""
         run = self.segments[first:last]
-        if len(run) == 1 and not len(self.dead[run[0].name]):
-            return
-        # A segment without a row that is alive leaves nothing to copy: it just goes.
-        alive = [segment for segment in run if self.alive(segment)]
+        # The rows say which documents are asked for: where they are damaged, a document would be lost without a word.
+        _must_be_sound(run)
+        numbers = sorted({number for segment in run for number in self._documents(segment)})
+        # A segment without a row that is alive leaves nothing to write: it just goes.
         made: list[Segment] = []
-        if alive:
-            home = new_home(self.folder)
-            merge(home, [Source(segment, self.dead[segment.name]) for segment in alive])
-            made = [Segment(home)]
+        if numbers:
+            part = SegmentPart(numbers, sum(map(self.alive, run)))
+            made = [build_segment(self.database, part)]
         # In the place of those it is made of: rows keep the order of their documents, and ties in scores with it.
         self.segments[first:last] = made
         for segment in run:
             del self.dead[segment.name]
         self.dead |= {segment.name: NONE_DEAD for segment in made}
 
-    def alive(self, segment: Segment) -> int:
-        """Return how many rows of a segment are alive."""
-        return segment.rows - len(self.dead[segment.name])
+    def _documents(self, segment: Segment) -> list[int]:
+        """Return the numbers of the documents with rows that are alive; the database has no other edition of these."""
+        owners = np.delete(np.asarray(segment.owners), self.dead[segment.name])
+        numbers: list[int] = segment.documents[np.unique(owners), 0].tolist()
+        return numbers
 
 
-def _belongs(size: int, after: int, most: int | None) -> bool:
+def _belongs(size: int, after: int, most: int) -> bool:
     """Tell whether a segment should be merged with those after it."""
-    return (size < RATIO * after or size + after <= SMALL) and (most is None or size + after <= most)
+    return (size < RATIO * after or size + after <= SMALL) and size + after <= most
 
 
-def must_be_sound(segments: Sequence[Segment]) -> None:
+def _retired_places(segment: Segment, retired: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which documents of a segment are among the retired editions, pairs of number and birth."""
+    # A document that was changed keeps its number: what its newer edition added must not die with the former one.
+    editions = set(map(tuple, retired.tolist()))
+    places = segment.places_of(retired[:, 0])
+    facts = segment.documents[places, :2].tolist()
+    return places[[tuple(fact) in editions for fact in facts]] if len(places) else places
+
+
+def _must_be_sound(segments: Sequence[Segment]) -> None:
     """Read all files of segments.
 
     Raises:
@@ -104,9 +143,4 @@ def must_be_sound(segments: Sequence[Segment]) -> None:
     """
     for segment in segments:
         if problems := segment.damage():
-            raise IndexDamagedError(f"The index is damaged: {problems[0]}.", hint=REBUILD)
-
-
-def new_home(folder: Path) -> Path:
-    """Return the folder of a new segment, which is not made yet."""
-    return segment_home(folder, secrets.token_hex(6))
+            raise damaged(f"The index is damaged: {problems[0]}.")

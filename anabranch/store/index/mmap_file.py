@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib.format import header_data_from_array_1_0, open_memmap, write_array_header_1_0
-from numpy.typing import DTypeLike, NDArray
-
-_BLOCK = 1 << 20
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
+from numpy.typing import NDArray
 
 
 def mapped(file: Path) -> NDArray[Any]:
@@ -34,21 +31,3 @@ def save(file: Path, array: NDArray[Any]) -> None:
     with file.open("wb") as out:
         write_array_header_1_0(out, header_data_from_array_1_0(whole))
         out.write(whole.data)
-
-
-def reserved(file: Path, dtype: DTypeLike, size: int) -> np.memmap[Any, Any]:
-    """Return a new array to be filled where it lies on disk.
-
-    Raises:
-        OSError: There is no room for all of it; found out later, that would kill the process (SIGBUS).
-    """
-    array: np.memmap[Any, Any] = open_memmap(file, mode="w+", dtype=dtype, shape=(size,))
-    with file.open("r+b") as out:
-        length = os.fstat(out.fileno()).st_size
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(out.fileno(), 0, length)
-        else:
-            out.seek(length - array.nbytes)
-            for start in range(0, array.nbytes, _BLOCK):
-                out.write(bytes(min(_BLOCK, array.nbytes - start)))
-    return array

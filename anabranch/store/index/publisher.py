@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anabranch.errors import IndexDamagedError
-from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_database import CorpusDatabase, counts_in
 from anabranch.store.corpus_language import settled_language
+from anabranch.store.index import merge_policy
 from anabranch.store.index.manifest import (
     KEPT,
-    NONE_DEAD,
     Manifest,
     current,
     next_number,
@@ -24,14 +24,13 @@ from anabranch.store.index.manifest import (
     sweep,
     write_generation,
 )
-from anabranch.store.index.merge_policy import IndexDraft, must_be_sound, new_home
+from anabranch.store.index.merge_policy import IndexDraft
 from anabranch.store.index.segment import Segment
-from anabranch.store.index.segment_builder import BEFORE_ALL, SegmentPart, build_segment, dimension_of, parts
-from anabranch.store.index.tombstones import buried
+from anabranch.store.index.segment_builder import build_segment, dimension_of, parts
 from anabranch.text.analyzer import analyser
 
-PART = 1 << 17
-"""Leaves that become one segment at a time: what making it holds in memory is bounded."""
+BEFORE_ALL = -1
+"""A count of changes before every document's birth."""
 
 REACHED = "retired_until"
 """Fact about a corpus: the count of changes of the index that knows all documents which had died by then."""
@@ -92,24 +91,11 @@ def _add(
     database: CorpusDatabase, before: Manifest, draft: IndexDraft, progress: Callable[[int, int], None] | None
 ) -> Manifest:
     """Add to a generation what has changed since."""
-    fresh = _build(database, parts(database, before.changes, PART), progress)
-    _bury(database, draft, fresh)
+    draft.add(_build(database, before.changes, progress))
     # Before publishing, as long as it takes less than a second: a folder watched for changes would leave a segment for
     # each save.
     draft.tidy(quick=True)
     return _finish(database, draft)
-
-
-def _bury(database: CorpusDatabase, draft: IndexDraft, fresh: Sequence[Segment]) -> None:
-    """Mark what is dead now, and add what is new."""
-    try:
-        dead = buried(database, draft.segments, draft.dead)
-    except (IndexError, ValueError, OverflowError):
-        # Numbers that lead nowhere: large segments are not looked at before they are used.
-        must_be_sound(draft.segments)
-        raise
-    draft.dead = dead | {segment.name: NONE_DEAD for segment in fresh}
-    draft.segments += fresh
 
 
 def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | None = None) -> Manifest | None:
@@ -119,7 +105,7 @@ def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | Non
         return None
     with _cleared(database.folder):
         try:
-            draft = IndexDraft.of(database.folder, manifest)
+            draft = IndexDraft.of(database, manifest)
             draft.tidy()
         except IndexDamagedError as error:
             _log.warning("%s Making the index anew.", error.message)
@@ -142,7 +128,7 @@ def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
                 _log.warning("%s is gone. Making the index anew.", database.folder / "CURRENT")
             return None
         manifest = read_manifest(database.folder, name)
-        draft = IndexDraft.of(database.folder, manifest)
+        draft = IndexDraft.of(database, manifest)
     except IndexDamagedError as error:
         _log.warning("%s Making the index anew.", error.message)
         return None
@@ -156,16 +142,14 @@ def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:
 
 
 def _make_anew(database: CorpusDatabase, progress: Callable[[int, int], None] | None) -> Manifest:
-    segments = _build(database, parts(database, BEFORE_ALL, PART), progress)
-    draft = IndexDraft(database.folder, segments, {segment.name: NONE_DEAD for segment in segments})
-    draft.merge(0, len(segments))
+    draft = IndexDraft(database, [], {})
+    draft.add(_build(database, BEFORE_ALL, progress))
     return _finish(database, draft)
 
 
-def _build(
-    database: CorpusDatabase, todo: Sequence[SegmentPart], progress: Callable[[int, int], None] | None
-) -> list[Segment]:
-    words = analyser(settled_language(database))
+def _build(database: CorpusDatabase, born: int, progress: Callable[[int, int], None] | None) -> list[Segment]:
+    """Make segments of the documents born after a count of changes."""
+    todo = list(parts(database, born, merge_policy.LARGEST))
     total, done = sum(part.leaves for part in todo), 0
 
     def told(leaves: int) -> None:
@@ -174,14 +158,7 @@ def _build(
         if progress is not None:
             progress(done, total)
 
-    segments = []
-    for part in todo:
-        # A name of chance: a number could be that of a segment which a reader has still open, or which a killed run has
-        # left half made.
-        home = new_home(database.folder)
-        build_segment(home, database, part, words, told)
-        segments.append(Segment(home))
-    return segments
+    return [build_segment(database, part, told) for part in todo]
 
 
 def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
@@ -191,9 +168,7 @@ def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=database.meta("embedder") or "",
         spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=dimension_of(database),
         language=language, analyser=analyser(language).name, changes=database.changes,
-        documents=database.one("SELECT count(*) FROM documents")[0], leaves=sum(map(draft.alive, draft.segments)),
-        chunks=database.one("SELECT count(*) FROM chunks")[0],
-        tokens=database.one("SELECT coalesce(sum(tokens), 0) FROM documents")[0],
+        **counts_in(database.connection),
         segments=tuple(segment.name for segment in draft.segments), files={},
     )  # fmt: skip
     (database.folder / "generations").mkdir(exist_ok=True)

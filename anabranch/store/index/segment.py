@@ -6,7 +6,7 @@
       segment.json                size and SHA-256 of each file below, and of its first bytes
       rows.npy                    chunk id of each row
       owners.npy                  place in documents.npy of each row's document
-      documents.npy               number, birth and first row of each document, in row order
+      documents.npy               number, birth and first row of each document, ascending in number and row
       bm25.*.npy                  inverted file
       dense.N.faiss codes.N.faiss vectors, and their codes where there are many
 """
@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,16 @@ from anabranch.store.index.mmap_file import mapped
 from anabranch.store.index.postings import Postings
 
 # Raised with any change of the files: an index of another format counts as damaged, and is made anew from the database.
-FORMAT = 3
+FORMAT = 4
 HEAD = 1 << 18
 """Bytes of each file that are checked whenever it is opened: whatever says how the rest is to be read is among them."""
 
 REBUILD = "Run `anabranch corpus rebuild`; the documents themselves are safe in corpus.db."
+
+
+def damaged(said: str) -> IndexDamagedError:
+    """Return what is raised of a file that is not what it should be."""
+    return IndexDamagedError(said, hint=REBUILD)
 
 
 class Segment:
@@ -43,7 +47,7 @@ class Segment:
         name: Of its folder.
         ids: Shape (rows,), chunk ids of 16 bytes.
         owners: Shape (rows,), places in `documents`.
-        documents: Shape (documents, 3): number, birth, first row.
+        documents: Shape (documents, 3): number, birth, first row; ascending.
         postings: Its inverted file.
         shards: Its vectors.
     """
@@ -64,11 +68,9 @@ class Segment:
             self.postings = Postings(folder)
             self.shards = open_shards(folder)
         except (OSError, ValueError, RuntimeError) as error:
-            msg = f"The index segment {folder.name} cannot be opened: {error}"
-            raise IndexDamagedError(msg, hint=REBUILD) from error
+            raise damaged(f"The index segment {folder.name} cannot be opened: {error}") from error
         if sum(shard.rows for shard in self.shards) != self.rows:
-            msg = f"The index segment {folder.name} has not as many vectors as rows."
-            raise IndexDamagedError(msg, hint=REBUILD)
+            raise damaged(f"The index segment {folder.name} has not as many vectors as rows.")
 
     @property
     def rows(self) -> int:
@@ -76,28 +78,19 @@ class Segment:
         return len(self.ids)
 
     def rows_of(self, places: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return all rows of the documents at these places, ascending."""
-        sorted_places = np.sort(places)
-        following = np.minimum(sorted_places + 1, len(self.documents) - 1)
-        ends = np.where(sorted_places + 1 < len(self.documents), self.documents[following, 2], self.rows)
-        starts = self.documents[sorted_places, 2]
-        parts = [np.arange(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        """Return all rows of the documents at these places, which are ascending."""
+        bounds = np.append(self.documents[:, 2], self.rows)
+        starts, ends = bounds[places].tolist(), bounds[places + 1].tolist()
+        parts = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
         return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
 
     def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of the documents with these numbers, by bisection."""
-        order, ordered = self._by_number
-        starts, ends = np.searchsorted(ordered, numbers, "left"), np.searchsorted(ordered, numbers, "right")
-        parts = [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
-
-    @cached_property
-    def _by_number(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Places of the documents in the order of their numbers, and these; a changed document is out of order."""
-        numbers = np.array(self.documents[:, 0])
-        # A segment made of several has a document that was changed in the place of its newer edition.
-        order = np.argsort(numbers, kind="stable")
-        return order, numbers[order]
+        """Return the places of the documents with these numbers, ascending; found by bisection."""
+        wanted = np.unique(numbers)
+        known = self.documents[:, 0]
+        # A number past the last document would be found one place behind the end.
+        places = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return np.asarray(places[known[places] == wanted], dtype=np.int64)
 
     def damage(self) -> list[str]:
         """Return what is wrong with its files, by checksum; reads all of them."""
@@ -124,17 +117,14 @@ def read_facts(folder: Path) -> dict[str, dict[str, Any]]:
     try:
         facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
         if facts["format"] != FORMAT:
-            msg = f"The index segment {folder.name} has another format."
-            raise IndexDamagedError(msg, hint=REBUILD)
+            raise damaged(f"The index segment {folder.name} has another format.")
         files: dict[str, dict[str, Any]] = facts["files"]
         for path, expected in files.items():
             # A file that is cut short and mapped kills the process (SIGBUS) at its first page behind the end.
             if (folder / path).stat().st_size != expected["size"] or _head(folder / path) != expected["head"]:
-                msg = f"The index file {path} of segment {folder.name} is not what was written."
-                raise IndexDamagedError(msg, hint=REBUILD)
+                raise damaged(f"The index file {path} of segment {folder.name} is not what was written.")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"The index segment {folder.name} cannot be opened: {error}"
-        raise IndexDamagedError(msg, hint=REBUILD) from error
+        raise damaged(f"The index segment {folder.name} cannot be opened: {error}") from error
     return files
 
 

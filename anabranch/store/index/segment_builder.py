@@ -2,84 +2,94 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_language import settled_language
 from anabranch.store.index.dense import write_shards
+from anabranch.store.index.manifest import segment_home
 from anabranch.store.index.mmap_file import save
 from anabranch.store.index.postings import write_postings
-from anabranch.store.index.segment import seal
+from anabranch.store.index.segment import Segment, seal
 from anabranch.store.records import digest_of, embedded_text
-from anabranch.text.analyzer import Analyser
+from anabranch.text.analyzer import analyser
 
 # Rows of text in memory at a time; the whole of a corpus may be larger than it.
 BLOCK = 500
-BEFORE_ALL = -1
-"""A count of changes before every document's birth."""
 
 # In SQLite, CROSS JOIN fixes the order of the tables: documents first, whatever its planner thinks of a corpus that it
-# has no statistics of.
-_LEAVES = "CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2"
-_BOUNDS = "WHERE d.number >= ? AND d.number <= ? AND d.born > ? ORDER BY d.number, c.start"
+# has no statistics of. In that order the rows come without sorting their text.
+_LEAVES = (
+    "FROM temp.members m CROSS JOIN documents d ON d.number = m.number "
+    "CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2 ORDER BY m.number, c.start"
+)
 
 
-class SegmentPart:
-    """Documents that become one segment: those from `first` to `last` by number that were born after `born`."""
+class SegmentPart(NamedTuple):
+    """Documents that become one segment.
 
-    def __init__(self, first: int, last: int, born: int, leaves: int) -> None:
-        """Take the bounds, both inclusive, and how many leaves are within them."""
-        self.bounds = (first, last, born)
-        self.leaves = leaves
+    Attributes:
+        numbers: Of the documents, ascending.
+        leaves: How many they have together.
+    """
 
-    def select(self, columns: str) -> str:
-        """Return the SQL of columns of documents `d` and leaves `c`, in row order, for the parameters `bounds`."""
-        return f"SELECT {columns} {_from(self.bounds[2])} {_LEAVES} {_BOUNDS}"  # constants
-
-
-def _from(born: int) -> str:
-    # A few new documents are found by their birth; for all of them, the order they lie in spares sorting their text.
-    return "FROM documents d INDEXED BY documents_by_birth" if born > BEFORE_ALL else "FROM documents d NOT INDEXED"
+    numbers: Sequence[int]
+    leaves: int
 
 
-def parts(database: CorpusDatabase, born: int, most: int) -> list[SegmentPart]:
+def parts(database: CorpusDatabase, born: int, most: int) -> Iterator[SegmentPart]:
     """Divide the documents born after a count of changes into parts of about `most` leaves, whole documents each."""
-    sql = f"SELECT d.number, count(*) {_from(born)} {_LEAVES} WHERE d.born > ? GROUP BY d.number ORDER BY d.number"
-    found: list[SegmentPart] = []
-    first, leaves = 0, 0
-    for number, count in database.connection.execute(sql, (born,)):
+    sql = (
+        "SELECT d.number, count(*) FROM documents d CROSS JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2 "
+        "WHERE d.born > ? GROUP BY d.number ORDER BY d.number"
+    )
+    numbers: list[int] = []
+    leaves = 0
+    for number, count in database.all(sql, born):
+        numbers.append(number)
         leaves += count
         if leaves >= most:
-            found.append(SegmentPart(first, number, born, leaves))
-            first, leaves = number + 1, 0
-    if leaves:
-        found.append(SegmentPart(first, 2**62, born, leaves))
-    return found
+            yield SegmentPart(numbers, leaves)
+            numbers, leaves = [], 0
+    if numbers:
+        yield SegmentPart(numbers, leaves)
 
 
-def build_segment(
-    home: Path, database: CorpusDatabase, part: SegmentPart, words: Analyser, told: Callable[[int], None]
-) -> None:
-    """Write the segment of a part into the new folder `home`.
+def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[int], None] = lambda _: None) -> Segment:
+    """Write a new segment of documents as they are in the database.
+
+    Args:
+        database: The corpus.
+        part: The documents.
+        told: Told how many leaves more are analysed.
 
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
+    # A name of chance: a number could be that of a segment which a reader has still open, or which a killed run has
+    # left half made.
+    home = segment_home(database.folder, secrets.token_hex(6))
     home.mkdir(parents=True)
+    database.connection.execute("CREATE TEMP TABLE IF NOT EXISTS members (number INTEGER PRIMARY KEY)")
+    database.connection.execute("DELETE FROM temp.members")
+    with database.transaction():
+        database.connection.executemany("INSERT INTO temp.members VALUES (?)", ((number,) for number in part.numbers))
     rows = _Rows()
-    write_postings(home, _terms(database, part, words, rows, told))
+    write_postings(home, _terms(database, rows, told))
     rows.write(home)
-    embedder = database.meta("embedder") or ""
     dimension = dimension_of(database)
-    write_shards(home, _vectors(database, part, embedder, dimension), dimension)
+    write_shards(home, _vectors(database, dimension), dimension)
     seal(home)
+    return Segment(home)
 
 
 def dimension_of(database: CorpusDatabase) -> int:
@@ -108,11 +118,10 @@ class _Rows:
         save(home / "documents.npy", np.array(self.documents, dtype=np.int64).reshape(-1, 3))
 
 
-def _terms(
-    database: CorpusDatabase, part: SegmentPart, words: Analyser, rows: _Rows, told: Callable[[int], None]
-) -> Iterator[list[str]]:
-    sql = part.select("d.number, d.born, d.doc_id, d.source, c.chunk_id, c.position, d.title, c.heading, c.text")
-    for block in _blocks(database.connection, sql, part.bounds):
+def _terms(database: CorpusDatabase, rows: _Rows, told: Callable[[int], None]) -> Iterator[list[str]]:
+    words = analyser(settled_language(database))
+    columns = "d.number, d.born, d.doc_id, d.source, c.chunk_id, c.position, d.title, c.heading, c.text"
+    for block in _blocks(database.connection, columns):
         for number, born, doc_id, source, chunk_id, position, title, heading, text in block:
             # The last moment to find out: from here on the checksums of the index would vouch for text that nobody
             # wrote.
@@ -125,9 +134,9 @@ def _terms(
         told(len(block))
 
 
-def _vectors(database: CorpusDatabase, part: SegmentPart, embedder: str, dimension: int) -> Iterator[Vectors]:
+def _vectors(database: CorpusDatabase, dimension: int) -> Iterator[Vectors]:
     of_leaf = "(SELECT vector FROM vectors v WHERE v.vector_key = c.vector_key AND v.embedder = ?)"
-    for block in _blocks(database.connection, part.select(of_leaf), (embedder, *part.bounds)):
+    for block in _blocks(database.connection, of_leaf, database.meta("embedder") or ""):
         # The length too: a buffer of joined bytes would be cut into vectors that all belong to somebody else.
         if any(row[0] is None or len(row[0]) != 4 * dimension for row in block):
             msg = "A passage has no vector of the corpus's embedder."
@@ -135,7 +144,7 @@ def _vectors(database: CorpusDatabase, part: SegmentPart, embedder: str, dimensi
         yield np.frombuffer(b"".join(row[0] for row in block), dtype=np.float32).reshape(len(block), dimension)
 
 
-def _blocks(connection: sqlite3.Connection, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
-    cursor = connection.execute(sql, parameters)
+def _blocks(connection: sqlite3.Connection, columns: str, *parameters: str) -> Iterator[list[tuple[Any, ...]]]:
+    cursor = connection.execute(f"SELECT {columns} {_LEAVES}", parameters)
     while rows := cursor.fetchmany(BLOCK):
         yield rows

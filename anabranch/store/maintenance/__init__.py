@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from anabranch.store.maintenance.corpus_list import Listed, Overview, documents, overview
-from anabranch.store.maintenance.database_check import Finding
 from anabranch.store.maintenance.rebuild import rebuild
 from anabranch.store.maintenance.remove import remove
-from anabranch.store.maintenance.verify import REMEDIES, examine, verify
+from anabranch.store.maintenance.verify import REMEDIES, Finding, examine, verify
 
 __all__ = [
     "REMEDIES",

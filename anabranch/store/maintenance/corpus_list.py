@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from anabranch.errors import CorpusDamagedError
-from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import SAVE, must_exist, size_of
+from anabranch.store.corpus_database import counts_in
+from anabranch.store.corpus_folder import must_exist, size_of
 from anabranch.store.index.manifest import Manifest, current, read_manifest
-from anabranch.store.passage_reader import read_only
-from anabranch.store.schema import checked_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +60,10 @@ def overview(corpus: StrPath) -> Overview:
     """
     folder = must_exist(corpus)
     manifest, problem = _index(folder)
-    try:
-        with closing(_opened(folder)) as connection:
-            # The counts and the count of changes have to be of one moment to be compared with the manifest.
-            connection.execute("BEGIN")
-            meta = dict(connection.execute("SELECT name, value FROM meta"))
-            is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
-            counts = _counts_of(manifest) if manifest is not None and is_current else _counted(connection)
-    except sqlite3.DatabaseError as error:
-        raise _unreadable(folder, error) from error
+    with reading(folder) as connection:
+        meta = dict(connection.execute("SELECT name, value FROM meta"))
+        is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
+        counts = _counts_of(manifest) if manifest is not None and is_current else counts_in(connection)
     return Overview(
         path=str(folder),
         generation=manifest.number if manifest else 0,
@@ -90,16 +82,6 @@ def _counts_of(manifest: Manifest) -> dict[str, int]:
     return {name: getattr(manifest, name) for name in ("documents", "chunks", "leaves", "tokens")}
 
 
-def _counted(connection: sqlite3.Connection) -> dict[str, int]:
-    queries = {
-        "documents": "SELECT count(*) FROM documents",
-        "chunks": "SELECT count(*) FROM chunks",
-        "leaves": "SELECT count(*) FROM chunks WHERE vector_key IS NOT NULL",
-        "tokens": "SELECT coalesce(sum(tokens), 0) FROM documents",
-    }
-    return {name: connection.execute(sql).fetchone()[0] for name, sql in queries.items()}
-
-
 def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
     """Yield the documents of a corpus by source, whatever their access tags.
 
@@ -116,22 +98,9 @@ def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
         "SELECT source, title, key, access, tokens, (SELECT count(*) FROM chunks c WHERE c.doc_id = d.doc_id) "
         "FROM documents d ORDER BY source LIMIT ?"
     )
-    try:
-        with closing(_opened(folder)) as connection:
-            for source, title, key, access, tokens, chunks in connection.execute(sql, (-1 if most is None else most,)):
-                yield Listed(source, title, key, json.loads(access), tokens, chunks)
-    except sqlite3.DatabaseError as error:
-        raise _unreadable(folder, error) from error
-
-
-def _opened(folder: Path) -> sqlite3.Connection:
-    connection = read_only(folder / DATABASE)
-    try:
-        checked_version(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    with reading(folder) as connection:
+        for source, title, key, access, tokens, chunks in connection.execute(sql, (-1 if most is None else most,)):
+            yield Listed(source, title, key, json.loads(access), tokens, chunks)
 
 
 def _index(folder: Path) -> tuple[Manifest | None, str]:
@@ -141,7 +110,3 @@ def _index(folder: Path) -> tuple[Manifest | None, str]:
     except CorpusDamagedError as error:
         # Told and not raised: whoever looks at what a damaged corpus holds is about to do something about it.
         return None, error.message
-
-
-def _unreadable(folder: Path, error: sqlite3.DatabaseError) -> CorpusDamagedError:
-    return CorpusDamagedError(f"{folder / DATABASE} cannot be read: {error}", hint=SAVE)

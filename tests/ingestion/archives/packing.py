@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from anabranch.ingestion.archives import CAPS, Caps, members
+from anabranch.ingestion.archives import members
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.readers.document import Failure
 
@@ -61,11 +61,11 @@ def encrypted(path: Path) -> Path:
     return patched(patched(path, LOCAL, 6, "<H", 1), CENTRAL, 8, "<H", 1)
 
 
-def opened(path: Path, caps: Caps = CAPS) -> dict[str, str | bytes]:
+def opened(path: Path) -> dict[str, str | bytes]:
     """Return what each member was: its bytes, or the reason why it could not be had; nothing is left on the disk."""
     folder = path.parent / "copies"
     folder.mkdir(exist_ok=True)
-    found = list(_taken(members(FoundFile(path, path.name), folder, caps)))
+    found = list(_taken(members(FoundFile(path, path.name), folder)))
     assert list(folder.rglob("*")) == []
     assert len(dict(found)) == len(found) or any(reason == "duplicate" for _, reason in found)
     return dict(reversed(found))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anabranch.ingestion.archives import Caps, is_archive, members, unpack_limits
+from anabranch.ingestion.archives import is_archive, members, unpack_limits
 from anabranch.ingestion.archives.unpack_limits import FLOOR
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.readers.document import Failure
@@ -115,20 +115,25 @@ def test_archives_in_archives_and_other_kinds_are_not_unpacked(tmp_path: Path, e
     }
 
 
-SMALL = Caps(members=3, member=1000, total=10**9, ratio=10)
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in (("MOST_MEMBERS", 3), ("MOST_OF_ONE", 1000), ("RATIO", 10)):
+        monkeypatch.setattr(unpack_limits, name, most)
 
 
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("ending", MODES)
 def test_a_member_that_is_too_large_costs_itself(tmp_path: Path, ending: str) -> None:
     archive = packed(tmp_path / f"x{ending}", ("a.md", NOTE), ("big.md", bytes(1001)), ("b.md", bytes(1000)))
     name = f"x{ending}!/"
-    assert opened(archive, SMALL) == {f"{name}a.md": NOTE, f"{name}big.md": "too_large", f"{name}b.md": bytes(1000)}
+    assert opened(archive) == {f"{name}a.md": NOTE, f"{name}big.md": "too_large", f"{name}b.md": bytes(1000)}
 
 
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("ending", MODES)
 def test_too_many_members_end_it(tmp_path: Path, ending: str) -> None:
     archive = packed(tmp_path / f"x{ending}", *((f"{n}.md", NOTE) for n in range(4)))
-    found = opened(archive, SMALL)
+    found = opened(archive)
     assert found.pop(f"x{ending}") == "too_large"
     assert len(found) == 3
 

@@ -15,4 +15,4 @@ def row(text: str, y: float, x: float = 50.0, size: float = 10.0, *, bold: bool 
 
 
 def page(number: int, lines: Sequence[Line], height: float = 800.0) -> PageLines:
-    return PageLines(number, 600.0, height, tuple(lines), (), 0, upright=True, pictured=True)
+    return PageLines(number, 600.0, height, tuple(lines), (), 0, upright=True)

@@ -139,14 +139,14 @@ def test_a_long_table_is_cut_with_its_header_and_goes_on_over_the_page() -> None
         cells = (*[("Name", "Amount")] * header, *rows)
         return PdfTable("", 50, 100, 300, 700, 10, cells=cells, header=header, names=("Name", "Amount")[: 2 * header])
 
-    pages = [part(0, 30, 1), part(30, 40, 0)]
+    pages = [part(0, 60, 1), part(60, 80, 0)]
     found = [Paragraph("", page, 10, False, False, 1, True, grid) for page, grid in enumerate(pages, 1)]
     cut = [*in_parts(found)]
     assert len(cut) > 3
     assert {paragraph.page for paragraph in cut} == {1, 2}
     assert all(paragraph.text.startswith("| Name | Amount |\n| Item") for paragraph in cut)
     assert [line for x in cut for line in x.text.split("\n")[1:]] == [
-        f"| Item number {at} | {1000 + at} |" for at in range(40)
+        f"| Item number {at} | {1000 + at} |" for at in range(80)
     ]
 
 

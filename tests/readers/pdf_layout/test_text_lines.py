@@ -132,9 +132,9 @@ def test_a_page_that_is_turned_reads_as_it_is_seen(page: Any, turn: int) -> None
 
 
 def test_blank_and_pictured_pages_differ(page: Any) -> None:
-    assert not page_lines(page).pictured
+    assert not page_lines(page).scanned
     page.draw_line((0, 0), (300, 300))
-    assert page_lines(page).pictured
+    assert page_lines(page).scanned
 
 
 def test_lines_on_one_baseline_are_a_row_from_left_to_right() -> None:

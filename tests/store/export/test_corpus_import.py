@@ -126,19 +126,25 @@ def test_the_embedding_cache_is_used(corpus: Path) -> None:
 
 Damage = Callable[[Record], object]
 BAD: dict[str, tuple[Damage, str]] = {
-    "no text": (lambda line: line.pop("text"), "'text' has to be text"),
-    "a number for a title": (lambda line: line.update(title=7), "'title' has to be text"),
-    "no source": (lambda line: line.update(source=" "), "the source is empty"),
+    "no text": (lambda line: line.pop("text"), "text: Field required"),
+    "a number for a title": (lambda line: line.update(title=7), "title: Input should be a valid string"),
+    "no source": (lambda line: line.update(source=" "), "source: String should match"),
     "other text": (lambda line: line.update(text=line["text"] + "x"), "missing at character"),
-    "no access": (lambda line: line.pop("access"), "'access' has to be a list of tags"),
-    "access for everybody": (lambda line: line.update(access="[]"), "'access' has to be a list of tags"),
-    "an empty tag": (lambda line: line.update(access=[""]), "'access' has to be a list of tags"),
-    "metadata that is a list": (lambda line: line.update(metadata=[]), "'metadata' has to be an object"),
+    "no access": (lambda line: line.pop("access"), "access: Field required"),
+    "access for everybody": (lambda line: line.update(access="[]"), "access: Input should be a valid list"),
+    "an empty tag": (lambda line: line.update(access=[""]), "access.0: String should match"),
+    "metadata that is a list": (lambda line: line.update(metadata=[]), "metadata: Input should be a valid dictionary"),
     "no chunks": (lambda line: line.update(chunks=[]), "missing at character 0"),
-    "chunks that are none": (lambda line: line.update(chunks=[1]), "a chunk has to be a list of seven"),
-    "a chunk of no level": (lambda line: line["chunks"][0].__setitem__(0, 3), "cannot be used"),
-    "a negative start": (lambda line: line["chunks"][0].__setitem__(1, -1), "cannot be used"),
-    "a bool": (lambda line: line["chunks"][0].__setitem__(3, True), "cannot be used"),
+    "chunks that are none": (lambda line: line.update(chunks=[1]), "chunks.0: Input should be a valid tuple"),
+    "a chunk of no level": (
+        lambda line: line["chunks"][0].__setitem__(0, 3),
+        "chunks.0.0: Input should be less",
+    ),
+    "a negative start": (
+        lambda line: line["chunks"][0].__setitem__(1, -1),
+        "chunks.0.1: Input should be greater",
+    ),
+    "a bool": (lambda line: line["chunks"][0].__setitem__(3, True), "chunks.0.3: Input should be a valid integer"),
     "a gap": (lambda line: line["chunks"].pop(), "missing at character"),
     "an overlap": (lambda line: line["chunks"][-1].__setitem__(1, 1), "missing at character"),
     "a heading that hides something": (lambda line: line["chunks"][0].__setitem__(6, "a\u202eb"), "invisible"),
@@ -146,15 +152,15 @@ BAD: dict[str, tuple[Damage, str]] = {
     "a control character": (lambda line: line.update(title="a\x1b[2Jb"), "invisible"),
     "pages out of order": (lambda line: line.update(pages=[[9, 1], [3, 2]]), "out of order"),
     "pages beyond the end": (lambda line: line.update(pages=[[10**6, 1]]), "out of order"),
-    "pages that are none": (lambda line: line.update(pages=["x"]), "not a character and a page"),
+    "pages that are none": (lambda line: line.update(pages=["x"]), "pages.0: Input should be a valid tuple"),
     "vectors that are too few": (lambda line: line.update(vectors="AAAA"), "vectors"),
     "vectors that are none": (lambda line: line.update(vectors="?"), ""),
     "vectors that are not numbers": (
         lambda line: line.update(vectors=base64.b64encode(np.full(384, np.nan, "<f4").tobytes()).decode()),
         "have not the length 1",
     ),
-    "no kind that is known": (lambda line: line.update(kind="folder"), "has no place here"),
-    "a second first line": (lambda line: line.update(kind="corpus"), "has no place here"),
+    "no kind that is known": (lambda line: line.update(kind="folder"), "does not match any of the expected tags"),
+    "a second first line": (lambda line: line.update(kind="corpus"), "does not match any of the expected tags"),
 }
 
 

@@ -17,7 +17,6 @@ from rank_bm25 import BM25Okapi
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.index import dense
 from anabranch.store.index import merge_policy as draft
-from anabranch.store.index import publisher as publishing
 from anabranch.store.index.manifest import current, read_manifest, sweep
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.index.segment_index import Index
@@ -70,7 +69,7 @@ def test_an_index_that_grew_is_as_one_made_at_once(steps: list[tuple[str, int]],
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch, closing(opened(Path(name))) as database:
         folder = Path(name)
         patch.setattr(draft, "SMALL", 4)
-        patch.setattr(publishing, "PART", 5)
+        patch.setattr(draft, "LARGEST", 5)
         for act, which in steps:
             if act == "put":
                 put(database, f"{which}.md", dice)
@@ -108,6 +107,18 @@ def test_segments_stay_few_and_in_order_of_size(tmp_path: Path, monkeypatch: pyt
         sweep(tmp_path, 1)
         check(tmp_path, database)
         assert len(list((tmp_path / "segments").iterdir())) == len(list((tmp_path / "generations").iterdir())) == 1
+
+
+def test_no_segment_is_merged_into_one_that_is_too_large_to_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draft, "SMALL", 4)
+    monkeypatch.setattr(draft, "LARGEST", 12)
+    with closing(opened(tmp_path)) as database:
+        many(database, tmp_path, 30)
+        sizes = [segment.rows for segment in Index(tmp_path, str(current(tmp_path))).segments]
+        assert max(sizes) <= 12 < sum(sizes)
+        check(tmp_path, database)
 
 
 def test_a_change_touches_no_former_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
+from anabranch.store.connections import read_only
 from anabranch.store.corpus_folder import size_of
 from anabranch.store.index.manifest import current, read_manifest
 from anabranch.store.maintenance import examine, rebuild, remove, verify
-from anabranch.store.passage_reader import read_only
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from tests.store.maintenance.conftest import Change, Sources

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from anabranch.errors import CorpusNotFoundError
+from anabranch.store.connections import read_only
 from anabranch.store.index.manifest import (
     current,
     home_of,
@@ -22,7 +23,6 @@ from anabranch.store.index.manifest import (
 )
 from anabranch.store.index.segment import Segment, seal
 from anabranch.store.maintenance import examine, verify
-from anabranch.store.passage_reader import read_only
 from anabranch.store.write_lock import writing
 from tests.store.maintenance.conftest import Change, Sources
 

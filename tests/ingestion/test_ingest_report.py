@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from anabranch.ingestion.ingest_report import FileRow
-from anabranch.ingestion.tally import MOST_FAILURES, Tally
+from anabranch.ingestion.ingest_report import MOST_FAILURES, FileRow, Tally
 
 
 def test_rows_come_in_the_order_of_the_files() -> None:

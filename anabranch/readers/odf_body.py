@@ -11,7 +11,9 @@ from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
 
 _SKIPPED = frozenset({"tracked-changes", "forms", "sequence-decls", "variable-decls", "user-field-decls", "notes"})
+# Ruby text says how to pronounce what it stands above, and the citation of a note is its number.
 _UNPRINTED = frozenset({"hidden-text", "ruby-text", "note-citation", "script"})
+# White space collapses as in HTML; a blank that shall stay is an element (OpenDocument 1.3, part 3, 6.1.2).
 _BREAKS = {"s": " ", "tab": " ", "line-break": "\n"}
 _SHAPES = frozenset({"frame", "text-box", "custom-shape", "g", "rect", "ellipse", "polygon", "a"})
 _MOST_REPEATS = 100  # a cell of a text may claim to stand in any number of columns
@@ -69,6 +71,7 @@ class OdfBody:
 
     def rows(self, table: Element) -> list[list[str]]:
         """Return the cells of a table in a text."""
+        # A table in a cell has rows of its own, which are read with that cell.
         rows = (row for row in table.iter("{*}table-row") if _owner(row, "table") is table)
         return [[text for cell in row for text in self._cells(cell)] for row in rows]
 
@@ -136,10 +139,12 @@ class OdfBody:
                 self.left_out[COMMENTS] += 1
             elif name == "note":
                 self._footnotes.append(squeeze(" ".join(self.text(each) for each in child.iter("{*}p"))))
+            # The words of a link are in the sentence; what is drawn stands beside it.
             elif name in _SHAPES and name != "a":
                 self._beside.append(child)
             elif name not in _UNPRINTED:
                 yield from self._pieces(child)
+            # What stands behind a child is the paragraph's own, also where the child is left out.
             yield clean(child.tail or "")
 
     def _is_hidden(self, element: Element) -> bool:

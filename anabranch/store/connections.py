@@ -1,0 +1,137 @@
+"""Connections to the database of a corpus for those who only read it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_folder import SAVE
+from anabranch.store.schema import checked_version
+
+
+@contextmanager
+def reading(folder: Path, hint: str = SAVE) -> Iterator[sqlite3.Connection]:
+    """Lend a connection to a corpus for one look: all that is read is of one moment, whatever is written meanwhile.
+
+    Raises:
+        CorpusDamagedError: The database cannot be read, or is of another version.
+    """
+    try:
+        with closing(read_only(folder / DATABASE)) as connection:
+            connection.execute("BEGIN")
+            checked_version(connection)
+            yield connection
+    except sqlite3.DatabaseError as error:
+        raise CorpusDamagedError(f"{folder / DATABASE} cannot be read: {error}", hint=hint) from error
+
+
+class Connections:
+    """Lends connections for one read transaction each, to any thread; they are opened as they are needed, and kept."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the corpus."""
+        self._database = folder / DATABASE
+        # A path does not tell that another corpus was put in its place; SQLite would go on reading the old file, and
+        # the index would be of other documents than the text.
+        self._file = _identity(self._database)
+        self._idle: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        # Handles are dropped by whoever forgets them last, in any thread; nobody could say when to close.
+        weakref.finalize(self, _close_all, self._idle)
+
+    @contextmanager
+    def lend(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection for one read transaction: all that is read in it is of one moment.
+
+        Raises:
+            CorpusNotFoundError: The corpus is not there any more, or another one is in its place.
+            CorpusDamagedError: The database cannot be read.
+        """
+        if self._file is None or _identity(self._database) != self._file:
+            raise self._gone()
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        try:
+            connection = connection or read_only(self._database)
+            # All rows of one answer have to be of one moment: between two statements a writer may replace a document.
+            connection.execute("BEGIN")
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if not isinstance(error, sqlite3.DatabaseError):
+                raise
+            if not self._database.exists():
+                raise self._gone() from error
+            msg = f"{self._database} cannot be read: {error}"
+            raise CorpusDamagedError(msg, hint="Run `anabranch corpus verify`.") from error
+        if isinstance(connection, _Unguarded):
+            connection.close()
+            return
+        with self._lock:
+            self._idle.append(connection)
+
+    def _gone(self) -> CorpusNotFoundError:
+        msg = f"The corpus at {self._database.parent} is not there any more."
+        return CorpusNotFoundError(msg, hint="It was moved or removed: open it where it is now.")
+
+
+def _identity(database: Path) -> tuple[int, int] | None:
+    try:
+        found = database.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class _Unguarded(sqlite3.Connection):
+    """Takes no locks, so that what others write reaches it in pieces: good for one look, not to be kept."""
+
+
+def read_only(database: Path) -> sqlite3.Connection:
+    """Open a database that this process must not change; the caller closes it.
+
+    Raises:
+        sqlite3.DatabaseError: It cannot be read.
+        OperationError: It has a log, which cannot be read here.
+    """
+    uri = f"file:{quote(str(database))}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False, timeout=30, isolation_level=None)
+    try:
+        # SQLite opens the file at the first statement and not before: what is wrong with it comes out here.
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        # A folder that cannot be written to cannot hold the index of the write-ahead log. If there is something in that
+        # log, it must not be passed over.
+        if _has_log(database):
+            msg = f"The log of {database} cannot be read: {error}."
+            hint = "It holds documents: open the corpus once where its folder can be written to and has room."
+            raise OperationError(msg, hint=hint) from error
+        return sqlite3.connect(
+            f"{uri}&immutable=1", uri=True, check_same_thread=False, isolation_level=None, factory=_Unguarded
+        )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _has_log(database: Path) -> bool:
+    try:
+        return database.with_name(f"{database.name}-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _close_all(connections: list[sqlite3.Connection]) -> None:
+    for connection in connections:
+        connection.close()
