@@ -5,12 +5,16 @@ Pseudo-relevance feedback could make them from the corpus itself. It was measure
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
+from anabranch.retrieval.spelling import corrected
 from nodes.settings import Context
 from nodes.state import RetrievalState
-from nodes.support.dependencies import corpus_of, model_of
+from nodes.support.dependencies import corpus_of, model_of, scope_of
 from nodes.support.state_records import Degraded, Query
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
@@ -19,6 +23,9 @@ from prompts import REWRITE
 # The question itself must weigh at least as much as all that was derived from it: rewrites add recall and noise
 # (2603.13301, 2603.02153), and fusion must not let them outvote the user's own words.
 DERIVED_WEIGHT = 0.5
+
+SPELLING = "spelling"
+"""Kind of the question with words corrected that no passage has; a person's own words are searched for as well."""
 
 
 @traced("rewrite")
@@ -37,14 +44,31 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
             texts = await _ask(chat, context, state, strategy, room)
         except ModelError as error:
             degraded.append(failed("rewrite", error))
+    spelling = await _respelled(context, state, kept) if not state.get("round") else {}
     # Together they weigh as much whether the model wrote one or seven.
     derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=strategy) for text in texts]
+    if spelling:
+        kept.append(Query(text=_replaced(kept[0]["text"], spelling), weight=DERIVED_WEIGHT, kind=SPELLING))
     return {
         "queries": [*kept, *derived],
         "round": state.get("round", 0) + 1,
         "degraded": degraded,
-        "counts": {"queries": len(kept) + len(derived), "kind": strategy if derived else "none"},
+        "counts": {
+            "queries": len(kept) + len(derived),
+            "kind": strategy if derived else "none",
+            **({"spelling": spelling} if spelling else {}),
+        },
     }
+
+
+async def _respelled(context: Context, state: RetrievalState, queries: Sequence[Query]) -> dict[str, str]:
+    """Return the words of the question that no passage has, with what they were likely meant to be."""
+    scope = scope_of(context, state.get("active_filters"))
+    return await corrected(await corpus_of(context), queries[0]["text"], scope) if queries else {}
+
+
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(r"[^\W\d_]+", lambda found: words.get(found[0], found[0]), text)
 
 
 async def _missing(context: Context, state: RetrievalState) -> list[str]:

@@ -184,7 +184,7 @@ class Context(BaseModel):
     )
     rerank_model: str | None = Field(
         default=None,
-        description="Cohere model name (default 'rerank-v4.0-fast'), or the folder of a local cross-encoder or encoder.",
+        description="Cohere model name (default 'rerank-v4.0-fast'), or the folder of a cross-encoder or encoder.",
         json_schema_extra=_on("rerank"),
     )
     rerank_depth: int = Field(

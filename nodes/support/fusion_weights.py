@@ -13,6 +13,7 @@ from anabranch.errors import OperationError
 from anabranch.retrieval.fusion.full_scores import completed
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
+from anabranch.text.quantity_questions import without_quantity_words
 from nodes.support.state_records import Query, Retrieved
 
 CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)
@@ -29,8 +30,13 @@ def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]
         retriever: The retriever.
         retrievers: All retrievers of this search.
     """
-    without_made_up = retriever == "bm25" and len(retrievers) > 1
-    return ["" if without_made_up and query["kind"] == "hyde" else query["text"] for query in queries]
+    if retriever != "bm25":
+        return [query["text"] for query in queries]
+    # Without words that only ask for a quantity: "many" draws in passages about many of anything.
+    texts = [without_quantity_words(query["text"]) for query in queries]
+    if len(retrievers) == 1:
+        return texts
+    return ["" if query["kind"] == "hyde" else text for query, text in zip(queries, texts, strict=True)]
 
 
 async def _complete(

@@ -148,7 +148,7 @@ async def test_checkpoints_stay_small(river: str, tmp_path: Any) -> None:
         compiled = build().compile(checkpointer=saver)
         config: Any = {"configurable": {"thread_id": "size"}}
         sizes = []
-        for question in ("What measures protect the town from floods?", "Who built the Halden weir?", "Who was fined?"):
+        for question in ("What measures protect the town from floods?", "Who built the Halden weir?", "Where do herons nest?"):
             await compiled.ainvoke({"question": question}, config, context=Context(corpus=river))
             sql = "SELECT max(length(checkpoint)), sum(length(checkpoint)), count(*) FROM checkpoints"
             sizes.append(next(iter(await saver.conn.execute_fetchall(sql))))

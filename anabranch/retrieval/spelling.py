@@ -1,0 +1,88 @@
+"""Corrects words of a question that no passage has, by the words that passages have.
+
+One letter more, less, other or swapped with its neighbour, as Damerau (1964) found of four in five misspellings; or a
+word written as two, "skijoring" for "ski-joring". Only words in what the caller may read are taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
+from anabranch.text.scripts import main_script
+
+LEAST = 4
+"""Letters of a word that is corrected: every shorter one has neighbours."""
+
+LEAST_PART = 3
+MOST = 3
+"""Words of a question that are corrected."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+# Accents are folded by the analyser. A script without an alphabet here is corrected by its own letters alone.
+_ALPHABETS = {
+    "Latin": "abcdefghijklmnopqrstuvwxyz",
+    "Cyrillic": "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "Greek": "αβγδεζηθικλμνξοπρστυφχψω",
+}
+
+
+async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[str, str]:
+    """Return what each misspelt word of the question was likely meant to be; nothing where none is near.
+
+    Of several candidates the one that most passages have, by inverse document frequency.
+    """
+    if not isinstance(corpus, TermStatistics):
+        return {}
+    words = list(dict.fromkeys(word for word in _WORD.findall(question) if len(word) >= LEAST))
+    analysed = await corpus.analyse(words)
+    known = await corpus.idf(words, scope)
+    absent = [word for word, terms in zip(words, analysed, strict=True) if terms and known.keys().isdisjoint(terms)]
+    # A word that the embedder's vocabulary has as a whole is spelt rightly: the documents are about something else.
+    tokens = await asyncio.to_thread(corpus.embedder.count, absent) if absent else []
+    unknown = [word for word, count in zip(absent, tokens, strict=True) if count > 1]
+    found = {word: await _nearest(corpus, word, scope) for word in unknown[:MOST]}
+    return {word: nearest for word, nearest in found.items() if nearest}
+
+
+async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
+    near = list(dict.fromkeys(neighbours(word.lower())))
+    pairs = list(splits(word.lower()))
+    texts = [*near, *(part for pair in pairs for part in pair)]
+    idf = await corpus.idf(texts, scope)
+    terms = dict(zip(texts, await corpus.analyse(texts), strict=True))
+    each = ((_rating([text], terms, idf), text) for text in near)
+    rated = [(rating, text) for rating, text in each if rating is not None]
+    # Two words where one was written are less likely than one wrong letter.
+    if not rated:
+        both = ((_rating(pair, terms, idf), " ".join(pair)) for pair in pairs)
+        rated = [(rating, text) for rating, text in both if rating is not None]
+    return min(rated)[1] if rated else ""
+
+
+def _rating(texts: Sequence[str], terms: Mapping[str, Sequence[str]], idf: Mapping[str, float]) -> float | None:
+    """Return how rare the rarest of some words is; None where a passage has not all of them."""
+    found = [idf.get(term) for text in texts for term in terms[text]]
+    rare = [value for value in found if value is not None]
+    return max(rare) if rare and len(rare) == len(found) >= len(texts) else None
+
+
+def neighbours(word: str) -> Iterator[str]:
+    """Yield all words at one edit from a word in lower case."""
+    letters = _ALPHABETS.get(main_script(word), "")
+    for at in range(len(word) + 1):
+        before, after = word[:at], word[at:]
+        if after:
+            yield before + after[1:]
+            yield from (before + letter + after[1:] for letter in letters if letter != after[0])
+        if len(after) > 1 and after[0] != after[1]:
+            yield before + after[1] + after[0] + after[2:]
+        yield from (before + letter + after for letter in letters)
+
+
+def splits(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways to write a word as two."""
+    for at in range(LEAST_PART, len(word) - LEAST_PART + 1):
+        yield word[:at], word[at:]

@@ -1,0 +1,30 @@
+"""Words that ask for a quantity, which say nothing of what the passage says: "how many" is answered by "4,453"."""
+
+from __future__ import annotations
+
+import re
+
+_BY_LANGUAGE = {
+    "danish": r"hvor (?:mange|meget)",
+    "dutch": r"hoeveel",
+    "english": r"how (?:many|much)",
+    "finnish": r"(?:kuinka|miten) (?:monta|paljon)",
+    "french": r"combien",
+    "german": r"wie ?viele?[mnrs]?",
+    "italian": r"quant[aeio]",
+    "norwegian": r"hvor (?:mange|mye)",
+    "portuguese": r"quant[ao]s?",
+    "romanian": r"c[âa][tț][iăe]?",
+    "russian": r"сколько",
+    "spanish": r"cu[áa]nt[ao]s?",
+    "swedish": r"hur (?:många|mycket)",
+    "turkish": r"kaç",
+}
+# At the beginning of a question or behind a short word: elsewhere "much" may be what is asked about.
+_ASKED = re.compile(rf"^(\W*(?:\w{{1,5}}\s+)?)(?:{'|'.join(_BY_LANGUAGE.values())})(?!\w)", re.IGNORECASE)
+
+
+def without_quantity_words(question: str) -> str:
+    """Return a question for a search by words, without those that only ask for a quantity."""
+    rest = _ASKED.sub(r"\1", question)
+    return rest if any(map(str.isalnum, rest)) else question

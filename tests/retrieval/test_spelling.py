@@ -1,0 +1,91 @@
+"""Words that no passage has, corrected by those that passages have, and by no others."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from anabranch.ingestion.pipeline import ingest
+from anabranch.retrieval.spelling import corrected, neighbours, splits
+from anabranch.store.protocol import Scope
+from anabranch.store.stores import open_corpus
+from graph.retrieval import graph
+from nodes.settings import Context
+from nodes.state import InputState
+
+NOTES = [
+    {"id": "ski", "text": "Ski-joring was introduced to Switzerland by a horse dealer."},
+    {"id": "key", "text": "The spare key of the boiler room hangs behind the door."},
+    {"id": "two", "text": "Another spare key is in the cellar; the spear is a toy."},
+    {"id": "ru", "text": "Плотину на реке построили из дуба."},
+    {"id": "de", "text": "Die Mühle steht am großen Wehr."},
+    {"id": "secret", "text": "The password is kept by Marrowby.", "access": ["board"]},
+]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    home = tmp_path_factory.mktemp("spelling")
+    (home / "notes.jsonl").write_text("\n".join(map(json.dumps, NOTES)), encoding="utf-8")
+    ingest(home / "notes.jsonl", home / "corpus")
+    return str(home / "corpus")
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("When was skijoring introduced?", {"skijoring": "ski joring"}),
+        ("Where is the spaer key?", {"spaer": "spare"}),
+        ("Where is the boilr?", {"boilr": "boiler"}),
+        ("Из чего построили плотену?", {"плотену": "плотину"}),
+        ("Wo steht die Mühlle?", {"Mühlle": "mühle"}),
+        ("Where is the spare key?", {}),
+        # Words of the language that the documents do not have: nothing is wrong with them.
+        ("Where is the spade key?", {}),
+        ("What protects the town from floods?", {}),
+        ("Who is Zbigniew?", {}),
+        ("Teh 2012 x1 ??", {}),
+        ("", {}),
+    ],
+)
+async def test_a_word_that_no_passage_has(notes: str, question: str, meant: dict[str, str]) -> None:
+    found = await corrected(await open_corpus(notes), question, Scope())
+    assert {word: _folded(near) for word, near in found.items()} == {w: _folded(near) for w, near in meant.items()}
+
+
+def _folded(text: str) -> str:
+    return text.replace("ü", "u")
+
+
+async def test_words_that_the_caller_may_not_read_correct_nothing(notes: str) -> None:
+    corpus = await open_corpus(notes)
+    assert await corrected(corpus, "Who is Marowby?", Scope()) == {}
+    assert await corrected(corpus, "Who is Marowby?", Scope(access=("board",))) == {"Marowby": "marrowby"}
+
+
+def test_neighbours_are_one_edit_away() -> None:
+    near = set(neighbours("weir"))
+    assert {"wier", "wei", "weirs", "weer", "eir"} <= near
+    assert "weir" not in near - {"weir"}
+    assert len(near) < 300
+    assert list(splits("skijor")) == [("ski", "jor")]
+
+
+async def test_the_question_is_searched_for_both_ways_and_that_is_told(notes: str) -> None:
+    async def asked(question: str) -> dict[str, Any]:
+        context = Context(corpus=notes, strategy="none")
+        state: dict[str, Any] = await graph.ainvoke(InputState(question=question), context=context)
+        return state
+
+    state, plain = await asyncio.gather(asked("When was skijoring introduced?"), asked("Where is the spare key?"))
+    assert [(query["text"], query["kind"]) for query in state["queries"]] == [
+        ("When was skijoring introduced?", "asked"),
+        ("When was ski joring introduced?", "spelling"),
+    ]
+    (told,) = [step["counts"]["spelling"] for step in state["trace"] if step["node"] == "rewrite"]
+    assert told == {"skijoring": "ski joring"}
+    assert state["candidates"][0]["ranks"]["bm25"] == 1
+    assert [query["kind"] for query in plain["queries"]] == ["asked"]
