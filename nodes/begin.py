@@ -10,7 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.types import Overwrite
 
 from anabranch.errors import QuestionError
-from anabranch.store.filters import compile_filters
+from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
 from anabranch.text.phrases import greeting_reply
 from nodes.retrieve import refuse_unknown
@@ -31,7 +31,7 @@ async def begin(state: InputState, context: Context, *, external: Mapping[str, B
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     narrowed = state.get("filters") or None
-    compile_filters(narrowed)
+    parse_filters(narrowed)
     refuse_unknown(context.retrievers, external)
     found, remarks = about_model(context, await model_of(context, anew=True))
     if context.rerank != "none":

@@ -1,4 +1,4 @@
-"""The filter language of callers, as SQL over the documents `d` of a corpus; no value ever becomes part of the SQL.
+"""The filter language of callers, parsed once into a small tree; each store makes of it what its engine understands.
 
 ::
 
@@ -10,16 +10,19 @@
     {"source": {"glob": "reports/*.pdf"}}        * any run, ? one character, [ab] one of them; case counts
     {"and": [...]}  {"or": [...]}  {"not": {}}   combined
 
-A metadata value that is a list matches where one of its items does; one that is an object only exists. A number is
-never equal to a string, and true is not 1.
+A metadata value that is a list matches where one of its items does; one that is an object only exists.
+`matches` says what each part means; `anabranch.store.filter_sql` is the same for SQLite.
 """
 
 from __future__ import annotations
 
 import math
+import operator as signs
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
 
 from anabranch.errors import SettingsError
 
@@ -36,39 +39,141 @@ MAX_LENGTH = 1000
 
 Scalar = str | int | float | bool | None
 
-_ORDERS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-_OPERATORS = {"eq": "a value", "in": "a list", "exists": "true or false", "glob": "a string"} | dict.fromkeys(
-    _ORDERS, "a value"
+ORDERS: dict[str, Callable[[Any, Any], bool]] = {"gt": signs.gt, "gte": signs.ge, "lt": signs.lt, "lte": signs.le}
+
+OPERATORS = {"eq": "a value", "in": "a list", "exists": "true or false", "glob": "a string"} | dict.fromkeys(
+    ORDERS, "a value"
 )
 """What each of them needs."""
 
-# SQLite keeps the type that JSON had: without a look at it, the text "10" would lie between two numbers.
-_TEXT, _NUMBER = "v.type = 'text'", "v.type IN ('integer', 'real')"
-_WORDS = {None: "null", True: "true", False: "false"}
-"""The JSON types that are values of their own."""
-
 # A set begins with what it leaves out or not, may hold "]" as its first character, and ends with the next one.
-_SET = re.compile(r"\[[!^]?+\]?+[^\]]*+\]")
+SET = re.compile(r"\[[!^]?+\]?+[^\]]*+\]")
 
 
-class Condition(NamedTuple):
-    """A piece of SQL that is true for the documents `d` that pass, and what its question marks stand for."""
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of the parts; true where there are none."""
 
-    sql: str
-    parameters: tuple[str | int | float, ...] = ()
+    parts: tuple[Filter, ...]
 
 
-def compile_filters(filters: Mapping[str, Any] | None) -> Condition:
-    """Return the SQL condition of a filter expression; None and {} let everything pass.
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One of the parts, at least."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Not the part."""
+
+    part: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """A field has one of the values; a number is never equal to a string, and true is not 1."""
+
+    field: str
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A field is greater or less than a value of its kind; `order` is a key of `ORDERS`. Strings go by code point."""
+
+    field: str
+    order: str
+    value: str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """A field is there, be it null; or it is not there."""
+
+    field: str
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A string matches a pattern as `fnmatch.fnmatchcase` understands it."""
+
+    field: str
+    pattern: str
+
+
+Filter = And | Or | Not | In | Compare | Exists | Glob
+
+
+def parse_filters(filters: Mapping[str, Any] | None) -> Filter:
+    """Return a filter expression as a tree; None and {} let everything pass.
 
     Raises:
         SettingsError: The expression is malformed, or larger than its caps.
     """
+    # The size is looked at before the tree is made: making it is what a hostile filter would make expensive.
     if filters is None:
-        return Condition("1")
-    # The size is looked at before anything is made of it: making it is what a hostile filter would make expensive.
+        return And(())
     _Size().check(filters, 0)
     return _expression(filters)
+
+
+def matches(part: Filter, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a document passes.
+
+    Args:
+        part: A filter.
+        columns: The document's own fields, all of `COLUMNS`.
+        metadata: As JSON has it: keys are strings, numbers are finite.
+    """
+    match part:
+        case And(parts):
+            return all(matches(each, columns, metadata) for each in parts)
+        case Or(parts):
+            return any(matches(each, columns, metadata) for each in parts)
+        case Not(inner):
+            return not matches(inner, columns, metadata)
+        case Exists(field, there):
+            return (field in COLUMNS or _found(field, metadata) is not _ABSENT) == there
+    return any(_passes(part, each) for each in _values(part.field, columns, metadata))
+
+
+def _passes(part: In | Compare | Glob, found: Scalar) -> bool:
+    match part:
+        case In(_, values):
+            # Python takes True for 1 and 1.0 for 1; JSON and SQLite tell truth values from numbers.
+            return any(_kind(found) == _kind(value) and found == value for value in values)
+        case Compare(_, order, value):
+            return _kind(found) == _kind(value) and ORDERS[order](found, value)
+        case Glob(_, pattern):
+            return isinstance(found, str) and fnmatchcase(found, pattern)
+
+
+_ABSENT = object()
+
+
+def _found(field: str, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401  # JSON of any shape
+    value: Any = metadata
+    for name in field.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            return _ABSENT
+        value = value[name]
+    return value
+
+
+def _values(field: str, columns: Mapping[str, str], metadata: Mapping[str, Any]) -> list[Scalar]:
+    found = columns[field] if field in COLUMNS else _found(field, metadata)
+    # An object yields nothing: what it means to be less than an object, nobody can say.
+    items = found if isinstance(found, list | tuple) else [found]
+    return [item for item in items if item is None or isinstance(item, str | int | float)]
+
+
+def _kind(value: Scalar) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value)
+    return "text" if isinstance(value, str) else "number"
 
 
 class _Size:
@@ -99,31 +204,25 @@ def _refused(problem: str) -> SettingsError:
     return SettingsError(f"The filter {problem}.", hint=hint)
 
 
-def _expression(expression: object) -> Condition:
+def _expression(expression: object) -> Filter:
     if not isinstance(expression, Mapping):
         raise _refused(f"part {_shown(expression)} is not an object")
-    return _joined([_entry(key, value) for key, value in expression.items()], " AND ", empty="1")
+    return And(tuple(_entry(key, value) for key, value in expression.items()))
 
 
-def _joined(conditions: Sequence[Condition], word: str, *, empty: str) -> Condition:
-    parameters = tuple(value for condition in conditions for value in condition.parameters)
-    sql = word.join(condition.sql for condition in conditions)
-    return Condition(f"({sql})" if conditions else empty, parameters)
-
-
-def _entry(key: object, value: object) -> Condition:
+def _entry(key: object, value: object) -> Filter:
     if key == "not":
-        sql, parameters = _expression(value)
-        return Condition(f"NOT ({sql})", parameters)
+        return Not(_expression(value))
     if key in {"and", "or"}:
         if not isinstance(value, list | tuple) or not value:
             raise _refused(f"part {key!r} needs a list of expressions, not {_shown(value)}")
-        return _joined([_expression(each) for each in value], f" {str(key).upper()} ", empty="1")
+        parts = tuple(_expression(each) for each in value)
+        return And(parts) if key == "and" else Or(parts)
     field = _field(key)
     operators = value if isinstance(value, Mapping) else {"eq": value}
     if not operators:
         raise _refused(f"part {_shown(key)} has no operator")
-    return _joined([_condition(field, *each) for each in operators.items()], " AND ", empty="1")
+    return And(tuple(_condition(field, operator, operand) for operator, operand in operators.items()))
 
 
 def _field(key: object) -> str:
@@ -134,72 +233,25 @@ def _field(key: object) -> str:
     return _encodable(key)
 
 
-def _condition(field: str, operator: object, operand: object) -> Condition:
-    if not isinstance(operator, str) or operator not in _OPERATORS:
-        known = ", ".join(_OPERATORS)
+def _condition(field: str, operator: object, operand: object) -> Filter:
+    if not isinstance(operator, str) or operator not in OPERATORS:
+        known = ", ".join(OPERATORS)
         raise _refused(f"part {field!r} has the unknown operator {_shown(operator)}; known are {known}")
-    if operator in _ORDERS:
-        return _some(field, _compared(field, operator, operand))
+    if operator in ORDERS:
+        value = _scalar(field, operand)
+        if value is None or isinstance(value, bool):
+            raise _refused(f"part {field!r} cannot order by {_shown(operand)}")
+        return Compare(field, operator, value)
     match operator:
         case "eq":
-            return _some(field, _any_of([_scalar(field, operand)]))
+            return In(field, (_scalar(field, operand),))
         case "in" if isinstance(operand, list | tuple):
-            return _some(field, _any_of([_scalar(field, each) for each in operand]))
+            return In(field, tuple(_scalar(field, each) for each in operand))
         case "exists" if isinstance(operand, bool):
-            return _exists(field, there=operand)
+            return Exists(field, operand)
         case "glob" if isinstance(operand, str):
-            return _some(field, Condition(f"({_TEXT} AND v.atom GLOB ?)", (_pattern(field, operand),)))
-    raise _refused(f"part {field!r} needs {_OPERATORS[operator]} for {operator}, not {_shown(operand)}")
-
-
-def _some(field: str, test: Condition) -> Condition:
-    """Return the condition that one value `v` of a field passes a test: a column, or what is in the metadata."""
-    if field in COLUMNS:
-        # The name is one of COLUMNS, so nothing of the caller's is in the SQL.
-        values = f"(SELECT 'text' AS type, d.{field} AS atom) v"
-        return Condition(f"EXISTS (SELECT 1 FROM {values} WHERE {test.sql})", test.parameters)  # noqa: S608
-    # json_each gives the items of a list, the value itself where it is no list, and the members of an object.
-    values = f"EXISTS (SELECT 1 FROM json_each(d.metadata, ?) v WHERE {test.sql})"  # noqa: S608
-    sql = f"(json_type(d.metadata, ?) IS NOT 'object' AND {values})"
-    return Condition(sql, (_path(field), _path(field), *test.parameters))
-
-
-def _exists(field: str, *, there: bool) -> Condition:
-    if field in COLUMNS:
-        return Condition("1" if there else "0")
-    # `json_type` tells a key with the value null ("null") from a key that is not there (NULL); `json_extract` gives
-    # NULL for both.
-    return Condition(f"(json_type(d.metadata, ?) {'IS NOT' if there else 'IS'} NULL)", (_path(field),))
-
-
-def _compared(field: str, operator: str, operand: object) -> Condition:
-    value = _scalar(field, operand)
-    if value is None or isinstance(value, bool):
-        raise _refused(f"part {field!r} cannot order by {_shown(operand)}")
-    kind = _TEXT if isinstance(value, str) else _NUMBER
-    return Condition(f"({kind} AND v.atom {_ORDERS[operator]} ?)", (value,))
-
-
-def _any_of(values: Sequence[Scalar]) -> Condition:
-    texts = [value for value in values if isinstance(value, str)]
-    # SQLite has no truth values: as parameters, true would be 1 and null equal to nothing, not even to null.
-    words = [_WORDS[value] for value in values if value is None or isinstance(value, bool)]
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    tests = [
-        Condition(f"({_TEXT} AND v.atom IN ({_marks(texts)}))", tuple(texts)),
-        Condition(f"({_NUMBER} AND v.atom IN ({_marks(numbers)}))", tuple(numbers)),
-        Condition(f"v.type IN ({_marks(words)})", tuple(words)),
-    ]
-    return _joined([test for test in tests if test.parameters], " OR ", empty="0")
-
-
-def _path(field: str) -> str:
-    # Quoted part by part: a key with a blank, or one that begins with a digit, is no bare name in a JSON path.
-    return "$" + "".join(f'."{part}"' for part in field.split("."))
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+            return Glob(field, _pattern(field, operand))
+    raise _refused(f"part {field!r} needs {OPERATORS[operator]} for {operator}, not {_shown(operand)}")
 
 
 def _scalar(field: str, value: object) -> Scalar:
@@ -216,10 +268,10 @@ def _scalar(field: str, value: object) -> Scalar:
 
 
 def _pattern(field: str, pattern: str) -> str:
-    # Engines differ in what a "[" without its end means; the shell writes "not" as "!", SQLite as "^" alone.
-    if "[" in _SET.sub("", _encodable(pattern)):
+    # Engines differ in what a "[" without its end means; SQLite writes "not" as "^", the shell as "!".
+    if "[" in SET.sub("", _encodable(pattern)):
         raise _refused(f"part {field!r} has a pattern with a [ that is not closed: {_shown(pattern)}")
-    return _SET.sub(lambda found: f"[^{found[0][2:]}" if found[0].startswith("[!") else found[0], pattern)
+    return SET.sub(lambda found: f"[!{found[0][2:]}" if found[0].startswith("[^") else found[0], pattern)
 
 
 def _encodable(text: str) -> str:

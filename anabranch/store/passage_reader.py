@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from anabranch.readers.document import Chunk
 from anabranch.store.corpus_database import changes_in
-from anabranch.store.filters import compile_filters
+from anabranch.store.filter_sql import compile_filters
 from anabranch.store.protocol import Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 from anabranch.text.analyzer import Analyser

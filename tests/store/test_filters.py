@@ -1,13 +1,10 @@
-"""Filters: the SQL means what `holds` says, bad expressions are named, and no value becomes SQL."""
+"""Filters: the SQL means what `matches` says, bad expressions are named, and no value becomes SQL."""
 
 from __future__ import annotations
 
 import json
-import operator
-import re
 import sqlite3
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -15,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anabranch.errors import SettingsError
-from anabranch.store.filters import COLUMNS, MAX_VALUES, compile_filters
+from anabranch.store.filter_sql import compile_filters
+from anabranch.store.filters import COLUMNS, MAX_VALUES, matches, parse_filters
 
 Row = tuple[dict[str, str], dict[str, Any]]
 
@@ -36,59 +34,14 @@ def passing(rows: list[Row], filters: Mapping[str, Any] | None) -> list[int]:
     return found
 
 
-ABSENT = object()
-SET = re.compile(r"\[[!^]?+\]?+[^\]]*+\]")
-ORDERS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
-
-
 def holds(expression: Mapping[str, Any], row: Row) -> bool:
-    """Say whether a document passes, part by part and in Python."""
-    return all(part_holds(key, value, row) for key, value in expression.items())
-
-
-def part_holds(key: str, value: Any, row: Row) -> bool:
-    if key == "not":
-        return not holds(value, row)
-    if key in {"and", "or"}:
-        return (all if key == "and" else any)(holds(each, row) for each in value)
-    operators = value if isinstance(value, Mapping) else {"eq": value}
-    return all(operator_holds(key, *each, row) for each in operators.items())
-
-
-def operator_holds(field: str, name: str, operand: Any, row: Row) -> bool:
-    found = value_of(field, row)
-    if name == "exists":
-        return (found is not ABSENT) == operand
-    items = [each for each in (found if isinstance(found, list) else [found]) if not isinstance(each, dict)]
-    if name == "glob":
-        pattern = SET.sub(lambda found: f"[!{found[0][2:]}" if found[0][1] == "^" else found[0], operand)
-        return any(isinstance(each, str) and fnmatchcase(each, pattern) for each in items)
-    if name in ORDERS:
-        return any(kind(each) == kind(operand) and ORDERS[name](each, operand) for each in items)
-    wanted = operand if name == "in" else [operand]
-    return any(kind(each) == kind(value) and each == value for each in items for value in wanted)
-
-
-def value_of(field: str, row: Row) -> Any:
-    columns, value = row
-    if field in COLUMNS:
-        return columns.get(field, "")
-    for name in field.split("."):
-        if not isinstance(value, Mapping) or name not in value:
-            return ABSENT
-        value = value[name]
-    return value
-
-
-def kind(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return str(value)
-    return "text" if isinstance(value, str) else "number" if isinstance(value, int | float) else "nothing"
+    columns, metadata = row
+    return matches(parse_filters(expression), {name: columns.get(name, "") for name in COLUMNS}, metadata)
 
 
 def is_closed(pattern: str) -> bool:
     try:
-        compile_filters({"x": {"glob": pattern}})
+        parse_filters({"x": {"glob": pattern}})
     except SettingsError:
         return False
     return True
