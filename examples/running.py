@@ -1,15 +1,16 @@
-"""What the experiments share: a corpus of one document, one turn of the graph, and its result as text."""
+"""What the experiments share: a command line, a corpus of one document, one turn of the graph, its result as text."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from anabranch.chunking.hierarchical_chunker import Sizes
+from anabranch.cli.failures import guarded
 from anabranch.errors import UserError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
@@ -21,8 +22,47 @@ from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Candidate
 
 HOME = Path(".anabranch/examples")
+SIZES = (2048, 512, 128)
 SHOWN = 100
 """Characters of a passage that are printed."""
+
+
+Experiment = Callable[[str, Context], None]
+"""Takes the question and the settings that every experiment begins with: corpus, model, no further queries."""
+
+
+def experiment(run: Experiment, name: str, question: str, sizes: Sizes = SIZES) -> Callable[..., None]:
+    """Return the command of an experiment on one document.
+
+    Args:
+        run: The experiment; its docstring is the command's help.
+        name: Of its corpus.
+        question: What is asked where no other question is given.
+        sizes: Tokens of root, middle and leaf.
+    """
+
+    def main(
+        document: Annotated[Path, typer.Argument(help="A document in any form that Anabranch reads.")],
+        question: Annotated[str, typer.Option(help="What to ask.")] = question,
+        model: Annotated[str | None, typer.Option(help="Chat model that takes part, provider:name.")] = None,
+        base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible server of the model.")] = None,
+        home: Annotated[Path, typer.Option(help="Folder for the corpus.")] = HOME,
+    ) -> None:
+        corpus = corpus_of(document, name, sizes, home)
+        run(question, Context(corpus=corpus, model=model, base_url=base_url, strategy="none"))
+
+    main.__doc__ = run.__doc__
+    return main
+
+
+def start(main: Callable[..., None]) -> None:
+    """Run a command, with its mistakes told as those of `anabranch`."""
+    typer.run(guarded(main))
+
+
+def changed(context: Context, **settings: Any) -> Context:  # noqa: ANN401  # settings of any type
+    """Return the settings with some of them changed."""
+    return context.model_copy(update=settings)
 
 
 def corpus_of(document: Path, name: str, sizes: Sizes, home: Path = HOME) -> str:

@@ -1,7 +1,8 @@
 """Ten sentences about transformers, searched by words, by meaning, and by both with a weight of one half.
 
 Which sentence comes first depends on the retriever: the question shares a rare word with one of them and its meaning
-with another. `alpha` weighs the two lists after their scores were brought to the same scale.
+with another. `alpha` weighs the two lists after their scores were brought to the same scale. A cross-encoder of yours
+reads five of them with the question and keeps three.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.failures import guarded
-from examples.running import HOME, corpus_of, found, show
+from examples.running import HOME, SIZES, changed, corpus_of, found, show, start
 from nodes.settings import Context
 
-SIZES = (2048, 512, 128)
 SHOWN = 3
 QUESTION = "Why is reading a long document expensive?"
 SENTENCES = (
@@ -35,19 +34,24 @@ SENTENCES = (
 
 def main(
     question: Annotated[str, typer.Option(help="What to ask.")] = QUESTION,
+    cross_encoder: Annotated[str | None, typer.Option(help="Folder of an ONNX cross-encoder that reranks.")] = None,
     home: Annotated[Path, typer.Option(help="Folder for the corpus.")] = HOME,
 ) -> None:
-    """Search ten sentences by words, by meaning and by both."""
+    """Search ten sentences by words, by meaning and by both; then rerank five of them."""
     home.mkdir(parents=True, exist_ok=True)
     file = home / "sentences.jsonl"
     rows = [json.dumps({"id": f"s{number}", "text": text}) for number, text in enumerate(SENTENCES, start=1)]
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     corpus = corpus_of(file, "sentences", SIZES, home)
-    for alpha in (0.0, 0.5, 1.0):
-        context = Context(corpus=corpus, fusion="convex", alpha=alpha, strategy="none", rerank="none", top_k=SHOWN)
-        lines = [f"{item['score']:.3f} {chunk.doc_key}: {chunk.text}" for item, chunk in found(question, context)]
-        show(f"alpha {alpha:g}", lines)
+    both = Context(corpus=corpus, fusion="convex", alpha=0.5, strategy="none", top_k=SHOWN)
+    ways = {f"alpha {alpha:g}": changed(both, alpha=alpha) for alpha in (0.0, 0.5, 1.0)}
+    if cross_encoder:
+        reranker = {"rerank": "cross_encoder", "rerank_model": cross_encoder, "rerank_depth": 5}
+        ways["alpha 0.5, five of them reranked"] = changed(both, **reranker)
+    for title, way in ways.items():
+        hits = found(question, way)
+        show(title, [f"{item['score']:.3f} {chunk.doc_key}: {chunk.text}" for item, chunk in hits])
 
 
 if __name__ == "__main__":
-    typer.run(guarded(main))
+    start(main)

@@ -13,6 +13,7 @@ from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, EvidenceJudgement, either, judge
 from anabranch.retrieval.term_statistics import idf_of, occurring_in
 from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.safety.prompt_template import messages
 from anabranch.store.protocol import CorpusReader
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
@@ -131,8 +132,10 @@ async def _by_model(context: Context, state: RetrievalState) -> EvidenceJudgemen
     # As much as an answer would be written from: a longer prompt would judge passages that nobody reads.
     texts = _within(await _leaves(context, state), context.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
-    user = f"{passages}\n\nQuestion: {state['standalone_question']}"
-    reply = await chat.ask(context.grade_prompt, user, max_tokens=120)
+    question = state["standalone_question"]
+    usual = f"{passages}\n\nQuestion: {question}"
+    system, user = messages(context.grade_prompt, usual, context_str=passages, query_str=question)
+    reply = await chat.ask(system, user, max_tokens=120)
     verdict = parse_verdict(reply)
     if verdict.sufficient is None:
         # The scores' verdict stands then, and the answer says so.

@@ -83,7 +83,7 @@ async def _revised(context: Context, chat: Chat, state: State, passages: str) ->
         if not await _support(context, state, new["answer"], window):
             return "keep", {**draft, "window": window, "keeps": draft["keeps"]}
         return "revise", new
-    user = prompt(passages, question, context.refine_prompt, f"Answer so far: {draft['answer']}")
+    user = prompt(passages, question, context.refine_prompt, existing=draft["answer"])
     reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
     action, text = await asyncio.to_thread(read_revision, reply, draft["answer"])
     support = await _support(context, state, text, window) if text else 0.0

@@ -12,17 +12,14 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
 from anabranch.retrieval.spelling import corrected
+from anabranch.safety.prompt_template import messages
 from nodes.settings import Context
 from nodes.state import RetrievalState
 from nodes.support.dependencies import corpus_of, model_of, scope_of
 from nodes.support.state_records import Degraded, Query
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
-from prompts import REWRITE
-
-# The question itself must weigh at least as much as all that was derived from it: rewrites add recall and noise
-# (2603.13301, 2603.02153), and fusion must not let them outvote the user's own words.
-DERIVED_WEIGHT = 0.5
+from prompts import QUERY_FORM, REWRITE
 
 SPELLING = "spelling"
 """Kind of the question with words corrected that no passage has; a person's own words are searched for as well."""
@@ -46,9 +43,9 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
             degraded.append(failed("rewrite", error))
     spelling = await _respelled(context, state, kept) if not state.get("round") else {}
     # Together they weigh as much whether the model wrote one or seven.
-    derived = [Query(text=text, weight=DERIVED_WEIGHT / len(texts), kind=strategy) for text in texts]
+    derived = [Query(text=text, weight=context.variant_weight / len(texts), kind=strategy) for text in texts]
     if spelling:
-        kept.append(Query(text=_replaced(kept[0]["text"], spelling), weight=DERIVED_WEIGHT, kind=SPELLING))
+        kept.append(Query(text=_replaced(kept[0]["text"], spelling), weight=context.variant_weight, kind=SPELLING))
     return {
         "queries": [*kept, *derived],
         "round": state.get("round", 0) + 1,
@@ -85,11 +82,13 @@ async def _missing(context: Context, state: RetrievalState) -> list[str]:
 
 async def _ask(chat: Chat, context: Context, state: RetrievalState, strategy: str, room: int) -> list[str]:
     # One prompt of the user's takes the place of that of any strategy: it says what kind of queries it wants.
-    system = context.rewrite_prompt or REWRITE[strategy]
-    lines = [f"Number of lines: {room}", f"Question: {state['standalone_question']}"]
+    own, question = context.rewrite_prompt or REWRITE[strategy], state["standalone_question"]
+    usual = f"Number of lines: {room}\nQuestion: {question}"
+    system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
+    lines = [user]
     if state.get("round", 0) > 0:
         lines.append(f"Already searched: {'; '.join(query['text'] for query in state['queries'])}")
         missing = await _missing(context, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
-    return parse_queries(reply, limit=room, original=state["standalone_question"])
+    return parse_queries(reply, limit=room, original=question)

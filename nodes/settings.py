@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -27,6 +28,7 @@ from anabranch.models.answer_form import AnswerForm
 from anabranch.models.providers import refuse_options
 from anabranch.models.rerankers import RERANKERS
 from anabranch.retrieval import RETRIEVERS
+from anabranch.safety.prompt_template import PLACES, checked_prompt
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
 from nodes.support.extension_names import OneOf
 
@@ -52,12 +54,17 @@ def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
     return {"langgraph_nodes": list(nodes), **({"langgraph_type": kind} if kind else {})}
 
 
+def _places(node: str) -> str:
+    named = ", ".join(f"{{{name}}}" for name in PLACES[node])
+    return f", or a template with {named}" if named else ""
+
+
 def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Field itself returns
     return Field(
         default=text,
         min_length=1,
         max_length=20_000,
-        description=f"Instructions to the model in the step {node!r}; the program adds passages in the user role.",
+        description=f"Instructions to the model in the step {node!r}{_places(node)}.",
         json_schema_extra=_on(node, kind="prompt"),
     )
 
@@ -151,6 +158,15 @@ class Context(BaseModel):
         ge=1,
         le=16,
         description="Search queries in all, the question itself among them.",
+        json_schema_extra=_on("rewrite"),
+    )
+    # By default the question weighs more than all that was derived from it: rewrites add recall and noise (2603.13301,
+    # 2603.02153), and fusion must not let them outvote the user's own words.
+    variant_weight: float = Field(
+        default=0.5,
+        gt=0,
+        le=15,
+        description="What all further queries weigh together; the question weighs 1. At 3, three are its equals.",
         json_schema_extra=_on("rewrite"),
     )
     retrievers: tuple[str, ...] = Field(
@@ -274,7 +290,8 @@ class Context(BaseModel):
         default=None,
         min_length=1,
         max_length=20_000,
-        description="Instructions to the model in the step 'rewrite', in place of those of the chosen strategy.",
+        description="In place of the instructions of the chosen strategy: instructions to the model in the step "
+        f"'rewrite'{_places('rewrite')}.",
         json_schema_extra=_on("rewrite", kind="prompt"),
     )
     retrieve_prompt: str = _prompt("retrieve", prompts.RETRIEVE)
@@ -324,6 +341,12 @@ class Context(BaseModel):
     def _without_secrets(cls, options: dict[str, Any]) -> dict[str, Any]:
         refuse_options(options)
         return options
+
+    @field_validator(*(f"{step}_prompt" for step in PLACES))
+    @classmethod
+    def _with_known_places(cls, prompt: str | None, info: ValidationInfo) -> str | None:
+        step = str(info.field_name).removesuffix("_prompt")
+        return None if prompt is None else checked_prompt(step, prompt)
 
     @field_validator("retrievers")
     @classmethod

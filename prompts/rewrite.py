@@ -5,6 +5,9 @@ Write one per line, without numbering, quotes or comments, in the language of th
 they are."""
 _RULES = f"{_FORM} Do not answer the question.\n"
 
+QUERY_FORM = _RULES.strip()
+"""What a template of the user's is sent beside: how a reply is read, and not what kind of queries it holds."""
+
 REWRITE = {
     "multi": "You write search queries for a document search engine. Given a question, write different queries that "
     "together find every passage needed to answer it: other words for the same thing, and other sides of it." + _RULES,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.cli.prompt_log import SentPrompt
 from nodes.finish import usage_of
 from nodes.settings import Context
 from nodes.support.dependencies import chunks_of
@@ -65,12 +66,13 @@ async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[s
     ]
 
 
-def explained(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `--explain` adds: the way of each candidate, and what every step took."""
+def explained(state: Mapping[str, Any], prompts: Sequence[SentPrompt] = ()) -> dict[str, Any]:
+    """Return what `--explain` adds: the way of each candidate, what every step took, and what the model was sent."""
     return {
         "candidates": list(state.get("candidates") or []),
         "merged": [dict(passage) for passage in _passages(state)],
         "trace": list(state.get("trace") or []),
+        "prompts": list(prompts),
     }
 
 

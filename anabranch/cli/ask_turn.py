@@ -18,6 +18,7 @@ from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
 from anabranch.cli.live_answer import watching
 from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.prompt_log import PromptLog
 from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, how_to_resume, reply_of, show
 from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
 from anabranch.errors import SettingsError
@@ -52,6 +53,7 @@ class Request:
     resume: bool = False
     reply: str | None = None
     corpus: str | None = None
+    prompts: PromptLog = field(default_factory=PromptLog)
 
 
 async def answer(request: Request, context: Context) -> bool:
@@ -131,8 +133,9 @@ async def _run(
     modes: list[StreamMode] = ["messages", "custom", "values"]
     # Written before the next step begins, so that a killed run repeats no finished model call.
     options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
+    told: RunnableConfig = {**config, "callbacks": [request.prompts]} if request.explain else config
     stream: AsyncIterator[Any] = graph.astream(
-        given, config, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options
+        given, told, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options
     )
     with watching(answer=not request.as_json) as watcher:
         async for graph_of, mode, payload in stream:
@@ -154,12 +157,13 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
         _show_waiting(turn.waiting[0], request)
     elif request.as_json:
         value = await result_of(turn.state, context)
-        write_json({**value, **(explained(turn.state) if request.explain else {})})
+        write_json({**value, **(explained(turn.state, request.prompts.sent) if request.explain else {})})
     else:
         print_answer(results(), turn.state, sources=not request.explain)
         if request.explain:
             ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
-            print_explanation(results(), turn.state, await chunks_of(context, turn.state, ids))
+            chunks = await chunks_of(context, turn.state, ids)
+            print_explanation(results(), turn.state, chunks, request.prompts.sent)
 
 
 def _show_waiting(waiting: dict[str, Any], request: Request) -> None:

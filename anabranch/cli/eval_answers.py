@@ -39,13 +39,14 @@ async def _answered(questions: Sequence[Question], context: Context, label: str)
     outcomes = []
     with bar(f"{label}: questions", len(questions)) as advance:
         for question in questions:
-            written = await _written(question, context)
+            written = await written_answer(question, context)
             outcomes.append(outcome_of(question.id, question.kind, written, question.gold))
             advance()
     return tuple(outcomes)
 
 
-async def _written(question: Question, context: Context) -> WrittenAnswer:
+async def written_answer(question: Question, context: Context) -> WrittenAnswer:
+    """Return what the graph answers to a question, without its markers."""
     given = InputState(question=question.text, filters=question.filters)
     state = await graph.ainvoke(given, context=context, output_keys=CHANNELS)
     chunks = await chunks_of(context, state, [passage["id"] for passage in state["passages"]])

@@ -67,6 +67,18 @@ def evaluate(
     strict: Annotated[
         bool, typer.Option("--strict", help="With a table: fail where a collection is not here, too.")
     ] = False,
+    judge_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Have this chat model judge answers; with a folder, or `kind: judged`."),
+    ] = None,
+    generate: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Write questions.jsonl into the folder: N questions about --corpus, by a chat model.",
+        ),
+    ] = 0,
     as_json: JsonOption = False,
 ) -> None:
     r"""Measure retrieval and answers: by a table of expected scores, or on a collection of your own.
@@ -83,6 +95,10 @@ def evaluate(
 
     anabranch eval questions/ --corpus .anabranch/corpus
 
+    anabranch eval questions/ --corpus .anabranch/corpus --generate 30 --set model=openai:gpt-5-mini
+
+    anabranch eval my-collection/ --set model=openai:gpt-5-mini --judge-model openai:gpt-5
+
     anabranch eval evals/retrieval.yaml --data ~/collections --only scifact
     """
     # Before a corpus is embedded, only to be told at the end that SciPy is missing.
@@ -94,11 +110,11 @@ def evaluate(
     _refuse_misplaced(
         is_table,
         for_tables={"data": data, "collection": collection, "write": write, "accept": accept, "strict": strict},
-        for_folders={"corpus": corpus},
+        for_folders={"corpus": corpus, "generate": generate},
     )
     # What is kept in the repository has to be what the table says, or nobody can make it again.
-    if (write or accept) and (sets or embedder or baseline):
-        msg = "--write and --accept record what the table says, not what --set, --embedder and --baseline say."
+    if (write or accept) and (sets or embedder or baseline or judge_model):
+        msg = "--write and --accept record what the table says, not what --set, --embedder and other options say."
         raise SettingsError(msg, hint="Change the table, or use --report.")
     if write and only:
         msg = "--write writes the report of the whole table, not of a part."
@@ -123,7 +139,14 @@ def evaluate(
         accept=accept,
         strict=strict,
         as_json=as_json,
+        judge_model=judge_model or "",
+        generate=generate,
     )
+    if generate:
+        from anabranch.cli.eval_generate import generated
+
+        generated(asked)
+        return
     raise typer.Exit(evaluated(asked))
 
 

@@ -43,6 +43,8 @@ class EvalOptions:
     accept: bool = False
     strict: bool = False
     as_json: bool = False
+    judge_model: str = ""
+    generate: int = 0
 
 
 def deliver(report: EvalReport, asked: EvalOptions) -> bool:

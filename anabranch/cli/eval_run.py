@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from anabranch.cli.eval_answers import answers_measured
+from anabranch.cli.eval_judge import judged
 from anabranch.cli.eval_output import EvalOptions, deliver
 from anabranch.cli.eval_settings import (
     FoundCollections,
@@ -31,9 +32,11 @@ from anabranch.evaluation.score_report import reported
 from anabranch.evaluation.score_tables import (
     AnswerTable,
     EvalTable,
+    JudgedTable,
     ScoreTable,
-    is_answer_table,
+    kind_of,
     read_answer_table,
+    read_judged_table,
     read_table,
     usual_table,
 )
@@ -60,7 +63,9 @@ def evaluated(asked: EvalOptions) -> int:
         for said in measured_too_far(table, settings):
             say(notes(), f"{said}.", style="yellow")
     prepared = [_prepared(collection, table, asked) for collection in collections.here]
-    if isinstance(table, AnswerTable):
+    if isinstance(table, JudgedTable):
+        report = asyncio.run(judged(table, prepared, settings, Selection(asked.only), collections.absent))
+    elif isinstance(table, AnswerTable):
         answered = asyncio.run(answers_measured(table, prepared, settings))
         report = answers_reported(table, answered, collections.absent)
     else:
@@ -74,15 +79,33 @@ def evaluated(asked: EvalOptions) -> int:
 def _table(asked: EvalOptions) -> tuple[EvalTable, FoundCollections]:
     selection = Selection(asked.only)
     if asked.is_table:
-        if is_answer_table(asked.what):
-            table: EvalTable = read_answer_table(asked.what)
-        else:
-            table = _compared_with(read_table(asked.what), asked.baseline)
+        table = _read_table(asked)
         return table, collections_of(table, asked.data, asked.collections, selection, split=asked.split)
     collection = read_collection(asked.what, split=asked.split)
+    if asked.judge_model:
+        title = f"Answers on {collection.name}"
+        judging = JudgedTable(kind="judged", title=title, collections=(collection.name,))
+        return _judged_by(judging, asked), FoundCollections((collection,), ())
     usual = usual_table(collection.name, passages=bool(collection.evidence))
     selection.check([collection.name], list(usual.configurations))
     return _compared_with(usual, asked.baseline), FoundCollections((collection,), ())
+
+
+def _read_table(asked: EvalOptions) -> EvalTable:
+    kind = kind_of(asked.what)
+    if kind == "judged":
+        return _judged_by(read_judged_table(asked.what), asked)
+    if asked.judge_model:
+        raise SettingsError("--judge-model goes with a folder, or a table of `kind: judged`.", hint="Leave it out.")
+    return (
+        read_answer_table(asked.what) if kind == "answers" else _compared_with(read_table(asked.what), asked.baseline)
+    )
+
+
+def _judged_by(table: JudgedTable, asked: EvalOptions) -> JudgedTable:
+    return (
+        table.model_copy(update={"judge": {**table.judge, "model": asked.judge_model}}) if asked.judge_model else table
+    )
 
 
 def _compared_with(table: ScoreTable, baseline: str | None) -> ScoreTable:

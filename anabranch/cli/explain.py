@@ -1,4 +1,4 @@
-"""`ask --explain`: the whole way of a question on one screen, from the queries to the cost of each step."""
+"""`ask --explain`: the whole way of a question on one screen, from the queries to cost and prompts of each step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.answer_view import place_of
+from anabranch.cli.prompt_log import SentPrompt
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
 
@@ -18,19 +19,26 @@ MAX_ROWS = 15
 MAX_WHERE = 20
 
 
-def print_explanation(console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk]) -> None:
+def print_explanation(
+    console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk], prompts: Sequence[SentPrompt] = ()
+) -> None:
     """Print the screen.
 
     Args:
         console: Where to.
         state: The values of a finished turn.
         chunks: The text of the candidates, by id.
+        prompts: What the chat model was sent.
     """
     console.print()
     for table in (_queries(state), _passages(state, chunks), _decisions(state), _claims(state), _steps(state)):
         if table.row_count:
             console.print(table)
             console.print()
+    for number, prompt in enumerate(prompts, start=1):
+        console.print(Text(f"Prompt {number} of {len(prompts)}, {prompt['step']}", style="bold"))
+        console.print(Text("system", style="dim"), Text(prompt["system"]), sep="\n")
+        console.print(Text("user", style="dim"), Text(prompt["user"]), "", sep="\n")
 
 
 def _queries(state: Mapping[str, Any]) -> Table:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from anabranch.evaluation.score_tables import AnswerCase, Case, EvalTable
+from anabranch.evaluation.score_tables import AnswerCase, AnswerTable, Case, EvalTable, ScoreTable
 from anabranch.text.normalization import squeeze
 
 CheckVerdict = Literal["ok", "drift", "not checked", "not here"]
@@ -31,7 +31,9 @@ class Check:
 
 
 def checked(
-    table: EvalTable, values: Mapping[tuple[str, ...], Mapping[str, float | None]], absent: Collection[str]
+    table: ScoreTable | AnswerTable,
+    values: Mapping[tuple[str, ...], Mapping[str, float | None]],
+    absent: Collection[str],
 ) -> tuple[Check, ...]:
     """Return a check of each case that was to be measured, in the order of the table.
 

@@ -168,6 +168,7 @@ class Gold:
         references: The sentences of the documents that answer, whole.
         document: What the name of the file with the evidence begins with; empty where that is not known.
         answerable: False where the documents are known not to hold the answer.
+        reference: The answer in words, of any length, for a judge; empty where it is not known.
     """
 
     answers: tuple[str, ...] = ()
@@ -175,6 +176,7 @@ class Gold:
     references: tuple[str, ...] = ()
     document: str = ""
     answerable: bool = True
+    reference: str = ""
 
     @property
     def is_comparable(self) -> bool:
@@ -205,13 +207,15 @@ def gold_of(row: Mapping[str, Any]) -> Gold:
     if not isinstance(regex, str):
         raise ValueError(f"'evidence_regex' is {type(regex).__name__}, not text")  # noqa: TRY004  # told with the others
     # "Yes" and whole paragraphs cannot be looked for in a text: no answer could hold them word for word.
-    answers = [text for text in _texts(row, "answers") + _texts(row, "answer") if _is_short(text)]
+    said = dict.fromkeys(_texts(row, "answers") + _texts(row, "answer"))
+    references = tuple(dict.fromkeys(_texts(row, "references")))
     return Gold(
-        answers=tuple(dict.fromkeys(answers)),
+        answers=tuple(text for text in said if _is_short(text)),
         pattern=re.compile(regex, re.IGNORECASE | re.DOTALL) if regex else None,
-        references=tuple(dict.fromkeys(_texts(row, "references"))),
+        references=references,
         document=str(row.get("doc") or ""),
         answerable=not row.get("unanswerable", False),
+        reference="\n".join(said or references),
     )
 
 

@@ -4,6 +4,7 @@ A table is a YAML file. In a table of scores every configuration is run on every
 is expected of one of them, and by how much it may differ. `expected: null` is measured and shown, and not checked. In a
 table of answers (`kind: answers`) a collection is asked, beside its own questions, some of the others', which it must
 not answer, and some of its own with the documents that answer them left out of the search.
+In one of `kind: judged` every configuration answers, and a chat model judges the answers.
 """
 
 from __future__ import annotations
@@ -126,17 +127,33 @@ class AnswerTable(_CommonTable):
         return asked != of and (asked, of) not in self.related and (of, asked) not in self.related
 
 
-EvalTable = ScoreTable | AnswerTable
+class JudgedTable(_CommonTable):
+    """What a YAML file of `kind: judged` holds; see the guide's page on evaluation."""
+
+    kind: Literal["judged"]
+    collections: tuple[Name, ...] = Field(min_length=1, description="Names of folders below --data.")
+    questions: int = Field(default=20, ge=0, le=100_000, description="Of each collection, spread evenly; 0: all.")
+    configurations: dict[Name, dict[str, Any]] = Field(default={"default": {}}, min_length=1)
+    baseline: Name | None = Field(default=None, description="Whose answers others are compared with; the first one.")
+    judge: dict[str, Any] = Field(default={}, description="Settings of the judge, such as model and base_url.")
+
+    @property
+    def compared_with(self) -> str:
+        """The configuration that the others are compared with."""
+        return self.baseline or next(iter(self.configurations))
 
 
-def is_answer_table(path: Path) -> bool:
-    """Tell whether a YAML file says that it is a table of answers.
+EvalTable = ScoreTable | AnswerTable | JudgedTable
+
+
+def kind_of(path: Path) -> str:
+    """Return which kind of table a YAML file says that it is; empty for one of scores.
 
     Raises:
         CollectionError: It cannot be read.
     """
     value = read_located(path).value
-    return isinstance(value, dict) and value.get("kind") == "answers"
+    return str(value.get("kind", "")) if isinstance(value, dict) else ""
 
 
 def read_table(path: Path) -> ScoreTable:
@@ -155,6 +172,15 @@ def read_answer_table(path: Path) -> AnswerTable:
         CollectionError: It is not one, or names what it does not define; each problem with its line.
     """
     return _read(path, AnswerTable, _answer_contradictions)
+
+
+def read_judged_table(path: Path) -> JudgedTable:
+    """Read a table that is judged from its YAML file.
+
+    Raises:
+        CollectionError: It is not one, or names what it does not define; each problem with its line.
+    """
+    return _read(path, JudgedTable, _unknown_baseline)
 
 
 def _read(path: Path, kind: type[_Kind], contradictions: Callable[[_Kind], Iterable[tuple[Where, str]]]) -> _Kind:
@@ -188,9 +214,13 @@ def with_expected(path: Path, table: EvalTable, values: Mapping[int, float]) -> 
     return located.replaced({("cases", index, "expected"): f"{value:.{DIGITS}f}" for index, value in values.items()})
 
 
-def _contradictions(table: ScoreTable) -> Iterator[tuple[Where, str]]:
+def _unknown_baseline(table: ScoreTable | JudgedTable) -> Iterator[tuple[Where, str]]:
     if table.baseline is not None and table.baseline not in table.configurations:
         yield ("baseline",), f"there is no configuration {table.baseline!r}"
+
+
+def _contradictions(table: ScoreTable) -> Iterator[tuple[Where, str]]:
+    yield from _unknown_baseline(table)
     for name in ("metrics", "collections"):
         listed: tuple[str, ...] = getattr(table, name)
         if len(set(listed)) < len(listed):

@@ -13,7 +13,8 @@ from anabranch.errors import SettingsError
 
 Role = Literal["embedder", "cross-encoder", "inference model"]
 
-# Where a model may lie, the first that is there counts: full precision before 8 bits.
+# Where a model may lie, the first that is there counts: full precision before 8 bits. Without any of them, the only
+# .onnx file there is: downloads of one variant have it under a name of its own (onnx/model_qint8_avx512.onnx).
 MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 
 HINTS: dict[Role, str] = {
@@ -38,13 +39,18 @@ def model_file(folder: Path, role: Role) -> Path:
     if not folder.is_dir():
         msg = f"The folder of the {role}, {str(folder)!r}, is not there, or is no folder."
         raise SettingsError(msg, hint=HINTS[role])
-    found = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
-    if found is None:
+    usual = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+    found = usual or [file for place in (folder, folder / "onnx") for file in sorted(place.glob("*.onnx"))]
+    if not usual and len(found) > 1:
+        names = ", ".join(file.relative_to(folder).as_posix() for file in found)
+        msg = f"The {role} folder {str(folder)!r} has several models and no model.onnx: {names}."
+        raise SettingsError(msg, hint="Copy the one that this processor can run to model.onnx.")
+    if not found:
         msg = f"The {role} folder {str(folder)!r} has no model.onnx."
         is_torch = any((folder / name).is_file() for name in _TORCH)
         hint = "Its weights are for torch. Export them: optimum-cli export onnx --model FOLDER OUT" if is_torch else ""
         raise SettingsError(msg, hint=hint or HINTS[role])
-    return found
+    return found[0]
 
 
 def tokenizer_file(folder: Path, model: Path, role: Role) -> Path:

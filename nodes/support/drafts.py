@@ -13,6 +13,7 @@ from anabranch.parsing import read_answer
 from anabranch.parsing.answer_reply import MARKER
 from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_envelope import OPENING, new_nonce, wrap
+from anabranch.safety.prompt_template import filled, is_template
 from nodes.settings import Context
 from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Degraded, Draft, Excerpt
@@ -44,9 +45,20 @@ def asking(context: Context, chat: Chat) -> str:
     return "\n".join([*cite, context.create_prompt])
 
 
-def prompt(passages: str, question: str, ask: str, *between: str) -> str:
-    """Return a user message: passages first, so that a server which has read them can go on from there."""
-    return "\n\n".join([passages, f"Question: {question}", *between, ask])
+def prompt(passages: str, question: str, ask: str, *between: str, existing: str = "") -> str:
+    """Return a user message: passages first, so that a server which has read them can go on from there.
+
+    Args:
+        passages: In their envelope.
+        question: As it is understood.
+        ask: What is wanted; a template says where the others stand.
+        between: What else stands before it, beside a prompt that is no template.
+        existing: The answer so far.
+    """
+    if is_template(ask):
+        return filled(ask, context_str=passages, query_str=question, existing_answer=existing)
+    so_far = [f"Answer so far: {existing}"] if existing else []
+    return "\n\n".join([passages, f"Question: {question}", *so_far, *between, ask])
 
 
 def label(chunk: Chunk) -> str:

@@ -8,7 +8,7 @@ from anabranch.cli.eval_settings import context_of, settings_of
 from anabranch.errors import CollectionError
 from anabranch.evaluation.score_tables import (
     ScoreTable,
-    is_answer_table,
+    kind_of,
     read_answer_table,
     read_table,
     usual_table,
@@ -120,9 +120,9 @@ def _table(tmp_path: Path, text: str = TABLE) -> Path:
 
 
 def test_a_table_says_that_it_is_one_of_answers(tmp_path: Path) -> None:
-    assert is_answer_table(_table(tmp_path))
-    assert not is_answer_table(_table(tmp_path, "title: Rankings\nmetrics: [R@5]\n"))
-    assert not is_answer_table(_table(tmp_path, "[]\n"))
+    assert kind_of(_table(tmp_path)) == "answers"
+    assert kind_of(_table(tmp_path, "title: Rankings\nmetrics: [R@5]\n")) == ""
+    assert kind_of(_table(tmp_path, "[]\n")) == ""
 
 
 def test_related_collections_are_never_asked_each_others_questions(tmp_path: Path) -> None:

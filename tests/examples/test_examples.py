@@ -11,9 +11,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from examples import annual_report, novel, paper, sentences, tree
+from examples import annual_report, novel, paper, parents, reading, sentences, tree, writing
 from tests.conftest import REPOSITORY
 from tests.graph.replies import model
+from tests.models.rerankers.pair_models import counter
+from tests.servers.calls import Request
+from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
 
 WEIR = REPOSITORY / "tests" / "samples" / "weir.md"
@@ -23,6 +26,8 @@ QUESTIONS = {
     annual_report: (FLOOD, "At which level does the gauge at Brannock give an alarm?", "2.8 metres"),
     paper: (WEIR, "How many salmon were counted in the best year?", "1,412"),
     tree: (WEIR, "Who built the Halden weir?", "Ida Marrow"),
+    writing: (WEIR, "Who built the Halden weir?", "Ida Marrow"),
+    parents: (WEIR, "Who built the Halden weir?", "Ida Marrow"),
 }
 
 
@@ -53,6 +58,7 @@ def test_an_experiment_without_a_model(module: ModuleType, tmp_path: Path) -> No
         (annual_report, {"rerank", "create"}),
         (paper, {"rewrite", "create"}),
         (tree, {"create", "reduce"}),
+        (parents, {"create"}),
     ],
     ids=lambda value: value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else "",
 )
@@ -83,6 +89,57 @@ def test_the_tree_grows_from_six_passages_in_three_levels(tmp_path: Path, monkey
         output = _run(tree, tmp_path / "mills.md", "--question", "Summarise all the mills.", *given)
     assert "map: 6 calls at the same time" in output
     assert [int(calls) for calls in re.findall(r"reduce: (\d) calls", output)] == [3, 1, 1]
+
+
+@pytest.mark.loopback
+def test_the_same_passages_are_written_in_three_ways_by_templates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    def script(request: Request) -> Reply:
+        return Reply("KEEP") if "or KEEP:" in request.user else model()(request)
+
+    with OpenAIStub(script) as stub:
+        given = ("--model", "openai:stub", "--base-url", stub.base_url, "--home", tmp_path)
+        output = _run(writing, WEIR, "--question", "Who built the Halden weir?", *given)
+        asked = [call.request.user for call in stub.calls]
+    assert re.findall(r"\nsynthesis: (\w+)\n", output) == ["stuff", "refine", "map_reduce"]
+    assert re.findall(r"\nRoute\n  (\w+)", output) == ["create", "refine", "map_reduce"]
+    assert sum("Given the context alone, answer the query." in user for user in asked) >= 4
+    assert any("Query: Who built the Halden weir?\nAnswer: " in user and "or KEEP:" in user for user in asked)
+    assert not any("{context_str}" in user for user in asked)
+
+
+@pytest.mark.loopback
+def test_a_model_reads_everything_or_reranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.graph.replies import step_of
+
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    question = ("--question", "Who built the Halden weir?", "--home", tmp_path)
+    alone = _run(reading, WEIR, *question)
+    assert len(re.findall(r"\n  \d\.\d{3} \(", alone)) == 3
+    assert "model" not in alone
+    with OpenAIStub(model()) as stub:
+        output = _run(reading, WEIR, *question, "--model", "openai:stub", "--base-url", stub.base_url)
+        assert [step_of(call.request) for call in stub.calls][-1] == "retrieve"
+        assert {step_of(call.request) for call in stub.calls} == {"rerank", "retrieve"}
+    assert "(llm 1)" in output.partition("The model alone, which read everything")[2]
+
+
+def test_more_is_merged_the_lower_the_threshold(tmp_path: Path) -> None:
+    output = _run(parents, WEIR, "--question", "Who built the Halden weir?", "--home", tmp_path)
+    counts = [int(count) for count in re.findall(r"threshold \S+: (\d+) passages", output)]
+    assert len(counts) == 4
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[-1]
+
+
+def test_five_of_the_sentences_are_reranked_by_a_cross_encoder(tmp_path: Path) -> None:
+    home = counter(tmp_path / "model", place="onnx/model.onnx")
+    kept = _run(sentences, "--home", tmp_path, "--cross-encoder", home).partition("five of them reranked\n")[2]
+    assert len(kept.splitlines()) == 3
+    assert all(line.startswith("  0.000 s") for line in kept.splitlines())  # that model counts weirs
 
 
 def test_ten_sentences_by_words_by_meaning_and_by_both(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from graph.retrieval import graph
-from nodes.rewrite import DERIVED_WEIGHT
 from nodes.settings import Context
 from nodes.state import InputState
 from prompts import REWRITE
@@ -56,7 +55,18 @@ async def test_the_question_outweighs_all_that_was_made_from_it(river: str, stra
     assert asked == {"text": QUESTION, "weight": 1.0, "kind": "asked"}
     assert [query["text"] for query in derived] == [f"lock gates {n}" for n in range(1, 5)]
     assert {query["kind"] for query in derived} == {strategy}
-    assert sum(query["weight"] for query in derived) == pytest.approx(DERIVED_WEIGHT)
+    assert sum(query["weight"] for query in derived) == pytest.approx(0.5)
+
+
+@pytest.mark.loopback
+async def test_what_further_queries_weigh_can_be_set_and_decides(river: str) -> None:  # noqa: F811
+    found_by = {}
+    for weight in (0.01, 3.0):
+        with OpenAIStub(says("keeper opens the gates at dawn\nlock keeper gates\ndawn gates keeper")) as stub:
+            state = await found(stub, river, n_queries=4, variant_weight=weight, fusion="rrf", strategy="multi")
+        found_by[weight] = [candidate["id"] for candidate in state["candidates"]]
+        assert [query["weight"] for query in state["queries"]] == pytest.approx([1.0, *[weight / 3] * 3])
+    assert found_by[0.01] != found_by[3.0]
 
 
 @pytest.mark.loopback

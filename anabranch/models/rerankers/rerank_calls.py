@@ -11,6 +11,7 @@ from anabranch.models.provider_errors import failures_of
 from anabranch.models.usage import count_repairs, note_failure
 from anabranch.parsing.relevance_scores import Judgements, read_judgements, says_none
 from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.safety.prompt_template import messages
 
 # A text is cut here for judging: relevance shows early, and a batch must fit a small context.
 MAX_CHARS = 2_000
@@ -21,7 +22,14 @@ TOKENS_EACH, TOKENS_AROUND = 24, 60
 
 def user_text(question: str, texts: Sequence[str]) -> str:
     """Return what a call shows of some texts, which are numbered from 1."""
-    passages = wrap([(number, "", text[:MAX_CHARS]) for number, text in enumerate(texts, start=1)], new_nonce())
+    return _usual(_numbered(texts), question)
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return wrap([(number, "", text[:MAX_CHARS]) for number, text in enumerate(texts, start=1)], new_nonce())
+
+
+def _usual(passages: str, question: str) -> str:
     return f"{passages}\n\nQuestion: {question}"
 
 
@@ -40,7 +48,9 @@ async def judge(chat: Chat, system: str, question: str, texts: Sequence[str]) ->
         ModelError: The provider failed, or nothing in its reply can be read.
     """
     # Lines and no JSON: of a reply that is cut off, every whole line still counts.
-    reply = await chat.ask(system, user_text(question, texts), max_tokens=reply_tokens(len(texts)))
+    passages = _numbered(texts)
+    told, user = messages(system, _usual(passages, question), context_str=passages, query_str=question)
+    reply = await chat.ask(told, user, max_tokens=reply_tokens(len(texts)))
     judged = read_judgements(reply, len(texts))
     count_repairs(judged.repairs)
     if not judged.scores and not says_none(reply):

@@ -124,6 +124,28 @@ async def test_an_export_into_a_folder_onnx_is_found(tmp_path: Path) -> None:
     assert await CrossEncoderReranker(str(home)).relevance("mill", ["weir"]) == [1.0]
 
 
+async def test_a_folder_as_it_is_downloaded_needs_no_export(tmp_path: Path) -> None:
+    home = counter(
+        tmp_path / "model", place="onnx/model.onnx", architectures=["BertForSequenceClassification"],
+        id2label={"0": "LABEL_0"}, sentence_transformers={"activation_fn": "torch.nn.modules.linear.Identity"},
+    )  # fmt: skip
+    # As sentence-transformers' own cross-encoders lie on their hub: weights for torch beside several exports.
+    (home / "model.safetensors").write_bytes(b"weights")
+    (home / "README.md").write_text("---\nlibrary_name: sentence-transformers\n---\n", encoding="utf-8")
+    variants = [home / "onnx" / f"model_{name}.onnx" for name in ("O1", "O4", "qint8_arm64", "quint8_avx2")]
+    for variant in variants:
+        variant.write_bytes(b"another one")
+    assert await CrossEncoderReranker(str(home)).relevance("mill", ["weir", "mill"]) == [1.0, 0.0]
+    # One variant alone, downloaded by its name.
+    (home / "onnx" / "model.onnx").replace(variants[0])
+    for variant in variants[1:]:
+        variant.unlink()
+    assert await CrossEncoderReranker(str(home)).relevance("mill", ["weir weir"]) == [2.0]
+    (home / "onnx" / "model_O2.onnx").write_bytes(b"which?")
+    with pytest.raises(SettingsError, match=r"onnx/model_O1\.onnx, onnx/model_O2\.onnx"):
+        CrossEncoderReranker(str(home))
+
+
 def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="rerank_model"):
         CrossEncoderReranker(None)
