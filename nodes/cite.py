@@ -11,9 +11,11 @@ from anabranch.citations.verification import CHECKED, Attribution, CitationRecor
 from anabranch.errors import ModelError
 from anabranch.parsing.numbered_lines import Judgement
 from anabranch.readers.document import Chunk
+from anabranch.retrieval.answerability import WEAK
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
+from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_check import JUDGED, after_judgement, judged, with_quotes
@@ -46,7 +48,7 @@ async def cite(state: State, context: Context) -> Update:
         _citation(record, excerpts[record.number], found[record.chunk_id], place, judged_as, files=context.file_links)
         for record, place in zip(checked.citations, places, strict=True)
     ]
-    figures = _figures(context, checked, judgements)
+    figures = _figures(checked, JUDGED[context.verify] if judgements else _checked(state), judgements)
     counts = {name: figures[name] for name in ("claims", "quoted", "supported", "unsupported")}
     return {
         "answer": checked.answer if citations else "",
@@ -101,7 +103,14 @@ def _unjudged(context: Context, made: int, whole: int) -> Degraded:
     return Degraded(step="cite", reason=f"verify: {context.verify} {why}")
 
 
-def _figures(context: Context, checked: Verified, judgements: list[tuple[str, str, Judgement]]) -> Verification:
+def _checked(state: State) -> str:
+    """Return what was checked, for people; of verbatim sentences there is nothing to check but whether they answer."""
+    if state["route"]["name"] != "compose":
+        return CHECKED
+    return WEAK_MATCH if state["draft"].get("match", 1.0) < WEAK else VERBATIM
+
+
+def _figures(checked: Verified, said: str, judgements: list[tuple[str, str, Judgement]]) -> Verification:
     grades = [claim.grade for claim in checked.claims]
     return Verification(
         claims=len(grades),
@@ -112,7 +121,7 @@ def _figures(context: Context, checked: Verified, judgements: list[tuple[str, st
         contradicted=[
             {"claim": claim, "quote": words} for claim, words, judgement in judgements if judgement == "contradicted"
         ],
-        checked=JUDGED[context.verify] if judgements else CHECKED,
+        checked=said,
     )
 
 

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from anabranch.cli.output import say
+from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 from anabranch.text.normalization import clean, squeeze
 
 MARKER = re.compile(r"\[\d+\]")
@@ -75,9 +76,10 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     )
     if "model" in begun:
         yield f"Written with a model of this machine: {begun['model']}."
+    checked = (state.get("verification") or {}).get("checked", "")
     if state["route"]["name"] == "compose" and not state["abstained"]:
-        yield "No chat model wrote this: the answer is verbatim sentences from the documents."
-    elif checked := (state.get("verification") or {}).get("checked", ""):
+        yield f"{checked if checked in (VERBATIM, WEAK_MATCH) else VERBATIM}."
+    elif checked:
         yield f"Checked: {checked}."
     for item in (state.get("verification") or {}).get("contradicted", []):
         yield f"A passage contradicts “{squeeze(item['claim'])}”: “{squeeze(item['quote'])}”"

@@ -1,6 +1,6 @@
-"""What kind of thing an English question asks for, told by its words: a figure or a date, a name, or neither.
+"""What kind of thing an English question asks for, told by its words: a figure, a date, a name, a list and so on.
 
-A question in another language asks for neither here, so its sentences are chosen by relevance alone.
+A question in another language asks for nothing in particular here, so its sentences are chosen by relevance alone.
 
 The rules of question answering before models (Li and Roth 2002 sort questions the same way): they only raise sentences
 that hold such a thing, and never exclude one.
@@ -10,29 +10,88 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
-_ASKS_FIGURE = re.compile(
-    r"^\W*(when (did|do|does|was|were|is|are|will|has|have|had|can|should)|how (many|much|long|old|large|big|tall|high|"
-    r"far|often))\b|\b(what|which) (year|date|month|day|percentage|share|number)\b",
+from anabranch.synthesis.statements import StatementForm
+
+EnglishQuestionKind = Literal["figure", "date", "person", "name", "place", "list", "definition", "steps", ""]
+
+FIGURE = 0.5
+"""Added to a sentence that holds a figure or a date, where the question asks for one."""
+
+BESIDE = 0.3
+"""Added where the figure stands right beside the noun that is counted."""
+
+NAME = 0.2
+"""Added to a sentence with a name that is not in the question, where it asks who, where or which."""
+
+DEFINED = 0.5
+"""Added to a sentence that says of the thing asked about what it is."""
+
+FORM = 0.3
+"""Added to a list where one is asked for, and to steps or code where it is asked how to do something."""
+
+_DATE_ASKED = re.compile(
+    r"^\W*(?:(?:since|until|by) )?when\b(?! (?:i|you|we|they|he|she|it) )"
+    r"|\b(?:what|which) (?:year|date|month|day|decade|century)\b",
     re.IGNORECASE,
 )
-_ASKS_AMOUNT = re.compile(
+_FIGURE_ASKED = re.compile(
+    r"^\W*(?:(?:by|for|at|in|to|of|about|roughly) )?how (?:many|much|long|old|large|big|tall|high|far|often|deep|wide|"
+    r"heavy|fast|small|short|expensive)\b|\b(?:what|which) (?:percentage|percent|share|number|proportion|fraction)\b",
+    re.IGNORECASE,
+)
+_AMOUNT_ASKED = re.compile(
     r"\b(?:what|which)(?:['’]s| (?:was|were|is|are))\b.*\b(?:revenues?|income|loss(?:es)?|profits?|sales|bookings|"
     r"costs?|expenses?|prices?|rates?|ratio|margin|amount|total|share|percentage|value|assets|liabilities|cash|debt|length|"
     r"height|weight|width|depth|diameter|age|population|score|accuracy|size|temperature|distance)\b",
     re.IGNORECASE,
 )
-_ASKS_NAME = re.compile(
-    r"^\W*(?:(?:in|on|at|from|to|by|with|of|for) )?(?:who|whom|whose|where|which)\b|\bwhat (?:is|was) the name\b",
+_STEPS_ASKED = re.compile(
+    r"^\W*how (?:do|can|could|should|would|must) (?:i|you|we|one|users?|people)\b|^\W*how to\b"
+    r"|\b(?:what|which) (?:steps|command|commands)\b",
     re.IGNORECASE,
 )
-_FIGURE = re.compile(
-    r"\b\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|"
-    r"eighty|ninety|hundred|thousand|million|billion|trillion|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)days?)\b",
+_DEFINITION_ASKED = re.compile(
+    r"^\W*(?:who|what) (?:is|are|was|were) (?:an? |the )?"
+    r"((?:(?!(?:to|of|for|in|on|at|with|by|from|after|before|during)\b)[\w’'.-]+ ?){1,4}?)\s*\?*\s*$"
+    r"|^\W*what (?:does|do|did) (?:an? |the )?([\w’'. -]{2,40}?) (?:mean|stand for)\b",
     re.IGNORECASE,
 )
+_LIST_ASKED = re.compile(
+    r"^\W*(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were) (?:the|some|all)?\b|\bwhat (?:kinds|types|sorts) of\b"
+    r"|^\W*(?:what|which) \w+s (?:are|were|does|do|can|did)\b",
+    re.IGNORECASE,
+)
+_PLACE_ASKED = re.compile(
+    r"^\W*(?:from )?where\b|\b(?:what|which) (?:city|town|country|village|state|place)\b", re.IGNORECASE
+)
+_PERSON_ASKED = re.compile(r"^\W*(?:(?:to|by|with|of|for|from) )?(?:who|whom|whose)\b", re.IGNORECASE)
+_NAME_ASKED = re.compile(
+    r"^\W*(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
+)
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_WORDS = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
+    "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|trillion"
+)
+_NUMERAL = re.compile(rf"\b\d[\d.,]*|\b(?:{_WORDS})\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?:1[89]|20)\d\d[.,]*$")
+# The number of a table or of a product is no amount: "Table 18", "Llama 2".
+_LABEL = re.compile(r"\b[A-Z][a-z]{2,}[ \u00a0]$")
+_DATE = re.compile(
+    rf"\b(?:1\d{{3}}|20\d\d)\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|\b(?:{_MONTHS})\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b\d{1,2}(?:st|nd|rd|th) century\b"
+    r"|\b\d+ (?:years?|days?|months?|weeks?)\b",
+    re.IGNORECASE,
+)
+_DEFINES = (
+    r"(?:(?:is|are|was|were) (?:an?|the|one|our|my|his|her|their)|means?|refers? to|stands? for|denotes?|consists? of)"
+)
+_COUNTED = re.compile(r"\bhow (?:many|much) ((?:[\w’'-]+ ){0,2}?[\w’'-]+?)(?=\W|$)", re.IGNORECASE)
+_PERSON = re.compile(r"\b[A-Z][\w’'-]+,? (?:[A-Z]\.,? )?[A-Z][\w’'-]+")
 _CAPITALISED = re.compile(r"(?<![.!?“\"] )(?<!^)\b[A-Z][\w’'-]+")
+_IN_PLACE = re.compile(r"\b(?:in|at|near|from|to|of|on) (?:the )?[A-Z][\w’'-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +100,89 @@ class Asks:
 
     Attributes:
         question: In lower case: what it names itself is no answer to it.
-        figure: Whether it asks for a number, an amount or a date.
-        name: Whether it asks for a person, a place or one thing of several.
+        kind: The kind of thing; empty where nothing in particular, or another language, is asked.
+        about: What is counted, or what is to be defined, in lower case; empty where that cannot be told.
     """
 
     question: str
-    figure: bool
-    name: bool
+    kind: EnglishQuestionKind
+    about: str = ""
+
+    @property
+    def figure(self) -> bool:
+        """Whether it asks for a number, an amount or a date: rows of tables have these."""
+        return self.kind in ("figure", "date")
 
     def is_figure(self, text: str) -> bool:
-        """Say whether a text holds a figure, where one is asked for."""
-        return self.figure and bool(_FIGURE.search(text))
+        """Say whether a text holds a figure, or a date, where one is asked for."""
+        return _has_amount(text) if self.kind == "figure" else self.kind == "date" and bool(_DATE.search(text))
+
+    def is_beside(self, text: str) -> bool:
+        """Say whether a figure stands right before what is counted, two words between them at most."""
+        if self.kind != "figure" or not self.about:
+            return False
+        near = rf"(?:\d[\d,.]*|\b(?:{_WORDS}))(?:\W+[\w-]+){{0,2}}?\W+{re.escape(self.about)}"
+        return bool(re.search(near, text, re.IGNORECASE))
 
     def is_name(self, text: str) -> bool:
         """Say whether a text holds a name that is not in the question, where one is asked for."""
-        return self.name and any(word.lower() not in self.question for word in _CAPITALISED.findall(text))
+        if self.kind not in ("person", "name", "place"):
+            return False
+        found = {"place": _IN_PLACE, "person": _PERSON}.get(self.kind, _CAPITALISED).findall(text)
+        return any(words.split()[-1].lower() not in self.question for words in found) or (
+            self.kind == "person" and any(word.lower() not in self.question for word in _CAPITALISED.findall(text))
+        )
+
+    def is_defined(self, text: str) -> bool:
+        """Say whether a text says of what is asked about what it is, where that is asked."""
+        if self.kind != "definition" or not self.about:
+            return False
+        thing = re.escape(self.about)
+        return bool(
+            re.search(rf"\b{thing}s?\b(?: \([^)]{{1,30}}\))?,? {_DEFINES}\b", text, re.IGNORECASE)
+            or re.search(rf"\b{thing}\b, (?:an?|the|who|which)\b|\({thing}\)", text, re.IGNORECASE)
+        )
+
+    def is_form(self, form: StatementForm) -> bool:
+        """Say whether a statement has the form that is asked for: a list, or steps and code."""
+        return form in {"list": ("list",), "steps": ("list", "code")}.get(self.kind, ())
+
+    def bonus(self, text: str, form: StatementForm) -> float:
+        """Return what a statement is worth above its relevance for being of the kind that is asked for."""
+        return (
+            FIGURE * self.is_figure(text)
+            + BESIDE * self.is_beside(text)
+            + NAME * self.is_name(text)
+            + DEFINED * self.is_defined(text)
+            + FORM * self.is_form(form)
+        )
+
+
+def _has_amount(text: str) -> bool:
+    """Say whether a text has a number that is neither a year nor a part of a name."""
+    return any(
+        not _YEAR.match(found[0]) and not _LABEL.search(text, max(0, found.start() - 30), found.start())
+        for found in _NUMERAL.finditer(text)
+    )
 
 
 def asks_in_english(question: str) -> Asks:
     """Return what an English question asks for; nothing in particular where the language is another one."""
-    figure = bool(_ASKS_FIGURE.search(question) or _ASKS_AMOUNT.search(question))
-    return Asks(question.lower(), figure, not figure and bool(_ASKS_NAME.search(question)))
+    asked: tuple[tuple[EnglishQuestionKind, re.Pattern[str]], ...] = (
+        ("date", _DATE_ASKED),
+        ("figure", _FIGURE_ASKED),
+        ("figure", _AMOUNT_ASKED),
+        ("steps", _STEPS_ASKED),
+        ("place", _PLACE_ASKED),
+        ("name", _NAME_ASKED),
+        ("definition", _DEFINITION_ASKED),
+        ("person", _PERSON_ASKED),
+        ("list", _LIST_ASKED),
+    )
+    kind: EnglishQuestionKind = next((kind for kind, pattern in asked if pattern.search(question)), "")
+    about = ""
+    if kind == "definition" and (found := _DEFINITION_ASKED.search(question)):
+        about = found[1] or found[2]
+    elif kind == "figure" and (found := _COUNTED.search(question)):
+        about = found[1]
+    return Asks(question.lower(), kind, about.strip().lower())

@@ -1,13 +1,12 @@
-"""Answers without a chat model: the fewest verbatim sentences that cover the question, each with its passage.
+"""Answers without a chat model: the fewest verbatim statements that cover the question, each with its passage.
 
-Sentences are scored by BM25 among themselves and by cosine to the question, then picked one at a time for what they add
-(maximal marginal relevance, Carbonell and Goldstein 1998): relevance, plus the question's words not covered yet, minus
-likeness to what is already there. They are joined in reading order, and the answer says what it is.
+Statements are scored by BM25 among themselves and by cosine to the question, then picked one at a time for what they
+add (maximal marginal relevance, Carbonell and Goldstein 1998): relevance, plus the question's words not covered yet,
+minus likeness to what is already there. They are joined in reading order, and the answer says what it is.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,16 +15,23 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from anabranch.synthesis.english_question_type import Asks
+from anabranch.synthesis.statements import StatementForm
 
 MAX_SENTENCES = 4
 ENOUGH = 0.5
 """A further sentence must be worth at least this share of the first."""
 
-FIGURE = 0.5
-"""Added to a sentence that holds a figure, where the question asks for one (when, how many, how much)."""
+ECHO = 0.2
+"""Taken off a sentence that says one word more than the question."""
 
-NAME = 0.2
-"""Added to a sentence with a name that is not in the question, where it asks who, where or which."""
+ELSEWHERE = 0.5
+"""Share of the first one's relevance that a sentence of another document must have."""
+
+TELLING = 0.2
+"""Share of the rarest word's weight from which a word of the question is worth a sentence of another document."""
+
+BY_WORDS = 0.3
+"""Share of a sentence's relevance that BM25 says; the cosine says the rest."""
 
 PRIOR = 0.3
 """Added for the passage that ranked first, half of it for the second, and so on."""
@@ -39,25 +45,24 @@ LIKE = 0.1
 RARE = 6.0
 """Idf of a word that the corpus does not know."""
 
-_REFERENCE = re.compile(r"\s?\[\d+(?:\s?[,;–-]\s?\d+)*\]")
-
 ALIKE = 0.92
 """Cosine over which a sentence says what another one said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One candidate sentence.
+    """One candidate statement.
 
     Attributes:
         number: Number of its passage in the windows.
-        text: As the answer says it.
+        text: As the answer shows it.
         terms: Analysed terms.
         rank: Position of its passage by relevance, from 0.
         order: Reading order over all passages.
-        quote: The words of the passage; empty where that is the text itself.
         about: Those of the question's terms that the title and the headings over it have.
-        is_row: Whether it is a row of a table.
+        form: What it is.
+        document: Id of its document.
+        span: The characters [start, end) of its passage; of two that share one, one is picked.
     """
 
     number: int
@@ -65,14 +70,24 @@ class Sentence:
     terms: tuple[str, ...]
     rank: int
     order: int
-    quote: str = ""
     about: frozenset[str] = frozenset()
-    is_row: bool = False
+    form: StatementForm = "sentence"
+    document: str = ""
+    span: tuple[int, int] = (0, 0)
+
+    def overlaps(self, other: Sentence) -> bool:
+        """Tell whether both have characters of one passage in common."""
+        return self.number == other.number and self.span[0] < other.span[1] and other.span[0] < self.span[1]
 
 
-def without_references(text: str) -> str:
-    """Remove a document's own reference marks, "[12]" or "[3, 7]": in an answer they would read as citations."""
-    return " ".join(_REFERENCE.sub("", text).split())
+def shortlist(
+    sentences: Sequence[Sentence], question_terms: Sequence[str], *, asks: Asks | None = None, limit: int
+) -> list[int]:
+    """Return the places of the sentences that are worth comparing by meaning, best first: by words, kind and rank."""
+    worth = _by_words(sentences, question_terms) + _prior(sentences)
+    if asks is not None:
+        worth += [asks.bonus(each.text, each.form) for each in sentences]
+    return [int(place) for place in np.argsort(-worth, kind="stable")[:limit]]
 
 
 def pick(
@@ -96,11 +111,17 @@ def pick(
         idf: How rare each term is; all count the same where it is missing.
         limit: Sentences at most.
     """
-    if not sentences:
+    # What only repeats the question is no answer to it.
+    news = [len(set(each.terms).difference(question_terms)) for each in sentences]
+    able = np.array([count > 0 for count in news], dtype=bool)
+    if not able.any():
         return []
-    relevance = _relevance(sentences, question_terms, vectors @ question_vector)
+    plain = _relevance(sentences, question_terms, vectors @ question_vector)
+    relevance = plain - [
+        ECHO * (count == 1 and not _has_digit(each)) for count, each in zip(news, sentences, strict=True)
+    ]
     if asks is not None:
-        relevance += [FIGURE * asks.is_figure(each.text) + NAME * asks.is_name(each.text) for each in sentences]
+        relevance += [asks.bonus(each.text, each.form) for each in sentences]
     weights = {term: 1.0 if idf is None else max(idf.get(term, RARE), 0.1) for term in question_terms}
     has = [weights.keys() & {*each.terms, *each.about} for each in sentences]
     chosen: list[int] = []
@@ -108,26 +129,52 @@ def pick(
     first = 0.0
     while len(chosen) < min(limit, len(sentences)):
         gains = _gains(relevance, vectors, chosen, [_share(each & uncovered, uncovered, weights) for each in has])
+        gains[~able] = -np.inf
         best = int(np.argmax(gains))
         if not np.isfinite(gains[best]) or (chosen and gains[best] < ENOUGH * first):
             break
         first = first or float(gains[best])
         chosen.append(best)
         uncovered -= has[best]
+        telling = {term for term in uncovered if weights[term] >= TELLING * max(weights.values())}
+        able &= _may_follow(sentences, chosen, plain, [bool(each & telling) for each in has])
     return sorted((sentences[index] for index in chosen), key=lambda sentence: sentence.order)
+
+
+def _may_follow(
+    sentences: Sequence[Sentence], chosen: Sequence[int], relevance: NDArray[np.float64], tells: Sequence[bool]
+) -> NDArray[np.bool_]:
+    """Tell which sentences may stand beside those chosen: of another document only what is clearly about the rest."""
+    first, last = sentences[chosen[0]], sentences[chosen[-1]]
+    clear = ELSEWHERE * relevance[chosen[0]]
+    return np.array([
+        not each.overlaps(last) and (each.document == first.document or (told and worth >= clear))
+        for each, worth, told in zip(sentences, relevance, tells, strict=True)
+    ], dtype=bool)  # fmt: skip
+
+
+def _has_digit(sentence: Sentence) -> bool:
+    return any(map(str.isdigit, sentence.text))
 
 
 def _relevance(
     sentences: Sequence[Sentence], question_terms: Sequence[str], cosine: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """Return the mean of min-max BM25 and cosine, with a small bonus for the passages that ranked first."""
+    """Return min-max BM25 and cosine, weighed, with a small bonus for the passages that ranked first."""
+    meant = (1 - BY_WORDS) * np.clip(cosine.astype(np.float64), 0, 1)
+    return _by_words(sentences, question_terms) + meant + _prior(sentences)
+
+
+def _by_words(sentences: Sequence[Sentence], question_terms: Sequence[str]) -> NDArray[np.float64]:
+    """Return the weighed min-max BM25 of each sentence, its title counted."""
     said = [[*each.terms, *sorted(each.about.difference(each.terms))] for each in sentences]
-    if question_terms and any(said):
-        bm25 = np.asarray(BM25Okapi(said).get_scores(list(question_terms)), dtype=np.float64)
-    else:
-        bm25 = np.zeros(len(sentences))
-    prior = np.array([1.0 / (1 + sentence.rank) for sentence in sentences])
-    return 0.5 * _unit(bm25) + 0.5 * np.clip(cosine.astype(np.float64), 0, 1) + PRIOR * prior
+    if not (question_terms and any(said)):
+        return np.zeros(len(sentences))
+    return BY_WORDS * _unit(np.asarray(BM25Okapi(said).get_scores(list(question_terms)), dtype=np.float64))
+
+
+def _prior(sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+    return np.array([PRIOR / (1 + sentence.rank) for sentence in sentences])
 
 
 def _unit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -144,7 +191,7 @@ def _gains(
 ) -> NDArray[np.float64]:
     """Return what each sentence adds to those chosen; minus infinity for these and for what they say already."""
     if not chosen:
-        return relevance
+        return relevance.copy()
     likeness = (vectors @ vectors[chosen].T).max(axis=1)
     gains: NDArray[np.float64] = relevance * (1 - NEW + NEW * np.asarray(new)) - LIKE * np.maximum(likeness, 0.0)
     gains[likeness > ALIKE] = -np.inf

@@ -1,7 +1,8 @@
-"""What of a passage can stand in an answer: its sentences, and the rows of its tables with the names of their columns.
+"""What of a passage can stand in an answer, as it stands there: sentences, lists, rows of tables, and code.
 
-A row says nothing by itself: "Net loss | (1,009) | (1,752)" needs to know which year is which. So it is read with the
-head of its table, as the reader of documents writes tables: one row per line, cells between bars, the head first.
+A row says nothing by itself: "Net loss | (1,009) | (1,752)" needs to know which year is which. So it is shown as a
+small Markdown table with the head of its own, as the reader of documents writes tables: one row per line, cells between
+bars, the head first. A list and a block of code keep their lines and come with what introduces them.
 """
 
 from __future__ import annotations
@@ -9,22 +10,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from typing import Literal
 
+from anabranch.synthesis.english_cross_references import refers_elsewhere
 from anabranch.text.sentences import running_spans
 
 MOST_HEADING_WORDS = 12
 LEAST_WORDS = 8
 """A cell of so many words is a sentence of its own."""
 
-LONGEST_LEAD = 500
-"""Characters of a sentence that ends in a colon together with the list that it announces."""
+LONGEST_BLOCK = 500
+"""Characters of a list or of code together with what introduces it."""
 
-_SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]]|\s|\[\d+\])*$")
+MOST_NUMBERS = 0.3
+"""Share of the words that are numbers, from which a line without a stop is of an index or of a table."""
+
+StatementForm = Literal["sentence", "list", "row", "code"]
+
+_SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]*_]|\s|\[\d+\])*$")
+_ASKED = re.compile(r"[?？؟](?:[\"'”’)\]*_]|\s)*$")
+_LEADERS = re.compile(r"(?:\.[ \t]?){4,}\s*\d|…\s*\d+\s*$")
 _CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
-_BULLET = re.compile(r"^(?:[-*+•‣·–]|\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
+_COMMAND = re.compile(r"\s*(?:[$>#%./-]|[a-z][\w.+-]*(?:[ \t(=]|$))")
+_NUMBER_ALONE = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
+_INDEX = re.compile(r"\[\d")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"[\s|:-]+$")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _DIGIT = re.compile(r"\d")
 
 
@@ -33,68 +47,186 @@ class Statement:
     """One piece of a passage that can stand by itself.
 
     Attributes:
-        text: As an answer says it.
-        quote: The words of the passage that it is from; the same but for the layout of a table or a list.
-        is_row: Whether it is a row of a table.
+        text: As an answer shows it; lists, rows and code on several lines.
+        said: In one line of words, as it is compared with a question.
+        start: Where it starts in the passage: two that share a character say the same twice.
+        end: Where it ends.
+        form: What it is.
     """
 
     text: str
-    quote: str
-    is_row: bool = False
+    said: str
+    start: int
+    end: int
+    form: StatementForm = "sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines of one kind at [start, end) of a passage."""
+
+    kind: Literal["prose", "table", "code"]
+    start: int
+    end: int
 
 
 def says_something(text: str) -> bool:
-    """Say whether a sentence can stand in an answer: a heading, a question or a line of code cannot."""
-    if len(_CODE.findall(text)) >= 2:
+    """Say whether a sentence can stand in an answer: a heading, a question or a line of code or an index cannot."""
+    words = text.split()
+    if len(_CODE.findall(text)) >= 2 or _ASKED.search(text) or _LEADERS.search(text) or refers_elsewhere(text):
         return False
-    return bool(_SAID.search(text)) or len(text.split()) > MOST_HEADING_WORDS
+    if _SAID.search(text):
+        return True
+    numbers = sum(bool(_DIGIT.match(word)) for word in words)
+    return len(words) > MOST_HEADING_WORDS and numbers < MOST_NUMBERS * len(words)
 
 
 def statements(passage: str) -> Iterator[Statement]:
-    """Yield the statements of a passage in reading order; headings, questions and code are none."""
-    for is_table, group in groupby(passage.splitlines(keepends=True), key=lambda line: bool(_ROW.match(line))):
-        lines = list(group)
-        yield from _rows(lines) if is_table else _sentences("".join(lines))
+    """Yield the statements of a passage in reading order; headings, questions and cross-references are none."""
+    above: tuple[int, int] | None = None
+    for block in _blocks(passage):
+        text = passage[block.start : block.end]
+        if block.kind == "table":
+            yield from _rows(text, block.start, passage[slice(*above)] if above else "")
+        elif block.kind == "code" and above:
+            yield from _code(passage, above, block)
+        elif block.kind == "prose":
+            pieces = _pieces(text, block.start)
+            yield from _prose(passage, pieces)
+            above = pieces[-1] if pieces else above
 
 
-def _sentences(text: str) -> Iterator[Statement]:
-    pieces = [" ".join(text[start:end].split()) for start, end in running_spans(text)]
-    for index, piece in enumerate(pieces):
-        if not says_something(piece):
+def _blocks(passage: str) -> Iterator[_Block]:
+    """Cut a passage into prose, tables, and code between fences."""
+    kind: Literal["prose", "table", "code"] = "prose"
+    start = at = 0
+    fence = ""
+    for line in passage.splitlines(keepends=True):
+        opened = _FENCE.match(line)
+        now: Literal["prose", "table", "code"] = "code" if fence or opened else "table" if _ROW.match(line) else "prose"
+        if now != kind or (opened and not fence):
+            if at > start:
+                yield _Block(kind, start, at)
+            start, kind = at, now
+        if opened:
+            fence = "" if fence and opened[1].startswith(fence) else fence or opened[1]
+        at += len(line)
+    if at > start and not fence:  # code without an end would make code of all that follows it in an answer
+        yield _Block(kind, start, at)
+
+
+def _pieces(text: str, at: int) -> list[tuple[int, int]]:
+    """Return where the sentences of prose are that starts at a character of a passage, items with their numbers."""
+    found: list[tuple[int, int]] = []
+    begun: int | None = None
+    for start, end in running_spans(text):
+        if not text[start:end].strip():
             continue
-        whole = [piece]
-        if piece.endswith(":"):
-            whole = _with_list(piece, pieces[index + 1 :])
-            if len(whole) == 1:
-                continue  # what it announces is not here
-        yield Statement(" ".join(_BULLET.sub("", each) for each in whole), _BULLET.sub("", " ".join(whole)))
+        if _NUMBER_ALONE.fullmatch(text, start, end):
+            begun = start if begun is None else begun
+            continue
+        found.append((at + (start if begun is None else begun), at + end))
+        begun = None
+    return found
 
 
-def _with_list(lead: str, following: Sequence[str]) -> list[str]:
-    """Return a sentence that ends in a colon with what it announces: a list as far as there is room, or a sentence."""
-    whole = [lead]
-    for each in following:
-        is_item = bool(_BULLET.match(each))
-        if sum(map(len, whole)) + len(each) > LONGEST_LEAD or (not is_item and len(whole) > 1):
+def _prose(passage: str, pieces: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+    for index, (start, end) in enumerate(pieces):
+        piece = " ".join(passage[start:end].split())
+        last = _list_end(passage, pieces, index)
+        if last > index:
+            yield _list(passage, pieces[index : last + 1])
+        elif piece.endswith(":") and not _BULLET.match(piece):
+            yield from _announced(passage, (start, end), pieces[index + 1 : index + 2])
+        elif not piece.endswith(":") and says_something(_plain(piece)):
+            yield Statement(piece if _BULLET.match(piece) else _plain(piece), _plain(piece), start, end)
+
+
+def _announced(passage: str, lead: tuple[int, int], following: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+    """Yield a line that ends in a colon with the sentence or the commands after it; alone it says nothing."""
+    for start, end in following:
+        block = _Block("code", start, end)
+        said = " ".join(passage[lead[0] : end].split())
+        if _is_code(passage[start:end]):
+            yield from _code(passage, lead, block)
+        elif len(said) <= LONGEST_BLOCK and says_something(said) and not said.endswith(":"):
+            yield Statement(said, said, lead[0], end)
+
+
+def _is_code(text: str) -> bool:
+    """Tell whether lines are commands: readers of documents leave out the fences of a block of code."""
+    return not _SAID.search(text) and all(map(_COMMAND.match, text.strip().splitlines()))
+
+
+def _plain(piece: str) -> str:
+    return _HEADING.sub("", _BULLET.sub("", piece))
+
+
+def _list_end(passage: str, pieces: Sequence[tuple[int, int]], index: int) -> int:
+    """Return the place of the last item of the list that a piece introduces, as far as there is room, else its own.
+
+    A line that ends in a colon introduces one, and so does a heading: a piece without a stop.
+    """
+    start, end = pieces[index]
+    lead = passage[start:end].strip()
+    if _BULLET.match(lead) or not (lead.endswith((":", "：")) or _HEADING.match(lead) or not _SAID.search(lead)):
+        return index
+    last = index
+    for place in range(index + 1, len(pieces)):
+        if not _BULLET.match(passage[pieces[place][0] : pieces[place][1]].lstrip()):
             break
-        whole.append(each)
-        if not is_item:
+        if pieces[place][1] - start > LONGEST_BLOCK:
             break
-    return whole
+        last = place
+    return last if last > index + (not lead.endswith((":", "："))) else index
 
 
-def _rows(lines: Sequence[str]) -> Iterator[Statement]:
+def _list(passage: str, pieces: Sequence[tuple[int, int]]) -> Statement:
+    lead, *items = [" ".join(passage[start:end].split()) for start, end in pieces]
+    lead = _HEADING.sub("", lead)
+    return Statement(
+        "\n".join([lead, "", *items]),
+        " ".join([lead, *(_BULLET.sub("", item) for item in items)]),
+        pieces[0][0],
+        pieces[-1][1],
+        "list",
+    )
+
+
+def _code(passage: str, above: tuple[int, int], block: _Block) -> Iterator[Statement]:
+    """Yield a block of code with the sentence or the heading above it: no word of the code can be cited."""
+    lead = _plain(" ".join(passage[slice(*above)].split()))
+    code = passage[block.start : block.end].strip("\n")
+    code = code if _FENCE.match(code) else f"```\n{code.rstrip()}\n```"
+    # "argv[1]" would read as a citation.
+    if (
+        lead
+        and not _INDEX.search(code)
+        and len(lead) + len(code) <= LONGEST_BLOCK
+        and not passage[above[1] : block.start].strip()
+    ):
+        yield Statement(f"{lead}\n\n{code}", f"{lead} {' '.join(code.split())}", above[0], block.end, "code")
+
+
+def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
     """Yield the rows of a table that hold figures, and the cells that are sentences of their own."""
+    lines = table.splitlines(keepends=True)
     cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-    names = cells[0] if _is_head(lines, cells) else []
+    head = lines[0] if _is_head(lines, cells) else ""
+    caption = " ".join(above.split())
     for line, row in zip(lines, cells, strict=True):
-        if row is names or _RULE.fullmatch(line):
+        start, at = at, at + len(line)
+        if (head and row is cells[0]) or _RULE.fullmatch(line):
             continue
         told = [cell for cell in row if len(cell.split()) >= LEAST_WORDS]
         if told:
-            yield from (Statement(cell, cell) for cell in told if says_something(cell))
+            yield from (Statement(cell, cell, start, at) for cell in told if says_something(cell))
         elif any(map(_DIGIT.search, row[1:])):
-            yield Statement(_told(row, names), line.strip(), is_row=True)
+            shown = _table(cells[0] if head else [], row)
+            said = (
+                f"{caption} {_told(row, cells[0] if head else [])}" if len(caption) < LONGEST_BLOCK else _told(row, [])
+            )
+            yield Statement(shown, said.strip(), start, at, "row")
 
 
 def _is_head(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> bool:
@@ -102,6 +234,12 @@ def _is_head(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> bool:
     if len(lines) < 2:
         return False
     return bool(_RULE.fullmatch(lines[1])) or not cells[0][0] or not any(map(_DIGIT.search, cells[0]))
+
+
+def _table(names: Sequence[str], row: Sequence[str]) -> str:
+    """Return a row as a Markdown table; without a head where the names are not known or not as many."""
+    named = names if len(names) == len(row) else [""] * len(row)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (named, ["---"] * len(row), row))
 
 
 def _told(row: Sequence[str], names: Sequence[str]) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from anabranch.readers.document import Chunk
+from anabranch.retrieval.answerability import CALIBRATED, WORDLESS, is_answered, statement_match, term_coverage
 from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.english_question_type import asks_in_english
-from anabranch.synthesis.extractive import Sentence, pick, without_references
+from anabranch.synthesis.extractive import Sentence, pick, shortlist
 from anabranch.synthesis.statements import statements
+from anabranch.synthesis.verbatim_text import joined
 from nodes.settings import Context
 from nodes.state import State
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
@@ -22,15 +24,24 @@ from nodes.support.drafts import piece_of
 from nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 
 MAX_CANDIDATES = 60
-"""Sentences embedded at most; those of the best passages first."""
+"""Statements embedded at most; to embed one takes as long as to look at a thousand words."""
 
 MIN_CHARS, MAX_CHARS = 20, 600
 LAST = 99
 """Rank of a piece of a passage that was split."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A statement, what it says in one line, and the title and the headings over it."""
+
+    sentence: Sentence
+    said: str
+    heading: str
+
+
 async def composed_draft(context: Context, state: State) -> Draft:
-    """Pick the sentences that cover the question, each with its passage's number."""
+    """Pick the statements that answer, each with its passage's number; none where not one is about the question."""
     corpus = await corpus_of(context)
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["original_question"]
@@ -40,23 +51,31 @@ async def composed_draft(context: Context, state: State) -> Draft:
     found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure)
     if not found:
         return NO_DRAFT
-    texts = [question, *(sentence.text for sentence, _ in found)]
-    terms, *analysed = await corpus.analyse([*texts, *(around for _, around in found)])
-    said, about = analysed[: len(found)], analysed[len(found) :]
-    sentences = [
-        replace(sentence, terms=tuple(of_text), about=frozenset(terms) & frozenset(of_title))
-        for (sentence, _), of_text, of_title in zip(found, said, about, strict=True)
+    terms, *analysed = await corpus.analyse([question, *(one.said for one in found), *(one.heading for one in found)])
+    able = [
+        replace(each.sentence, terms=tuple(of_text), about=frozenset(terms) & frozenset(of_title))
+        for each, of_text, of_title in zip(found, analysed[: len(found)], analysed[len(found) :], strict=True)
     ]
-    vectors = await asyncio.to_thread(corpus.embedder.embed, texts)
-    choose = partial(
-        pick, asks=asks, idf=await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
+    near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
+    vectors = np.asarray(
+        await asyncio.to_thread(corpus.embedder.embed, [question, *(found[place].said for place in near)])
     )
-    chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], np.asarray(vectors[1:]))
-    return Draft(
-        answer=" ".join(f"{without_references(sentence.text)} [{sentence.number}]" for sentence in chosen),
-        window=len(state["windows"]),
-        keeps=0,
-    )
+    idf = await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
+    choose = partial(pick, asks=asks, idf=idf)
+    sentences = [able[place] for place in near]
+    chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], vectors[1:])
+    known = corpus.embedder.name in CALIBRATED
+    cosines = dict(zip(sentences, (vectors[1:] @ vectors[0]).tolist(), strict=True)) if known else {}
+    match = max((_match(each, terms, idf, cosines.get(each)) for each in chosen), default=0.0)
+    # Whoever asks for an answer whatever the evidence gets one.
+    if context.grade == "scores" and not is_answered(match, state["evidence_scores"].get("confidence", 0.0)):
+        return NO_DRAFT
+    return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
+
+
+def _match(sentence: Sentence, terms: Sequence[str], idf: Mapping[str, float], cosine: float | None) -> float:
+    covered = term_coverage(terms, {*sentence.terms, *sentence.about}, idf) if terms else WORDLESS
+    return statement_match(cosine=cosine, covered=covered)
 
 
 async def _shown(context: Context, state: State, corpus: CorpusReader) -> list[tuple[Excerpt, Chunk]]:
@@ -66,23 +85,29 @@ async def _shown(context: Context, state: State, corpus: CorpusReader) -> list[t
     return [(excerpt, found[excerpt["id"]]) for excerpt in excerpts if excerpt["id"] in found]
 
 
-def _candidates(
-    shown: Sequence[tuple[Excerpt, Chunk]], ranks: Mapping[str, int], *, rows: bool
-) -> list[tuple[Sentence, str]]:
-    """Return the sentences to choose from, those of the best passages first, each with its title and heading.
+def _candidates(shown: Sequence[tuple[Excerpt, Chunk]], ranks: Mapping[str, int], *, rows: bool) -> list[_Candidate]:
+    """Return the statements to choose from, in reading order.
 
     Args:
         shown: Excerpts with their passages.
         ranks: Position of each passage by relevance.
         rows: Whether rows of tables count as well: one is a figure with its names; prose says anything else better.
     """
-    found: list[tuple[Sentence, str]] = []
+    found: list[_Candidate] = []
     for excerpt, chunk in shown:
+        rank = ranks.get(chunk.chunk_id, LAST)
         for each in statements(piece_of(chunk, excerpt)):
-            if MIN_CHARS <= len(each.text) <= MAX_CHARS:
-                rank, order = ranks.get(chunk.chunk_id, LAST), len(found)
-                one = Sentence(excerpt["number"], each.text, (), rank, order, each.quote, is_row=each.is_row)
-                found.append((one, f"{chunk.title} {chunk.heading}"))
-    prose = [one for one in found if not one[0].is_row]
-    kept = found if rows or not prose else prose
-    return sorted(kept, key=lambda one: (one[0].rank, one[0].order))[:MAX_CANDIDATES]
+            if MIN_CHARS <= len(each.said) <= MAX_CHARS:
+                one = Sentence(
+                    number=excerpt["number"],
+                    text=each.text,
+                    terms=(),
+                    rank=rank,
+                    order=len(found),
+                    form=each.form,
+                    document=chunk.doc_id,
+                    span=(each.start, each.end),
+                )
+                found.append(_Candidate(one, each.said, f"{chunk.title} {chunk.heading}"))
+    prose = [one for one in found if one.sentence.form != "row"]
+    return found if rows or not prose else prose

@@ -111,11 +111,13 @@ class Draft(TypedDict):
         answer: Text, with [n] markers where the model put any.
         window: Windows read so far.
         keeps: Refine rounds in a row that kept it.
+        match: How well the best of verbatim sentences matches the question, 0 to 1; absent where a model wrote.
     """
 
     answer: Annotated[str, Field(max_length=400_000)]
     window: Count
     keeps: Count
+    match: NotRequired[float]
 
 
 NO_DRAFT = Draft(answer="", window=0, keeps=0)

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_view import print_answer, remarks_on, source_lines
+from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 
 
 def citation(marker: int, quote: str, **changes: Any) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def test_remarks() -> None:
     assert list(remarks_on(state())) == []
     composed = state(route={"name": "compose", "reasons": []}, degraded=[{"step": "create", "reason": "model\ndown"}])
     said = list(remarks_on(composed))
-    assert "verbatim sentences" in said[0]
+    assert said[0] == f"{VERBATIM}."
     assert said[1] == "degraded: create: model down"
     assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
     assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))
@@ -90,4 +91,10 @@ def test_no_more_is_said_than_was_checked() -> None:
     told = "".join(remarks_on(state(verification={"claims": 1, "checked": CHECKED})))
     assert "was not checked" in told
     composed = state(verification={"claims": 1, "checked": CHECKED}, route={"name": "compose", "reasons": []})
-    assert "verbatim" in "".join(remarks_on(composed))
+    assert list(remarks_on(composed)) == [f"{VERBATIM}."]
+
+
+def test_a_weak_match_is_said() -> None:
+    weak = state(verification={"claims": 1, "checked": WEAK_MATCH}, route={"name": "compose", "reasons": []})
+    assert list(remarks_on(weak)) == [f"{WEAK_MATCH}."]
+    assert "may not be in it" in WEAK_MATCH

@@ -37,7 +37,7 @@ def test_the_answer_its_sources_and_who_wrote_it(run: Run, corpus: Path) -> None
     assert (result.exit_code, result.stderr) == (0, "")
     assert "diverts from the main channel and rejoins it downstream. [1]" in result.stdout
     assert "[1] rivers.md, Rivers" in result.stdout
-    assert "verbatim sentences from the documents" in result.stdout
+    assert "No chat model wrote this: it is the passages' sentences that match best" in result.stdout
 
 
 def test_json_has_what_scripts_rely_on(run: Run, corpus: Path) -> None:
@@ -76,7 +76,7 @@ def test_an_abstention_says_so(run: Run, corpus: Path) -> None:
     text = run("ask", "Which zirconium alloy clads submarine reactor fuel?", "--corpus", corpus)
     assert text.exit_code == 0
     assert "did not find" in text.stdout
-    assert "verbatim" not in text.stdout
+    assert "No chat model" not in text.stdout
 
 
 def test_explain_shows_the_whole_way(run: Run, corpus: Path) -> None:

@@ -10,17 +10,60 @@ from anabranch.synthesis.english_question_type import asks_in_english
 @pytest.mark.parametrize(
     "question",
     [
-        "When was it rebuilt?", "How many tokens were used?", "In which year did it open?",
-        "What was the net loss in 2021?", "What is the diameter of the wheel?", "What's the price?",
+        "How many tokens were used?", "For how long was it shut?", "What was the net loss in 2021?",
+        "What is the diameter of the wheel?", "What's the price?",
     ],
 )  # fmt: skip
 def test_questions_for_a_figure(question: str) -> None:
     asks = asks_in_english(question)
     assert asks.figure
-    assert not asks.name
-    assert asks.is_figure("It opened in 1897.")
     assert asks.is_figure("They kept twelve herons.")
+    assert asks.is_figure("They kept 4,453 herons.")
     assert not asks.is_figure("It opened late.")
+    assert not asks.is_figure("It opened in 1897, as Table 18 and Weir 2 show.")
+    assert not asks.is_name("It was Ida Marrow who built it.")
+
+
+@pytest.mark.parametrize("question", ["When was it rebuilt?", "In which year did it open?", "Since when is it open?"])
+def test_questions_for_a_date(question: str) -> None:
+    asks = asks_in_english(question)
+    assert asks.kind == "date"
+    assert asks.figure
+    assert asks.is_figure("It opened in 1897.")
+    assert asks.is_figure("It opened on a Monday in May.")
+    assert not asks.is_figure("They kept twelve herons.")
+
+
+def test_a_number_stands_beside_what_is_counted() -> None:
+    asks = asks_in_english("How many employees does the mill have?")
+    assert asks.about == "employees"
+    assert asks.is_beside("In all, 4,453 full-time employees work there.")
+    assert not asks.is_beside("Of its employees, 40 work in the yard.")
+
+
+@pytest.mark.parametrize(
+    ("question", "thing", "said"),
+    [
+        ("Who is Ida Marrow?", "ida marrow", "Ida Marrow, an engineer, came in May."),
+        ("What is a weir?", "weir", "A weir is a low dam."),
+        ("What does GQA stand for?", "gqa", "We use grouped-query attention (GQA) here."),
+    ],
+)
+def test_questions_for_a_definition(question: str, thing: str, said: str) -> None:
+    asks = asks_in_english(question)
+    assert (asks.kind, asks.about) == ("definition", thing)
+    assert asks.is_defined(said)
+    assert not asks.is_defined(f"“Oh, you are {thing}.”")
+    assert not asks.is_defined(f"The {thing} is able to wait.")
+
+
+def test_questions_for_steps_and_for_lists_want_them_as_they_stand() -> None:
+    steps, several = asks_in_english("How do I open the weir?"), asks_in_english("What are the kinds of heron?")
+    assert steps.is_form("code")
+    assert steps.is_form("list")
+    assert several.is_form("list")
+    assert not several.is_form("code")
+    assert steps.bonus("x", "code") > steps.bonus("x", "sentence")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +72,7 @@ def test_questions_for_a_figure(question: str) -> None:
 )
 def test_questions_for_a_name(question: str) -> None:
     asks = asks_in_english(question)
-    assert asks.name
+    assert asks.kind in ("person", "place", "name")
     assert not asks.figure
 
 
@@ -50,7 +93,7 @@ def test_questions_for_a_name(question: str) -> None:
 )
 def test_questions_for_neither(question: str) -> None:
     asks = asks_in_english(question)
-    assert not asks.is_figure("In 1897, Ida Marrow built it.")
+    assert asks.bonus("In 1897, twelve people and Ida Marrow built it in Halden.", "sentence") == 0
     assert not asks.is_name("In 1897, Ida Marrow built it.")
 
 

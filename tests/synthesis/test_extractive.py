@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.synthesis.english_question_type import asks_in_english
-from anabranch.synthesis.extractive import Sentence, pick, without_references
+from anabranch.synthesis.extractive import Sentence, pick, shortlist
 
 
 def _sentences(texts: list[str]) -> list[Sentence]:
@@ -98,6 +98,58 @@ def test_rare_words_that_are_still_missing_weigh_more() -> None:
     assert [sentence.text for sentence in pick(*arguments, idf=rare, limit=2)] == [texts[0], texts[2]]
 
 
-def test_a_documents_own_references_are_no_citations() -> None:
-    assert without_references("As shown before [12], this holds [3, 7].") == "As shown before, this holds."
-    assert without_references("Nothing to do [here].") == "Nothing to do [here]."
+def test_what_only_repeats_the_question_is_no_answer() -> None:
+    texts = ["ida marrow", "ida marrow rebuilt the mill"]
+    assert [sentence.text for sentence in _pick("ida marrow", texts)] == texts[1:]
+    assert _pick("ida marrow", texts[:1]) == []
+
+
+def test_another_document_is_quoted_only_for_a_telling_word_that_is_missing() -> None:
+    texts = ["marrow built the weir of stone", "the herons nest and marrow likes that", "the abutment is of oak"]
+    words = ["marrow", "built", "weir", "abutment", "year"]
+    apart = [replace(each, document=name, rank=0) for each, name in zip(_sentences(texts), "abc", strict=True)]
+    question = ["marrow", "built", "weir", "abutment", "the"]
+    arguments = (question, _bag([" ".join(question)], words)[0], _bag(texts, words))
+    weights = {"marrow": 5.0, "built": 4.0, "weir": 5.0, "abutment": 6.0, "the": 0.2}
+    assert [each.document for each in pick(apart, *arguments, idf=weights)] == ["a", "c"]
+    assert [each.document for each in pick(apart, *arguments, idf={**weights, "abutment": 0.2})] == ["a"]
+
+
+def test_two_statements_that_share_words_of_a_passage_are_not_both_quoted() -> None:
+    texts = ["marrow built the weir and the mill", "the weir and the mill in time"]
+    spans = [(0, 40), (10, 40)]
+    inside = [replace(each, number=1, span=span) for each, span in zip(_sentences(texts), spans, strict=True)]
+    words = ["marrow", "built", "weir", "mill"]
+    chosen = pick(inside, ["marrow", "weir", "mill"], _bag(["marrow weir mill"], words)[0], _bag(texts, words))
+    assert len(chosen) == 1
+
+
+def test_the_shortlist_has_what_the_question_asks_for_though_its_passage_ranks_low() -> None:
+    texts = [*FILLERS * 3, "the weir was rebuilt in 1899"]
+    asks = asks_in_english("When was the weir rebuilt?")
+    (place,) = shortlist(_sentences(texts), ["weir", "rebuilt"], asks=asks, limit=1)
+    assert place == len(texts) - 1
+
+
+def test_a_question_for_a_number_prefers_one_beside_what_is_counted() -> None:
+    texts = ["in 12 of its yards there were many millers", "the weir had 87 millers", *FILLERS]
+    question = "how many millers"
+    words = sorted({word for text in [*texts, question] for word in text.split()})
+    arguments = (_sentences(texts), ["miller"], _bag([question], words)[0], _bag(texts, words))
+    assert pick(*arguments, asks=asks_in_english(question), limit=1)[0].text == texts[1]
+
+
+def test_a_german_question_is_answered_by_relevance_alone() -> None:
+    texts = ["das wehr baute eine ingenieurin", "1899 kamen zwölf reiher nach Halden", *FILLERS]
+    for question in (
+        "Wann wurde das Wehr gebaut",
+        "Wie viele bauten das Wehr",
+        "Wer baute das Wehr",
+        "Was ist ein Wehr",
+    ):
+        asks = asks_in_english(f"{question}?")
+        assert asks.kind == ""
+        words = sorted({word for text in [*texts, question] for word in text.lower().split()})
+        arguments = (_sentences(texts), question.lower().split(), _bag([question], words)[0], _bag(texts, words))
+        assert pick(*arguments, asks=asks) == pick(*arguments)
+        assert pick(*arguments, asks=asks, limit=1)[0].text == texts[0]

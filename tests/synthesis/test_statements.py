@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.quote_matching import find_quote, fold
 from anabranch.synthesis.statements import says_something, statements
 
 TABLE = """The following table sets forth the result (in thousands):
@@ -21,13 +21,19 @@ Revenue grew again.
 
 
 def _texts(passage: str) -> list[str]:
-    return [each.text for each in statements(passage)]
+    return [each.said for each in statements(passage)]
 
 
-def test_a_row_is_told_with_the_names_of_its_columns_and_quoted_as_it_stands() -> None:
-    (row,) = [each for each in statements(TABLE) if each.is_row]
-    assert row.text == "Net loss: 2021 $(1,009,359); Year Ended December 31, 2020 $(1,752,857)."
-    assert row.quote == "| Net loss | $(1,009,359) | $(1,752,857) |"
+def test_a_row_is_shown_under_its_head_and_told_with_its_caption_and_the_names_of_its_columns() -> None:
+    (row,) = [each for each in statements(TABLE) if each.form == "row"]
+    assert row.said.endswith("Net loss: 2021 $(1,009,359); Year Ended December 31, 2020 $(1,752,857).")
+    assert row.said.startswith("The following table sets forth the result (in thousands):")
+    assert row.text.splitlines() == [
+        "|  | 2021 | Year Ended December 31, 2020 |",
+        "| --- | --- | --- |",
+        "| Net loss | $(1,009,359) | $(1,752,857) |",
+    ]
+    assert TABLE[row.start : row.end].strip() == "| Net loss | $(1,009,359) | $(1,752,857) |"
 
 
 def test_a_cell_with_a_sentence_is_one_and_a_row_without_figures_is_none() -> None:
@@ -35,7 +41,7 @@ def test_a_cell_with_a_sentence_is_one_and_a_row_without_figures_is_none() -> No
 
 
 def test_what_announces_something_that_is_not_there_is_no_statement() -> None:
-    assert not any("sets forth" in text for text in _texts(TABLE))
+    assert not any("sets forth" in each.text for each in statements(TABLE))
 
 
 def test_a_table_whose_head_is_elsewhere_is_told_without_names() -> None:
@@ -54,9 +60,62 @@ def test_a_row_that_is_shorter_than_its_head() -> None:
 def test_a_list_comes_with_what_announces_it() -> None:
     passage = "We explored two algorithms:\n\n- Proximal policy optimisation.\n- Rejection sampling.\n\nBoth did well."
     first, *others = statements(passage)
-    assert first.text == "We explored two algorithms: Proximal policy optimisation. Rejection sampling."
-    assert find_quote(first.quote, fold(passage))
-    assert [each.text for each in others][-1] == "Both did well."
+    assert first.form == "list"
+    assert first.text == "We explored two algorithms:\n\n- Proximal policy optimisation.\n- Rejection sampling."
+    assert first.said == "We explored two algorithms: Proximal policy optimisation. Rejection sampling."
+    items = ["- Proximal policy optimisation.", "- Rejection sampling."]
+    assert [each.text for each in others] == [*items, "Both did well."]
+
+
+def test_steps_come_with_their_heading_and_their_numbers() -> None:
+    first, *others = statements("## Open the weir\n\n1. Lift the gate slowly.\n2. Wait for two minutes.\n\nIt is old.")
+    assert first.text == "Open the weir\n\n1. Lift the gate slowly.\n2. Wait for two minutes."
+    assert [each.text for each in others] == ["1. Lift the gate slowly.", "2. Wait for two minutes.", "It is old."]
+
+
+def test_code_stands_with_what_introduces_it() -> None:
+    passage = "It is easy. To remove one, run:\n\n```sh\nweir remove OLD\nweir list\n```\n\nDone it is.\n"
+    before, code, after = statements(passage)
+    assert (before.text, code.form, after.text) == ("It is easy.", "code", "Done it is.")
+    assert code.text == "To remove one, run:\n\n```sh\nweir remove OLD\nweir list\n```"
+
+
+def test_commands_that_lost_their_fence_get_one_and_other_words_do_not() -> None:
+    (code,) = statements("To remove one, run:\n\nweir remove OLD\nweir list\n")
+    assert code.text == "To remove one, run:\n\n```\nweir remove OLD\nweir list\n```"
+    assert list(statements("The results are these:\n\nRevenue")) == []
+
+
+def test_code_that_would_read_as_a_citation_or_has_no_end_is_left_out() -> None:
+    assert [each.form for each in statements("Run this:\n\n```py\nprint(argv[1])\n```\n")] == []
+    assert [each.form for each in statements("Run this now.\n\n```py\nprint(argv)\n")] == ["sentence"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "See the section on filters below.",
+        "For more information, please refer to Appendix A of this guide.",
+        "Introduction ........ 7",
+        "weirs 12, 14, 18, mills 22, 25, 31, herons 33, 40, locks 41, 42, 47, 51 and so on",
+        "But who, of all the people who came to the weir in that year, had ever seen a heron there?",
+    ],
+)
+def test_a_line_that_only_leads_elsewhere_says_nothing(line: str) -> None:
+    assert not says_something(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "See how the weir fell in 1897.",
+        "Siehe Abschnitt 3 der Satzung.",
+        "We see that many tables are old.",
+        "It is in section 3.",
+    ],
+)
+def test_other_sentences_say_something(line: str) -> None:
+    assert says_something(line)
 
 
 def test_a_long_list_is_cut_where_there_is_no_room() -> None:
@@ -77,9 +136,9 @@ def test_code_is_no_sentence() -> None:
     assert says_something("Rank fusion adds 1 / (k + rank) with k=60 for each list.")
 
 
-@given(st.text("ab .:|-\n0", max_size=200))
-def test_quotes_are_words_of_the_passage_in_order(passage: str) -> None:
-    found = " ".join(passage.split())
+@given(st.text("ab .:|-\n0`#1", max_size=200))
+def test_a_statement_says_the_words_that_stand_at_its_place(passage: str) -> None:
     for each in statements(passage):
-        assert each.quote
-        assert " ".join(each.quote.split()) in found
+        assert 0 <= each.start < each.end <= len(passage)
+        if each.form == "sentence":
+            assert "".join(each.said.split()) in "".join(passage[each.start : each.end].split())

@@ -1,0 +1,118 @@
+"""Answers without a chat model over the graph: what stands in the documents, as it stands there, or nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from anabranch.ingestion.pipeline import ingest
+from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
+from nodes.settings import Context
+from tests.graph.inside import graph
+
+GUIDE = """# The Halden mill
+
+The Halden mill stands by the weir. It was built in 1897 by the engineer Ida Marrow, who came from Vesle.
+
+## Staff
+
+The mill has had many workers, and its workers like the river. At the end of 1921 it had 4,453 workers in three yards.
+
+## Results
+
+The results of the mill are told in thousands of crowns:
+
+|  | 1921 | 1920 |
+|---|---|---|
+| Net loss | 1,009 | 1,752 |
+| Revenue from flour | 3,208 | 2,364 |
+
+## Remove a lock
+
+A lock that is no longer needed is removed with this command:
+
+```sh
+weir remove OLD_LOCK
+weir list
+```
+
+## Wheels
+
+The mill has three kinds of wheels:
+
+- The great wheel turns the stone.
+- The small wheel lifts the water.
+- The spare wheel stands in the yard.
+
+See the section on staff above for more about wheels and workers of the mill.
+"""
+OTHER = "# Herons\n\nHerons nest in the meadow every spring. In 1921 there were 12 herons, and that is all.\n"
+SATZUNG = (
+    "# Satzung\n\nDas Wehr in Halden wurde 1897 von der Ingenieurin Ida Marrow gebaut. Zwölf Reiher nisten am Ufer. "
+    "Siehe auch Abschnitt 3 der Satzung.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def mill(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A guide with prose, a table, a list and code; a note on herons; and a text in German."""
+    folder = tmp_path_factory.mktemp("mill")
+    for name, text in (("mill.md", GUIDE), ("herons.md", OTHER), ("satzung.md", SATZUNG)):
+        (folder / "docs").mkdir(exist_ok=True)
+        (folder / "docs" / name).write_text(text, encoding="utf-8")
+    ingest([folder / "docs"], folder / "corpus")
+    return str(folder / "corpus")
+
+
+async def _turn(question: str, corpus: str, **settings: Any) -> dict[str, Any]:
+    return await graph.ainvoke({"question": question}, context=Context(corpus=corpus, **settings))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How many workers does the mill have?", r"it had 4,453 workers in three yards\. \[1\]"),
+        ("When was the Halden mill built?", r"built in 1897"),
+        ("Who built the Halden mill?", r"Ida Marrow"),
+        (
+            "What was the net loss of the mill in 1921?",
+            r"\|  \| 1921 \| 1920.*\|\n\| --- .*\n\| Net loss \| 1,009 \| 1,752 \[\d\] \|",
+        ),
+        ("How do I remove a lock?", r"command: \[1\]\n\n```\nweir remove OLD_LOCK\nweir list\n```"),
+        (
+            "What are the kinds of wheels of the mill?",
+            r"wheels:\n\n- The great wheel turns the stone\. \[\d\]\n- The small",
+        ),
+        (
+            "Wann wurde das Wehr in Halden gebaut?",
+            r"Das Wehr in Halden wurde 1897 von der Ingenieurin Ida Marrow gebaut\.",
+        ),
+    ],
+)
+async def test_the_answer_is_what_is_asked_for_as_it_stands(question: str, said: str, mill: str) -> None:
+    state = await _turn(question, mill)
+    assert not state["abstained"]
+    assert re.search(said, state["answer"]), state["answer"]
+    assert "herons" not in state["answer"]
+    assert "See the section" not in state["answer"]
+    figures = state["verification"]
+    # The head of a table is no statement of the passage, but part of each of its rows.
+    grades = [each["grade"] for each in state["citations"] if not re.fullmatch(r"[\d |]+", each["claim"])]
+    assert set(grades) == {"quoted"}, (state["answer"], state["citations"])
+    assert figures["unsupported"] == 0
+
+
+async def test_the_result_says_what_it_is(mill: str) -> None:
+    state = await _turn("When was the Halden mill built?", mill)
+    assert state["verification"]["checked"] == VERBATIM
+    assert state["messages"][-1].response_metadata["verification"]["checked"] == VERBATIM
+
+
+async def test_a_question_that_no_statement_is_about_is_not_answered(mill: str) -> None:
+    question = "What is the favourite colour of the king of Halden?"
+    assert (await _turn(question, mill))["abstained"]
+    state = await _turn(question, mill, grade="none")
+    assert not state["abstained"]
+    assert state["verification"]["checked"] == WEAK_MATCH
