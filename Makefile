@@ -23,7 +23,7 @@ ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"
 test test-fast: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/.dev  ## Run all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
 	$(BIN)/python -m pytest -m "not slow and not loopback"

@@ -34,6 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first: side by side, a long file that begins last is what everybody waits for."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(autouse=True)
 def _environment_of_its_own() -> Iterator[None]:
     """A process reads its environment once; each test stands for a process."""

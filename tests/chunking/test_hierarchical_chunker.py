@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anabranch.chunking import split_units
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree, grow
 from anabranch.errors import SettingsError
 from anabranch.models.embedders import load_embedder
@@ -183,13 +184,14 @@ AT_MOST = 1 << 17
 """Characters given to the tokenizer at once, which takes up to a hundred bytes for each."""
 
 ALL_AT_ONCE = 140_000
+SCALE = 8
 ENDLESS = {
     "words": "weir mill ",
     "short lines": "weir\nmill\n",
     "clauses": "weir, mill; ",
     "one word": "weir",
     "chinese": "堰水磨坊",
-    "gaps": "weir" + " " * 70_000,
+    "gaps": "weir" + " " * (70_000 // SCALE),
     "sentences": "The weir was built. ",
 }
 
@@ -199,13 +201,27 @@ ENDLESS = {
     ("front", "kind"),
     [*(("| ", kind) for kind in ENDLESS if kind != "chinese"), *(("The weir. ", kind) for kind in ENDLESS)],
 )
-def test_a_sentence_without_an_end_is_counted_piece_by_piece(kind: str, front: str) -> None:
-    endless = ENDLESS[kind]
-    watched, text = Watched(), (front + endless * max(ALL_AT_ONCE // len(endless), 3)).strip()
-    assert len(text) > AT_MOST
+def test_a_sentence_without_an_end_is_counted_piece_by_piece(
+    kind: str, front: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At an eighth of the size, text and bounds alike: what is done is the same."""
+    monkeypatch.setattr(split_units, "_BATCH", split_units._BATCH // SCALE)
+    monkeypatch.setattr(split_units, "_LONGEST", split_units._LONGEST // SCALE)
+    check_counted(front, ENDLESS[kind], SCALE)
+
+
+@pytest.mark.parametrize("kind", ["sentences", "one word"])
+def test_a_huge_sentence_is_counted_piece_by_piece(kind: str) -> None:
+    check_counted("The weir. ", ENDLESS[kind], 1)
+
+
+def check_counted(front: str, endless: str, scale: int) -> None:
+    size = ALL_AT_ONCE // scale
+    watched, text = Watched(), (front + endless * max(size // len(endless), 3)).strip()
+    assert len(text) > AT_MOST // scale
     tree = grow(document(Block(text)), watched, SIZES)
     check_laws(tree, SIZES)
-    assert watched.most <= AT_MOST
+    assert watched.most <= AT_MOST // scale
 
 
 def test_where_a_sentence_is_counted_in_pieces_no_word_is_torn() -> None:

@@ -176,11 +176,13 @@ def test_what_was_judged_otherwise_is_shown_so():
     assert refused.verified().answer == "Lyft was founded in 2012. [?] Costs did not fall. [1]"
 
 
+LONG = ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] ", "Norway. ", "- Halden {}\n"]
+
+
+# Without a question there is only less to do.
 @pytest.mark.parametrize(
-    "sentence",
-    ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] ", "Norway. ", "- Halden {}\n"],
+    ("sentence", "question"), [*((each, "By how much did revenue rise in Norway?") for each in LONG), (LONG[0], "")]
 )
-@pytest.mark.parametrize("question", ["", "By how much did revenue rise in Norway?"])
 @pytest.mark.work(10)  # quadratic work would take a minute here
 def test_a_very_long_answer_survives(sentence: str, question: str):
     many = {number: PassageText(str(number), PASSAGES[1].text * 100) for number in range(1, 10)}

@@ -29,6 +29,9 @@ from tests.servers.loopback import ScriptedStub
 from tests.servers.scripts import Reply, Script, as_script, echo
 
 DIMENSION = 64
+ALONE, TOGETHER = 16, 16
+"""Words that a stream sends one by one, and how many it sends at a time from then on: each piece takes every layer of a
+client the same work, and after some there is nothing new in one more."""
 
 
 class OpenAIStub(ScriptedStub):
@@ -78,7 +81,7 @@ def _completion(request: Request, reply: Reply) -> dict[str, Any]:
 
 
 def _events(request: Request, reply: Reply) -> Iterator[bytes]:
-    """Stream by word; the pieces put together are the text, byte for byte."""
+    """Stream by word at first; the pieces put together are the text, byte for byte."""
     for frame in _chunks(request, reply):
         yield f"data: {json.dumps(frame)}\n\n".encode()
     yield b"data: [DONE]\n\n"
@@ -86,14 +89,21 @@ def _events(request: Request, reply: Reply) -> Iterator[bytes]:
 
 def _chunks(request: Request, reply: Reply) -> Iterator[dict[str, Any]]:
     words: Sequence[str] = re.findall(r"\S+\s*|\s+", reply.text)
-    sent = itertools.cycle(words) if reply.endless else words[: len(words) // 2] if reply.cut else words
-    for delta in itertools.chain([{"role": "assistant", "content": ""}], ({"content": word} for word in sent)):
+    words = words[: len(words) // 2] if reply.cut else words
+    sent = itertools.cycle(words) if reply.endless else words if reply.chunk_delay else _pieces(words)
+    for delta in itertools.chain([{"role": "assistant", "content": ""}], ({"content": piece} for piece in sent)):
         yield _frame(request, "chat.completion.chunk", [{"index": 0, "delta": delta, "finish_reason": None}])
     if reply.cut:
         return
     yield _frame(request, "chat.completion.chunk", [{"index": 0, "delta": {}, "finish_reason": "stop"}])
     if (request.body.get("stream_options") or {}).get("include_usage"):
         yield _frame(request, "chat.completion.chunk", []) | {"usage": _usage(request, reply)}
+
+
+def _pieces(words: Sequence[str]) -> Iterator[str]:
+    yield from words[:ALONE]
+    for at in range(ALONE, len(words), TOGETHER):
+        yield "".join(words[at : at + TOGETHER])
 
 
 def _frame(request: Request, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ async def test_more_than_a_thousand_documents_go_in_several_requests() -> None:
 )
 async def test_failures_are_sorted(status: int, error: type[Exception]) -> None:
     with CohereStub(Reply("no", status=status)) as stub, pytest.raises(error):
-        await CohereReranker(base_url=stub.base_url, timeout=60.0).relevance("q", ["a", "b"])
+        await CohereReranker(base_url=stub.base_url, timeout=60.0, retries=1).relevance("q", ["a", "b"])
 
 
 async def test_a_server_that_never_answers() -> None:
