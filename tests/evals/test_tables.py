@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from anabranch.cli.eval_settings import settings_of
-from anabranch.evaluation.score_tables import is_answer_table, read_answer_table, read_table
+from anabranch.evaluation.score_tables import EvalTable, kind_of, read_answer_table, read_judged_table, read_table
 from tests.conftest import REPOSITORY
 
 EVERY = sorted((REPOSITORY / "evals").glob("*.yaml"))
-TABLES = [path for path in EVERY if not is_answer_table(path)]
+TABLES = [path for path in EVERY if kind_of(path) != "answers"]
 
 
 def test_there_are_tables() -> None:
@@ -45,9 +45,10 @@ def test_the_tables_in_the_guide_can_be_run(tmp_path: Path) -> None:
         (tmp_path / "table.yaml").write_text(block, encoding="utf-8")
         # Those with `passages` are of evals.merging, which has a test of its own.
         if "passages:" not in block:
-            table = read_table(tmp_path / "table.yaml")
+            path = tmp_path / "table.yaml"
+            table: EvalTable = read_judged_table(path) if kind_of(path) == "judged" else read_table(path)
             named.append(set(settings_of(table, {}, reproducible=True, where="guide")))
-    assert named == [{"ranks", "scores"}]
+    assert named == [{"ranks", "scores"}, {"stuff", "refine"}]
 
 
 def test_the_table_of_answers_in_the_guide_can_be_run(tmp_path: Path) -> None:
