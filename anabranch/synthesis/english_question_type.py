@@ -179,8 +179,8 @@ def asks_in_english(question: str) -> Asks:
         ("person", _PERSON_ASKED),
         ("list", _LIST_ASKED),
     )
-    kinds = [kind for kind, pattern in asked if pattern.search(question)]
-    kind: EnglishQuestionKind = kinds[0] if kinds else ""
+    kinds: list[EnglishQuestionKind] = [each for each, pattern in asked if pattern.search(question)]
+    kind = kinds[0] if kinds else ""
     about = ""
     if kind == "definition" and (found := _DEFINITION_ASKED.search(question)):
         about = found[1] or found[2]
