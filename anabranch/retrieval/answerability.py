@@ -38,8 +38,8 @@ STATEMENT_WEIGHTS: Mapping[str, float] = {"cosine": 3.2, "covered": 2.4}
 """Log-odds that the best statement answers: its own cosine, and its own share of the question's words."""
 
 MATCHING = 0.36
-"""Match under which the best statement is no answer: on nine collections 25 in 1,000 of the right answers lie below it,
-and 23 in 100 of the answers to questions that have none."""
+"""Match under which the best statement is no answer: chosen and counted on the same nine sets of questions, where
+25 in 1,000 of the right answers lie below it, and 23 in 100 of the answers to questions that have none."""
 
 CERTAIN = 0.8
 """Confidence from which the passages answer whatever their statements are: code has few."""
