@@ -68,7 +68,13 @@ async def composed_draft(context: Context, state: State) -> Draft:
     cosines = dict(zip(sentences, (vectors[1:] @ vectors[0]).tolist(), strict=True)) if known else {}
     match = max((_match(each, terms, idf, cosines.get(each)) for each in chosen), default=0.0)
     # Whoever asks for an answer whatever the evidence gets one.
-    if context.grade == "scores" and not is_answered(match, state["evidence_scores"].get("confidence", 0.0)):
+    # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
+    is_alone = question == state["standalone_question"]
+    if (
+        is_alone
+        and context.grade == "scores"
+        and not is_answered(match, state["evidence_scores"].get("confidence", 0.0))
+    ):
         return NO_DRAFT
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
 

@@ -76,7 +76,9 @@ REPLIES = st.one_of(st.lists(st.sampled_from(TOKENS), max_size=14).map("".join),
 @given(REPLIES, st.data())
 def test_whatever_the_pieces_the_whole_is_the_answer(reply: str, data: st.DataObject) -> None:
     stripped = re.sub(r"<(?:think|passages-\w+)>.*?(</(?:think|passages-\w+)>|\Z)", "", reply, flags=re.DOTALL)
-    if "</think>" in stripped:  # closed and never opened, see the class
+    opened, closed = reply.find("<think>"), reply.find("</think>")
+    # Closed and never opened, see the class; also within the beginning of a fence that is left open.
+    if "</think>" in stripped or (closed >= 0 and not 0 <= opened < closed):
         return
     cuts = sorted(data.draw(st.lists(st.integers(0, len(reply)), max_size=10)))
     stream = AnswerStream()
