@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich import box
 from rich import table as rich_table
+from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,14 @@ def as_markdown(table: Table) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def shown(tables: Sequence[Table], console: Console, page: Path | None) -> None:
+    """Print tables, and write them into a page where one is given."""
+    for table in tables:
+        console.print(for_terminal(table))
+    if page:
+        page.write_text(regenerated(page.read_text("utf-8"), tables), "utf-8")
 
 
 def regenerated(page: str, tables: Sequence[Table]) -> str:

@@ -40,12 +40,10 @@ async def retrieve(
     """
     retriever, texts = state["retriever"], state["query_texts"]
     brought: dict[str, dict[str, object]] = {}
-    failed: list[Exception] = []
-    degraded: list[Degraded] = []
+    reasons: list[str] = []
     try:
         if retriever in CORPUS_RETRIEVERS:
-            lists, unread = await _searched(context, state)
-            degraded = [Degraded(step=f"retrieve:{retriever}", reason=reason) for reason in unread]
+            lists, reasons = await _searched(context, state)
         elif retriever == READER:
             lists = await _read(context, state)
         else:
@@ -53,6 +51,7 @@ async def retrieve(
             # In a thread: the package of an installed one is imported here.
             named = await asyncio.to_thread(_named, retriever, external)
             lists, brought, failed = await external_lists(named, retriever, texts, context.depth, count)
+            reasons = [_said(error) for error in failed]
         record = Retrieved(retriever=retriever, lists=lists, error=None)
     except UserError:
         raise
@@ -61,10 +60,7 @@ async def retrieve(
     return {
         "ranked_lists": [record],
         "external_passages": brought,
-        "degraded": [
-            *degraded,
-            *(Degraded(step=f"retrieve:{retriever}", reason=_said(error)) for error in failed),
-        ],
+        "degraded": [Degraded(step=f"retrieve:{retriever}", reason=reason) for reason in reasons],
         "counts": {"retriever": retriever, "lists": [_length(x) for x in record["lists"]]},
     }
 
@@ -73,14 +69,14 @@ async def _searched(context: Context, state: RetrieveTask) -> tuple[list[RankedL
     """Search with a retriever of the corpus; say which scripts its embedder cannot read.
 
     Such a query is searched for by its words alone: its nearest passages are near for no reason, and would be taken for
-    evidence. Where nothing else searches, they are all there is.
+    evidence. Where nothing searches by words, they are all there is.
     """
     corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
     retriever, texts = state["retriever"], state["query_texts"]
     unread = [""] * len(texts)
     if retriever == "dense":
         unread = await asyncio.to_thread(lambda: [unread_script(corpus.embedder, text) for text in texts])
-    is_alone = len(context.retrievers) == 1
+    is_alone = "bm25" not in context.retrievers
     asked = [text for text, script in zip(texts, unread, strict=True) if is_alone or not script]
     found = iter(await corpus.search(cast("Arm", retriever), asked, context.depth, scope))
     lists = [sound(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]

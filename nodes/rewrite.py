@@ -5,13 +5,12 @@ Pseudo-relevance feedback could make them from the corpus itself. It was measure
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
-from anabranch.retrieval.spelling import corrected
+from anabranch.retrieval.spelling import corrected, respelled
 from anabranch.safety.prompt_template import messages
 from nodes.settings import Context
 from nodes.state import RetrievalState
@@ -45,7 +44,7 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
     # Together they weigh as much whether the model wrote one or seven.
     derived = [Query(text=text, weight=context.variant_weight / len(texts), kind=strategy) for text in texts]
     if spelling:
-        kept.append(Query(text=_replaced(kept[0]["text"], spelling), weight=context.variant_weight, kind=SPELLING))
+        kept.append(Query(text=respelled(kept[0]["text"], spelling), weight=context.variant_weight, kind=SPELLING))
     return {
         "queries": [*kept, *derived],
         "round": state.get("round", 0) + 1,
@@ -62,10 +61,6 @@ async def _respelled(context: Context, state: RetrievalState, queries: Sequence[
     """Return the words of the question that no passage has, with what they were likely meant to be."""
     scope = scope_of(context, state.get("active_filters"))
     return await corrected(await corpus_of(context), queries[0]["text"], scope) if queries else {}
-
-
-def _replaced(text: str, words: Mapping[str, str]) -> str:
-    return re.sub(r"[^\W\d_]+", lambda found: words.get(found[0], found[0]), text)
 
 
 async def _missing(context: Context, state: RetrievalState) -> list[str]:

@@ -118,16 +118,6 @@ def survey(
     return Walked(tuple(_named(groups)), tuple(folders))
 
 
-def must_be_there(paths: Sequence[Path]) -> None:
-    """Refuse a path that leads nowhere, before anything is done.
-
-    Raises:
-        UserError: There is nothing at one of them, or nobody can look.
-    """
-    for path in paths:
-        _placed(path, None)
-
-
 def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
     """Return where a path is and where it really leads; what is said of it names it as it was given."""
     path = given if inside is None else inside / given

@@ -47,6 +47,11 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     return {word: nearest for word, nearest in found.items() if nearest}
 
 
+def respelled(question: str, words: Mapping[str, str]) -> str:
+    """Return a question with words put in the place of others, as `corrected` gives them."""
+    return _WORD.sub(lambda found: words.get(found[0], found[0]), question)
+
+
 async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
     near = list(dict.fromkeys(neighbours(word.lower())))
     pairs = list(splits(word.lower()))

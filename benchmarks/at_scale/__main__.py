@@ -21,7 +21,7 @@ from benchmarks.at_scale.pool import Pool, pool_of
 from benchmarks.at_scale.running import OURS, Terms, measured
 from benchmarks.at_scale.systems import NAMES
 from benchmarks.at_scale.tables import tables, versions
-from benchmarks.report import Table, for_terminal, regenerated
+from benchmarks.report import Table, shown
 from nodes.settings import Context
 
 PAGE = Path(__file__).parent.with_name("at-scale.md")
@@ -41,10 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         found = _measured(options, folder, console)
-    for table in found:
-        console.print(for_terminal(table))
-    if options.write:
-        options.write.write_text(regenerated(options.write.read_text("utf-8"), found), "utf-8")
+    shown(found, console, options.write)
     return 0
 
 

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from anabranch.errors import SettingsError, UserError
-from benchmarks.report import for_terminal, regenerated
+from benchmarks.report import shown
 from evals.synthesis.packs import Pack, read_packs
 from evals.synthesis.reply_cache import ReplyCache
 from evals.synthesis.report import SPLITS, Result, tables
@@ -42,10 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(f"{error.message} {error.hint}", style="red")
         return 2
     found = tables(results)
-    for table in found:
-        console.print(for_terminal(table))
-    if options.write:
-        options.write.write_text(regenerated(options.write.read_text("utf-8"), found), "utf-8")
+    shown(found, console, options.write)
     return 0
 
 
