@@ -41,7 +41,7 @@ MATCHING = 0.36
 """Match under which the best statement is no answer: chosen and counted on the same nine sets of questions, where
 25 in 1,000 of the right answers lie below it, and 23 in 100 of the answers to questions that have none."""
 
-CERTAIN = 0.8
+CERTAIN = 0.7
 """Confidence from which the passages answer whatever their statements are: code has few."""
 
 WEAK = 0.5

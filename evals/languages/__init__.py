@@ -1,0 +1,1 @@
+"""Search in twelve languages, on XQuAD."""
