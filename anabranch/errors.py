@@ -7,6 +7,8 @@
     │   ├── QuestionError                  empty, too long, not text
     │   ├── SettingsError                  unknown key, value out of bounds, unusable prompt
     │   ├── ThreadStateError               what a thread holds is not what a step can use
+    │   ├── NotAuthenticatedError          nobody says who asks, or not in a way that can be believed
+    │   ├── NotAllowedError                who asks is known, and may not do that
     │   ├── MissingExtraError              an optional dependency is not installed
     │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
     │   ├── CorpusNotFoundError            no corpus at that path
@@ -63,6 +65,18 @@ class ThreadStateError(UserError):
     """What a thread holds was edited, or comes from another version, and a step cannot use it."""
 
     code = "thread_state"
+
+
+class NotAuthenticatedError(UserError):
+    """A request, or a run of the graph, comes without anything that says who asks, or with something wrong (401)."""
+
+    code = "not_authenticated"
+
+
+class NotAllowedError(UserError):
+    """Who asks is known, and lacks the role or the access tag for it (403)."""
+
+    code = "not_allowed"
 
 
 class MissingExtraError(UserError):

@@ -1,12 +1,12 @@
 """The ingest graph: fill a corpus from a LangGraph server or Studio, as `anabranch ingest` does from a shell.
 
 Only the operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT (default: the folder the
-process started in) are refused.
+process started in) are refused. Where people have to say who they are (ANABRANCH_AUTH), it takes the role `ingest`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired
 
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
@@ -17,9 +17,13 @@ from nodes.settings import Context
 
 
 class IngestInput(TypedDict):
-    """Files and folders to take in, relative to the ingest root."""
+    """Files and folders to take in, relative to the ingest root, and the access tags that their documents get.
+
+    Without `access`, files that are in the corpus keep their tags, and new ones get those of the user.
+    """
 
     paths: list[str]
+    access: NotRequired[list[str] | None]
 
 
 class IngestState(IngestInput, total=False):

@@ -27,6 +27,11 @@ from nodes.support.turn_budget import affords_more, as_left, beside, left_of
 ROUNDS = 2
 
 
+def _settings(state: State | RetrievalState) -> Context:
+    # No role: a server runs the edges of a state that is edited without a user, and every step asks for one anew.
+    return settle(state.get("settings"), get_runtime(Context), role=None)
+
+
 def after_begin(state: State) -> Literal["retrieval", "finish"]:
     """Search, unless there was nothing but a greeting."""
     # Queries decide: the state after `begin` may be edited into that of another question.
@@ -40,7 +45,7 @@ def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
 
 def fan_out(state: RetrievalState) -> list[Send]:
     """Send every query to each retriever that it is for: one branch per retriever."""
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     return [Send("retrieve", _task(context, state, retriever)) for retriever in context.retrievers]
 
 
@@ -60,7 +65,7 @@ def _task(context: Context, state: RetrievalState, retriever: str) -> RetrieveTa
 
 def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries"]:
     """Pause for a person on the first round, if asked to; else search."""
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     if context.review == "queries" and state["round"] == 1:
         return "review_queries"
     return fan_out(state)
@@ -68,7 +73,7 @@ def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries
 
 def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
     """Search for thin evidence once more while that can help; else the search is over."""
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     # Without a model nobody has other words for the question, and the same ones would find the same passages.
     able = has_model(context) and context.strategy != "none" and state["round"] < ROUNDS
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
@@ -76,7 +81,7 @@ def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
 
 def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"]:
     """Answer on evidence; abstain where there is nothing."""
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     verdict = state["evidence"]["verdict"]
     # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
     judged = context.grade == "llm" or not has_model(context)
@@ -92,7 +97,7 @@ def after_pack(state: State) -> list[Send] | str:
 
 def write(state: State) -> list[Send] | str:
     """Read windows side by side, or begin with the first; a mode of another package does as it likes."""
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     if state["route"]["name"] == "installed":
         return "installed"
     if state["route"]["name"] != "map_reduce":
@@ -137,7 +142,7 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
     alone = any(partial["group"] is None for partial in state["partials"])
     if not groups:
         return "cite"
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     _refuse_beyond_budget(context, state, calls=len(groups))
     left = beside(context, state.get("trace") or [], "map_reduce", len(state["partials"]), branches=len(groups))
     return [
@@ -174,7 +179,7 @@ def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
     """Abstain where nothing supports the answer; on good evidence, ask a model that refused once more before."""
     if state["answer"]:
         return "finish"
-    context = settle(state.get("settings"), get_runtime(Context))
+    context = _settings(state)
     # A refusal makes no claims; an answer whose claims nothing supports is not asked for again.
     refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
     able = context.model is not None and affords_more(context, state.get("trace") or [])

@@ -9,9 +9,12 @@ from typing import Any, get_args
 
 from langgraph.runtime import Runtime
 
-from anabranch.errors import SettingsError
+from anabranch.errors import NotAllowedError, SettingsError
+from anabranch.identity.user import User
+from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.ingest_report import FileRow, Status
 from anabranch.ingestion.pipeline import ingest as ingest_files
+from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator
 from nodes.settings import Context
 from nodes.support.settings_precedence import settle
@@ -24,20 +27,52 @@ _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added"
 
 async def add_documents(state: Mapping[str, Any], runtime: Runtime[Context]) -> dict[str, Any]:
     """Ingest the paths, in a worker thread; report per file as the command line does, within bounds."""
-    context = settle(None, runtime)
-    return await asyncio.to_thread(_work, state["paths"], context)
+    context = settle(None, runtime, role="ingest")
+    return await asyncio.to_thread(_work, state["paths"], _tags(state.get("access")), context)
 
 
-def _work(paths: Sequence[str], context: Context) -> dict[str, Any]:
+def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context) -> dict[str, Any]:
     if not paths:
         msg = "There is nothing to ingest: `paths` is empty."
         raise SettingsError(msg, hint="Give files or folders.")
+    root, rights = operator().ingest_root, OPERATOR
+    if context.user is not None:
+        root = context.user.place(root, "ANABRANCH_INGEST_ROOT")
+        rights = _rights(context.user, context.access, access)
     # Callers of a server must not read the server's other files.
-    report = ingest_files(paths, context.corpus, inside=operator().ingest_root)
+    report = ingest_files(paths, context.corpus, inside=root, access=access or (), rights=rights)
     told = _told(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}
     return {"files": [asdict(row) for row in told], "totals": totals}
+
+
+def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything
+    """Return the tags that were given, None for none: an empty list says that everybody may read.
+
+    Raises:
+        SettingsError: It is no list of tags.
+    """
+    try:
+        return None if given is None else access_tags(given)
+    except ValueError as error:
+        raise SettingsError(f"The input cannot be used: {error}.", hint='Give `access` as ["staff"].') from error
+
+
+def _rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:
+    """Return what a user may do to the corpus: within their own tags, or under any as an admin.
+
+    Raises:
+        NotAllowedError: They give a tag that they do not hold.
+        SettingsError: They give none and hold none: what they take in would be everybody's without a word.
+    """
+    rights = AccessRights(None if "admin" in user.roles else frozenset(own), own if access is None else ())
+    if access is None and not own:
+        msg = "You hold no access tags, so it has to be said who may read these documents."
+        raise SettingsError(msg, hint="Give `access`: a list of tags, or an empty list for everybody.")
+    if not rights.cover(access or ()):
+        raise NotAllowedError("You give an access tag that you do not hold.", hint="Give some of your own.")
+    return rights
 
 
 def _told(rows: Sequence[FileRow]) -> Sequence[FileRow]:

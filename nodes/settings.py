@@ -35,6 +35,8 @@ from nodes.support.extension_names import OneOf
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from anabranch.identity.user import User
+
 AUTO = "auto"
 """The `model` that is looked for on this machine."""
 
@@ -302,6 +304,7 @@ class Context(BaseModel):
 
     _explicit: frozenset[str] | None = PrivateAttr(default=None)
     _object: Any = PrivateAttr(default=None)
+    _user: Any = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -327,6 +330,12 @@ class Context(BaseModel):
         """The chat model that was given in code."""
         given: BaseChatModel | None = self._object
         return given
+
+    @property
+    def user(self) -> User | None:
+        """Who asks; None where nobody has to say so (ANABRANCH_AUTH is not set, or the command line asks)."""
+        user: User | None = self._user
+        return user
 
     @property
     def explicit(self) -> dict[str, Any]:

@@ -31,6 +31,7 @@ HOLES = [
     ("httpcore", "1.0.8", "CVE-2025-43859: allows an h11 that reads chunked bodies as others do not"),
     ("onnxruntime", "1.29.0", "ends the process when it loads the model that comes with us"),
     ("pymupdf", "1.27.2", "leaves Arabic letters in their presentation forms, which no search finds"),
+    ("pyjwt", "2.11.0", "CVE-2026-32597: takes tokens with critical headers that it does not know"),
     ("langchain-core", "1.2.4", "CVE-2025-68664: what is loaded makes objects"),
     ("langgraph-checkpoint-sqlite", "3.0.0", "CVE-2025-67644: names in a filter of metadata are SQL"),
 ]

@@ -16,6 +16,7 @@ from anabranch.cli.doctor_command import doctor
 from anabranch.cli.eval_command import evaluate
 from anabranch.cli.failures import guarded
 from anabranch.cli.ingest_command import ingest
+from anabranch.cli.key_command import key
 from anabranch.cli.search_command import search
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.command()(guarded(search))
 app.command("eval")(guarded(evaluate))
 app.add_typer(corpus, name="corpus")
 app.command()(guarded(doctor))
+app.add_typer(key, name="key")
 
 
 def _version(wanted: bool) -> None:

@@ -26,6 +26,7 @@ EXTRAS = {
     "community": "langchain_community",
     "eval": "ir_measures",
     "providers": "langchain_openrouter",
+    "serve": "jwt",
     "server": "langgraph_api",
 }
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
@@ -84,7 +85,7 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
             *extension_checks(),
             DoctorCheck("settings", "problem", error.message, error.hint),
         ]
-    checks += [*_environment(), _changed(context), *_locked(), await _corpus(context)]
+    checks += [*_environment(), _changed(context), *_locked(), *_people(), await _corpus(context)]
     # In a thread: loading a model would keep the loop from everything else.
     checks += [await asyncio.to_thread(_embedder), await _model_check(context), await _reranker_check(context)]
     return [*checks, _keys_check(), *_extras(), *extension_checks()]
@@ -150,6 +151,21 @@ def _locked() -> Iterator[DoctorCheck]:
 
     if names := locked():
         yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")
+
+
+def _people() -> Iterator[DoctorCheck]:
+    from anabranch.safety.operator import operator
+
+    if operator().auth is None:
+        return
+    from anabranch.identity import load_authenticators
+
+    try:
+        load_authenticators()
+    except AnabranchError as error:
+        yield DoctorCheck("people", "problem", error.message, error.hint)
+    else:
+        yield DoctorCheck("people", "ok", "callers of a server have to say who they are (ANABRANCH_AUTH)")
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # any setting

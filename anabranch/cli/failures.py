@@ -22,12 +22,15 @@ INTERRUPTED = 130
 
 
 def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn whatever a command raises into a paragraph and an exit code."""
+    """Run a command as the operator, and turn whatever it raises into a paragraph and an exit code."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        from anabranch.safety.operator import as_operator
+
         try:
-            return command(*args, **kwargs)
+            with as_operator():
+                return command(*args, **kwargs)
         # Not failures: Typer ends the process with them, and `| head` is how people read.
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise

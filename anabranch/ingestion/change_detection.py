@@ -17,6 +17,7 @@ from pathlib import Path
 
 from anabranch.ingestion import safe_open
 from anabranch.ingestion.access_inheritance import Inheritance
+from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
 from anabranch.readers import READERS
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord
@@ -99,8 +100,9 @@ class Unchanged:
 class ChangeCheck:
     """Looks at each file before it is read."""
 
-    def __init__(self, writer: CorpusWriter, access: Sequence[str]) -> None:
-        """Take what is known, and the tags given with this run."""
+    def __init__(self, writer: CorpusWriter, access: Sequence[str], *, rights: AccessRights = OPERATOR) -> None:
+        """Take what is known, the tags given with this run, and what whoever runs it may do."""
+        self._rights = rights
         self._writer = writer
         self._inheritance = Inheritance(writer)
         self._access = tuple(sorted(set(access)))
@@ -115,10 +117,12 @@ class ChangeCheck:
 
         Raises:
             OSError: It cannot be looked at.
+            ReadingError: It is not theirs to change.
         """
         identity = identity_of(found)
         known = self._writer.file(identity)
         access = self._access or (known.access if known else ())
+        self._rights.require(access, known.access if known else ())
         notes: dict[str, None] = {}
         # An empty hash: it has to be read again, whatever its bytes.
         kept = known if known is not None and known.sha256 and known.access == access else None
@@ -132,6 +136,9 @@ class ChangeCheck:
         # A known file keeps its tags; only a new one may inherit.
         if known is None and not access:
             access, note = self._inheritance.of(found, identity, digest, folders)
+            self._rights.require(access)
+            if not access and self._rights.of_new:
+                access, note = self._rights.of_new, ""
             notes = {note: None} if note else {}
         record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
         return Arrival(number, found, record, seen, found.place.stat().st_size, known is not None, notes)

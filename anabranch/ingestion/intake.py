@@ -12,6 +12,7 @@ from typing import Any
 
 from anabranch.chunking.hierarchical_chunker import Sizes, grow
 from anabranch.errors import ReadingError
+from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status, Tally
@@ -49,8 +50,10 @@ class Intake:
         options: ReadOptions = PLAIN,
         *,
         limits: Limits | None = None,
+        rights: AccessRights = OPERATOR,
     ) -> None:
         """Take what the run needs; `report` is filled in as it goes."""
+        self._rights = rights
         self._writer = writer
         self._embedder = embedder
         self._sizes = sizes
@@ -59,7 +62,7 @@ class Intake:
         # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
         self._pool = ReaderPool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
         # Before anything is written: what it learns of tags has to be what the corpus knew when the run began.
-        self._check = ChangeCheck(writer, access)
+        self._check = ChangeCheck(writer, access, rights=rights)
         self._batch = Batch(writer, embedder, report, progress)
         self._names = Names(writer)
         self._tally = Tally()
@@ -90,7 +93,7 @@ class Intake:
         """Remove the documents of files that are gone from the folders and archives that were gone through."""
         # A list: the records are changed while they are gone through.
         for file in list(self._writer.files()):
-            if found.is_missing(file.path):
+            if found.is_missing(file.path) and self._rights.cover(file.access):
                 documents = self._writer.remove_file(file.path)
                 self._tally.remove(FileRow(file.source, "removed", "the file is gone", documents))
 
@@ -117,6 +120,9 @@ class Intake:
             seen = self._check.look(number, found, folders)
         except OSError as error:
             self._tally.fail(number, storable(found.source), "unreadable", error.strerror or str(error))
+            return None
+        except ReadingError as error:
+            self._tally.fail(number, storable(found.source), error.reason, error.message)
             return None
         if isinstance(seen, Unchanged):
             if seen.is_refreshed:
@@ -152,6 +158,11 @@ class Intake:
         path, facts = file.record.path, {**file.found.metadata, **part.document.metadata}
         document = replace(part.document, access=part.document.access or file.record.access, metadata=facts)
         document = self._names.named(document, path)
+        if not self._rights.cover(document.access):
+            why = "it names access tags that you do not hold"
+            file.failures += 1
+            self._tally.fail_part(file.number, file.source, document.source, "access", why)
+            return
         for note in document.notes[: MOST_NOTES - len(file.notes)]:
             file.notes[note] = None
         doc_id, digest = digest_of(document.source), content_digest(document)

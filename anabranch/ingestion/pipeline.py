@@ -13,6 +13,7 @@ from functools import partial
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.errors import SettingsError
+from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
@@ -38,6 +39,7 @@ def ingest(
     sizes: Sizes | None = None,
     language: str = "",
     access: Sequence[str] = (),
+    rights: AccessRights = OPERATOR,
     prune: bool = True,
     archives: bool = False,
     follow_links: bool = False,
@@ -63,6 +65,7 @@ def ingest(
             taken in with. A new file then takes those of a file with the same content that is gone, which was renamed,
             and a new archive member all those of the other members; everybody may read any other new file, and the
             report says so where files beside it have tags. A JSONL line with tags of its own keeps to those.
+        rights: Of whoever asks for the run, where that is not the operator.
         prune: Remove documents whose file is gone from the folders given, or from an archive that was opened.
         archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.
         follow_links: Follow symbolic links to places outside the folders given.
@@ -103,7 +106,7 @@ def ingest(
     )
     with asked as found, opening as writer:
         settled = _settle(writer, embedder, base_url, sizes, language)
-        intake = Intake(writer, *settled, access, report, progress, options, limits=limits)
+        intake = Intake(writer, *settled, access, report, progress, options, limits=limits, rights=rights)
         # An error as well as a Ctrl-C: what was committed is published either way, or it would be found by no search.
         is_done = False
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from types import MappingProxyType
 
@@ -33,6 +35,7 @@ class Operator(BaseModel):
     Attributes:
         lock: Names of Context fields that a caller may not set; their values come from the environment alone.
         ingest_root: Folder that the ingest graph may read from; relative to where the process started.
+        auth: File that says who may use this server (`anabranch.identity`); None where one person uses it alone.
         base_url: The model server that `base_url_key` is for.
         base_url_key: Key for it; read where it is used and nowhere else, never part of state, repr or logs.
     """
@@ -41,6 +44,7 @@ class Operator(BaseModel):
 
     lock: tuple[str, ...] = ()
     ingest_root: str = "."
+    auth: str | None = None
     base_url: str | None = None
     base_url_key: SecretStr | None = None
 
@@ -64,6 +68,30 @@ def operator() -> Operator:
         raise SettingsError(
             msg, hint='ANABRANCH_LOCK is a list written as JSON, such as ["corpus", "access"].'
         ) from error
+
+
+_as_operator: ContextVar[bool] = ContextVar("anabranch_as_operator", default=False)
+
+
+@contextmanager
+def as_operator() -> Iterator[None]:
+    """Act as the person who owns this machine: within it nobody is asked who they are, though ANABRANCH_AUTH is set.
+
+    The command line does so: whoever can start it can read the corpus's files as well.
+    """
+    token = _as_operator.set(True)
+    try:
+        yield
+    finally:
+        _as_operator.reset(token)
+
+
+def needs_identity() -> bool:
+    """Tell whether a run has to say who asks.
+
+    Set and empty counts as set: a variable that somebody forgot to fill in must not open a server to everybody.
+    """
+    return operator().auth is not None and not _as_operator.get()
 
 
 def key_for(base_url: str | None) -> str | None:

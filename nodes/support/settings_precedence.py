@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_origin
@@ -13,8 +13,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from anabranch.errors import SettingsError
+from anabranch.identity.user import UserRole
 from anabranch.safety.operator import environment, operator
 from nodes.settings import OBJECT, PRIVATE, Context
+from nodes.support.caller import caller, for_user, hold_to_user
 
 if TYPE_CHECKING:
     # It takes a second to import, which `anabranch ingest` has no use for.
@@ -31,7 +33,9 @@ MAX_SHOWN = 80
 """Characters of a value that an error repeats."""
 
 
-def settle(settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None) -> Context:
+def settle(
+    settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None, *, role: UserRole | None = "ask"
+) -> Context:
     """Return the choices in force in a step.
 
     A resumed or forked run often comes without a context; it must go on with the corpus and the model it began with.
@@ -40,21 +44,32 @@ def settle(settings: Mapping[str, Any] | None, runtime: Runtime[Context] | None)
     Args:
         settings: What the turn began with, from the thread.
         runtime: Holds what this call gives.
+        role: What whoever asks needs, where people have to say who they are; None for what opens no documents.
 
     Raises:
-        SettingsError: As `in_force`.
+        UserError: As `in_force`.
     """
     given = runtime.context if runtime is not None else None
-    return in_force(given if isinstance(given, Context) else None, settings)
+    return in_force(given if isinstance(given, Context) else None, settings, role=role)
 
 
-def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = None) -> Context:
+def in_force(
+    given: Context | None = None, settings: Mapping[str, Any] | None = None, *, role: UserRole | None = "ask"
+) -> Context:
     """Return what was given, over what the turn began with, over the environment, over the defaults.
+
+    Where ANABRANCH_AUTH is set, access tags and the corpus are those of the authenticated user, and nothing that a
+    caller gives, or a thread holds, does more than leave out some of the tags.
 
     Raises:
         SettingsError: A field that the operator locked was given, or what the thread or the environment holds is not
             valid. The message says which, and quotes no value: it may not be the caller's.
+        NotAuthenticatedError: ANABRANCH_AUTH is set, and the run has no user.
+        NotAllowedError: The user lacks the role, or an access tag that was asked for.
     """
+    user = caller(required=role is not None)
+    if user is not None and role is not None:
+        user.require(role)
     explicit = given.explicit if given is not None else {}
     if not isinstance(settings, Mapping | None):
         msg = "The settings kept in this thread cannot be used: they are no mapping of names to values."
@@ -65,13 +80,18 @@ def in_force(given: Context | None = None, settings: Mapping[str, Any] | None = 
         operators = Context(**_environment(), **_of_graph(remembered))
     except ValidationError as error:
         raise _unusable(error, set()) from error
+    if user is not None:
+        operators = for_user(operators, user)
     try:
         context = Context(**{**operators.explicit, **remembered, **explicit})
     except ValidationError as error:
         raise _unusable(error, {*remembered}) from error
     # After the thread's values: its state may have been edited to say something else.
-    _refuse_locked(context, operators)
-    context._explicit = frozenset(explicit)  # the class and its functions are one unit
+    # Who asks decides which corpus is theirs, and the tags are worth nothing in one of the caller's choice.
+    _refuse_changed(context, operators, locked() if user is None else (*locked(), "corpus"))
+    if user is not None:
+        hold_to_user(context, user)
+    context._explicit, context._user = frozenset(explicit), user  # the class and its functions are one unit
     return context
 
 
@@ -118,7 +138,10 @@ def _problem(item: ErrorDetails) -> str:
 
 def reader_of(context: Context) -> str:
     """Name who may read, without saying it: a run is finished only for whoever has the access that it began with."""
-    return hashlib.sha256(json.dumps(sorted(set(context.access))).encode()).hexdigest()[:16]
+    access: list[Any] = sorted(set(context.access))
+    # A tenant's documents are its own, under whatever tags.
+    who = access if context.user is None or context.user.tenant is None else [context.user.tenant, access]
+    return hashlib.sha256(json.dumps(who).encode()).hexdigest()[:16]
 
 
 def _environment() -> dict[str, Any]:
@@ -166,10 +189,11 @@ def _unusable(error: ValidationError, remembered: set[str]) -> SettingsError:
     )
 
 
-def _refuse_locked(context: Context, operators: Context) -> None:
+def _refuse_changed(context: Context, operators: Context, fixed: Sequence[str]) -> None:
     """Hold the caller to what the operator fixed (ANABRANCH_LOCK), also against a thread's edited state."""
-    for name in locked():
-        if getattr(context, name) != getattr(operators, name):
+    for name in fixed:
+        given, own = getattr(context, name), getattr(operators, name)
+        if given != own and not (name == "access" and set(given) == set(own)):
             msg = f"The setting {name!r} is fixed by the operator of this server."
             raise SettingsError(msg, hint="Leave it out.")
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from langgraph.runtime import Runtime
 
-from anabranch.errors import UserError
+from anabranch.errors import NotAllowedError, SettingsError, UserError
+from anabranch.identity import AUTH_USER, User
 from anabranch.ingestion.ingest_report import Status
+from anabranch.safety.operator import environment
+from graph.ingest import graph
 from nodes import add_documents as module
 from nodes.add_documents import add_documents
 from nodes.settings import Context
@@ -118,3 +124,90 @@ async def test_paths_count_from_the_root(root: Path, tmp_path: Path) -> None:
     (root / "sub" / "weir.md").write_text("The weir.")
     assert await take(tmp_path / "corpus", "mill.md", "sub") == [("mill.md", "added"), ("weir.md", "added")]
     assert await take(tmp_path / "corpus", str(root / "sub")) == [("weir.md", "unchanged")]
+
+
+def person(*access: str, role: Any = "ingest", tenant: str | None = None) -> User:
+    return User(identity="rita", access=access, roles=frozenset({role}), tenant=tenant)
+
+
+@pytest.fixture
+def corpus(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One that everybody ingests into, where people have to say who they are."""
+    monkeypatch.setenv("ANABRANCH_AUTH", "auth.yaml")
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(tmp_path / "corpus"))
+    return tmp_path / "corpus"
+
+
+async def take_as(user: User, *paths: str, **given: Any) -> dict[str, tuple[str, str]]:
+    result = await graph.ainvoke({"paths": list(paths), **given}, {"configurable": {AUTH_USER: user}})
+    return {row["source"]: (row["status"], row["reason"]) for row in result["files"]}
+
+
+def tags_in(corpus: Path) -> dict[str, list[str]]:
+    with closing(sqlite3.connect(corpus / "corpus.db")) as connection:
+        return {source: json.loads(tags) for source, tags in connection.execute("SELECT source, access FROM documents")}
+
+
+@pytest.mark.usefixtures("root")
+async def test_what_a_person_takes_in_is_theirs_alone_unless_they_say_otherwise(corpus: Path) -> None:
+    await take_as(person("hr", "staff"), "mill.md")
+    assert tags_in(corpus) == {"mill.md": ["hr", "staff"]}
+    await take_as(person("hr", "staff"), "mill.md", access=["staff"])
+    assert tags_in(corpus) == {"mill.md": ["staff"]}
+    assert (await take_as(person("staff"), "mill.md"))["mill.md"] == ("unchanged", "")  # a known file keeps its tags
+    with pytest.raises(SettingsError, match="who may read"):
+        await take_as(person(), "mill.md")
+    with pytest.raises(SettingsError, match="who may read"):
+        await take_as(person(role="admin"), "mill.md")
+
+
+@pytest.mark.parametrize("access", ["board", [1], {"hr": True}, [""], 7])
+@pytest.mark.usefixtures("corpus")
+async def test_tags_that_are_no_list_are_refused(access: Any) -> None:
+    with pytest.raises(SettingsError, match="list of tags"):
+        await take_as(person("hr"), "mill.md", access=access)
+
+
+async def test_nobody_gives_or_takes_away_tags_that_they_do_not_hold(root: Path, corpus: Path) -> None:
+    with pytest.raises(NotAllowedError, match="do not hold"):
+        await take_as(person("hr"), "mill.md", access=["hr", "board"])
+    (root / "merger.md").write_text("# Merger\n\nThe merger is planned with Halden.\n")
+    await take_as(person("hr", role="admin"), "merger.md", access=["board"])
+    for given in ({}, {"access": ["hr"]}, {"access": []}):
+        (root / "merger.md").write_text(f"# Merger\n\nThere is none, says {len(given)}.\n")
+        assert (await take_as(person("hr"), ".", **given))["merger.md"][0] == "failed"
+        assert tags_in(corpus)["merger.md"] == ["board"]
+    # Its content under another name, when it is gone; and lines that name tags themselves.
+    (root / "merger.md").unlink()
+    (root / "other.md").write_text("# Merger\n\nThe merger is planned with Halden.\n")
+    lines = [{"id": "a", "text": "For the board.", "access": ["board"]}, {"id": "b", "text": "For us."}]
+    (root / "notes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert (await take_as(person("hr"), "."))["other.md"][0] == "failed"
+    found = tags_in(corpus)
+    assert found.pop("merger.md") == ["board"]  # nor is it removed
+    assert "board" not in str(found)
+    assert ["hr"] in found.values()
+
+
+@pytest.mark.parametrize("role", ["ask", None])
+@pytest.mark.usefixtures("corpus")
+async def test_it_takes_a_role(role: Any) -> None:
+    user = User(identity="eve", access=("hr",), roles=frozenset({role} if role else ()))
+    with pytest.raises(NotAllowedError, match="role 'ingest'"):
+        await take_as(user, "mill.md")
+
+
+async def test_a_tenant_has_a_root_and_a_corpus_of_its_own(
+    root: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(corpus.parent / "{tenant}.corpus"))
+    with pytest.raises(SettingsError, match="ANABRANCH_INGEST_ROOT"):
+        await take_as(person("hr", tenant="acme"), "mill.md")
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", str(root / "{tenant}"))
+    environment.cache_clear()
+    (root / "acme").mkdir()
+    (root / "acme" / "a.md").write_text("Of acme.")
+    assert (await take_as(person("hr", tenant="acme"), "."))["a.md"] == ("added", "")
+    assert (corpus.parent / "acme.corpus").is_dir()
+    with pytest.raises(UserError, match="outside the folder"):
+        await take_as(person("hr", tenant="acme"), "../mill.md")

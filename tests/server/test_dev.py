@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +14,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import model
+from tests.server.dev_server import dev_server
 from tests.servers.openai_stub import OpenAIStub
 
 pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
@@ -26,57 +23,10 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 QUESTION = {"question": "Who built the Halden weir?"}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A development server over a copy of the checkout's code, so that its files stay out of the checkout."""
-    home = tmp_path_factory.mktemp("server")
-    for name in ("anabranch", "graph", "nodes", "prompts", "langgraph.json", "pyproject.toml", "README.md"):
-        source = REPOSITORY / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, home / name)
-    shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
-    port = _free_port()
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
-    environment |= {"PYTHONPATH": str(home), "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false"}
-    command = [
-        str(Path(sys.executable).parent / "langgraph"), "dev", "--no-browser", "--no-reload", "--port", str(port),
-        "--n-jobs-per-worker", "4",
-    ]  # fmt: skip
-    log = home / "server.log"
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT) as process,
-    ):
-        url = f"http://127.0.0.1:{port}"
-        try:
-            _wait(url, process, log)
-            yield url
-        finally:
-            process.terminate()
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-    text = log.read_text(errors="replace")
-    # Tracebacks of the errors that the tests provoke are there; a blocking call would be one that they did not.
-    assert "BlockingError" not in text
-    assert "Blocking call" not in text
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    while process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/ok", timeout=60) as reply:
-                if reply.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.5)
-    pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")
+    with dev_server(tmp_path_factory.mktemp("server")) as (url, _):
+        yield url
 
 
 @pytest.fixture

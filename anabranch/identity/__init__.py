@@ -1,0 +1,17 @@
+"""Who asks, and what they may do and read: from an API key, a token, or a proxy, as the file in ANABRANCH_AUTH says.
+
+::
+
+    user = await identity_of(request.headers.raw, request.client.host)  # or NotAuthenticatedError
+    await graph.ainvoke({"question": "..."}, {"configurable": {AUTH_USER: user}})
+
+`load_authenticators` reads the file; a server calls it when it starts, so that a wrong file keeps it from starting.
+"""
+
+from __future__ import annotations
+
+from anabranch.identity.authenticators import identity_of, load_authenticators
+from anabranch.identity.user import AUTH_USER, User
+from anabranch.safety.operator import as_operator, needs_identity
+
+__all__ = ["AUTH_USER", "User", "as_operator", "identity_of", "load_authenticators", "needs_identity"]

@@ -1,0 +1,76 @@
+"""A development server over a copy of the checkout's code, so that its files stay out of the checkout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import REPOSITORY
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def dev_server(home: Path, **variables: str) -> Iterator[tuple[str, Path]]:
+    """Run `langgraph dev` in an empty folder; return its address and the log, which must tell of no blocking call.
+
+    Args:
+        home: The folder.
+        **variables: Of its environment, besides the usual ones.
+    """
+    for name in ("anabranch", "graph", "nodes", "prompts", "langgraph.json", "pyproject.toml", "README.md"):
+        source = REPOSITORY / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, home / name)
+    shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
+    port = _free_port()
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
+    environment |= {"PYTHONPATH": str(home), "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false"}
+    environment |= variables
+    command = [
+        str(Path(sys.executable).parent / "langgraph"), "dev", "--no-browser", "--no-reload", "--port", str(port),
+        "--n-jobs-per-worker", "4",
+    ]  # fmt: skip
+    log = home / "server.log"
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
+        url = f"http://127.0.0.1:{port}"
+        try:
+            _wait(url, process, log)
+            yield url, log
+        finally:
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+    text = log.read_text(errors="replace")
+    # Tracebacks of the errors that the tests provoke are there; a blocking call would be one that they did not.
+    assert "BlockingError" not in text
+    assert "Blocking call" not in text
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    while process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/ok", timeout=60) as reply:
+                if reply.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")

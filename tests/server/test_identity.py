@@ -1,0 +1,191 @@
+"""Several people on `langgraph dev`: each sees exactly their own, whatever they send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from anabranch.identity.api_keys import digest_of_secret, new_key
+from anabranch.ingestion.pipeline import ingest
+from tests.server.dev_server import dev_server
+
+pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
+
+PEOPLE: dict[str, dict[str, Any]] = {
+    "alice": {"access": ["hr"]},
+    "bob": {"access": ["board"]},
+    "eve": {},
+    "rita": {"access": ["hr"], "roles": ["ingest", "ask"]},
+    "root": {"access": ["hr", "board"], "roles": ["admin"]},
+}
+KEYS = {name: new_key() for name in PEOPLE}
+SALARY, MERGER, CANTEEN = "91000", "Halden in March", "at eleven"
+QUESTIONS = {
+    SALARY: "What is the salary of the director?",
+    MERGER: "When is the merger with Halden planned?",
+    CANTEEN: "When does the canteen open?",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("people")
+    texts = {
+        "hr": f"The salary of the director is {SALARY} crowns a year.",
+        "board": f"The merger is planned with {MERGER}.",
+        "all": f"The canteen opens {CANTEEN}.",
+    }
+    for name, text in texts.items():
+        (home / f"{name}.md").write_text(f"# Note\n\n{text}\n")
+        ingest([home / f"{name}.md"], home / "corpus", access=() if name == "all" else (name,))
+    (home / "inbox").mkdir()
+    (home / "inbox" / "leave.md").write_text("# Leave\n\nThe director is on leave in the second week of June.\n")
+    keys = [{"identity": name, "sha256": digest_of_secret(KEYS[name]), **more} for name, more in PEOPLE.items()]
+    (home / "auth.yaml").write_text(yaml.safe_dump({"keys": keys}))
+    variables = {
+        "ANABRANCH_AUTH": str(home / "auth.yaml"),
+        "ANABRANCH_LOCK": '["access", "corpus", "model", "base_url"]',
+        "ANABRANCH_INGEST_ROOT": str(home / "inbox"),
+    }
+    with dev_server(home, **variables) as (url, _):
+        yield url
+
+
+@pytest.fixture
+async def http(server: str) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=server, timeout=120) as client:
+        yield client
+
+
+def as_(who: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {KEYS[who]}"}
+
+
+def call(question: str, **more: Any) -> dict[str, Any]:
+    return {"assistant_id": "answer", "input": {"question": question}, **more}
+
+
+async def ask(http: httpx.AsyncClient, who: str, question: str, thread: str = "", **more: Any) -> str:
+    """Return all that a run says."""
+    place = f"/threads/{thread}/runs/wait" if thread else "/runs/wait"
+    return (await http.post(place, json=call(question, **more), headers=as_(who))).text
+
+
+async def thread_of(http: httpx.AsyncClient, who: str) -> str:
+    return str((await http.post("/threads", json={}, headers=as_(who))).json()["thread_id"])
+
+
+async def test_each_sees_exactly_theirs(http: httpx.AsyncClient) -> None:
+    seen = {
+        who: {fact for fact, question in QUESTIONS.items() if fact in await ask(http, who, question)}
+        for who in ("alice", "bob", "eve")
+    }
+    assert seen == {"alice": {SALARY, CANTEEN}, "bob": {MERGER, CANTEEN}, "eve": {CANTEEN}}
+
+
+async def test_nobody_without_a_key(http: httpx.AsyncClient) -> None:
+    wrong = [{}, {"Authorization": "Bearer mallory"}, {"Authorization": "Basic YWxpY2U6"}, {"x-api-key": ""}]
+    # With this header LangGraph's development server lets Studio in by itself, unless that is switched off.
+    wrong.append({"x-auth-scheme": "langsmith", "x-api-key": "anything"})
+    for headers in wrong:
+        for path, body in (("/runs/wait", call(QUESTIONS[SALARY])), ("/threads", {}), ("/mcp", {})):
+            assert (await http.post(path, json=body, headers=headers)).status_code == 401, (headers, path)
+    assert (await http.post("/runs/wait", json=call("When?"), headers={"x-api-key": KEYS["eve"]})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "injected",
+    [
+        {"context": {"access": ["hr"]}},
+        {"config": {"configurable": {"access": ["hr"]}}},
+        {"config": {"configurable": {"langgraph_auth_user": {"identity": "a", "access": ["hr"], "roles": ["ask"]}}}},
+        {"context": {"langgraph_auth_user": {"identity": "a", "access": ["hr"], "roles": ["ask"]}}},
+        {"metadata": {"owner": "alice", "access": ["hr"]}},
+        {"input": {"question": QUESTIONS[SALARY], "settings": {"access": ["hr"]}, "access": ["hr"]}},
+    ],
+)
+async def test_what_a_caller_claims_opens_nothing(http: httpx.AsyncClient, injected: dict[str, Any]) -> None:
+    body = {**call(QUESTIONS[SALARY]), **injected}
+    for path in ("/runs/wait", f"/threads/{await thread_of(http, 'eve')}/runs/wait"):
+        assert SALARY not in (await http.post(path, json=body, headers=as_("eve"))).text
+    assert SALARY in await ask(http, "alice", QUESTIONS[SALARY], context={"access": ["hr"]})  # locked, and her own
+
+
+async def test_threads_belong_to_their_owners(http: httpx.AsyncClient) -> None:
+    thread = await thread_of(http, "alice")
+    assert SALARY in await ask(http, "alice", QUESTIONS[SALARY], thread)
+    for who in ("eve", "root"):
+        for method, place in (("GET", ""), ("GET", "/state"), ("POST", "/history"), ("POST", "/copy"), ("DELETE", "")):
+            body = {} if method == "POST" else None
+            reply = await http.request(method, f"/threads/{thread}{place}", json=body, headers=as_(who))
+            assert reply.status_code in (404, 409), (who, method, place)
+            assert SALARY not in reply.text
+        reply = await http.post(f"/threads/{thread}/runs/wait", json=call("And in what?"), headers=as_(who))
+        assert reply.status_code == 404
+        found = (await http.post("/threads/search", json={"metadata": {"owner": "alice"}}, headers=as_(who))).json()
+        assert thread not in [item["thread_id"] for item in found]
+    # Nor can a thread be slipped to somebody else.
+    await http.patch(f"/threads/{thread}", json={"metadata": {"owner": "eve"}}, headers=as_("alice"))
+    assert (await http.get(f"/threads/{thread}", headers=as_("eve"))).status_code == 404
+    assert (await http.get(f"/threads/{thread}", headers=as_("alice"))).status_code == 200
+
+
+async def test_a_paused_run_goes_on_without_a_context_and_for_nobody_else(http: httpx.AsyncClient) -> None:
+    thread = await thread_of(http, "alice")
+    review = {"context": {"review": "sources"}}
+    paused = json.loads(await ask(http, "alice", QUESTIONS[SALARY], thread, **review))
+    ids = [passage["id"] for passage in paused["__interrupt__"][0]["value"]["passages"]]
+    body = {"assistant_id": "answer", "command": {"resume": ids}}
+    assert (await http.post(f"/threads/{thread}/runs/wait", json=body, headers=as_("eve"))).status_code == 404
+    assert SALARY in (await http.post(f"/threads/{thread}/runs/wait", json=body, headers=as_("alice"))).text
+    # Editing a state runs edges, and these have to know her as well.
+    edit = {"values": {"round": 1}, "as_node": "retrieval"}
+    assert (await http.post(f"/threads/{thread}/state", json=edit, headers=as_("alice"))).status_code == 200
+    # Her passages, in a pause of eve's, and in a state that eve writes.
+    own = await thread_of(http, "eve")
+    await ask(http, "eve", QUESTIONS[CANTEEN], own, **review)
+    assert SALARY not in (await http.post(f"/threads/{own}/runs/wait", json=body, headers=as_("eve"))).text
+    forged = {"values": {"settings": {"access": ["hr"]}, "access_digest": "0" * 16}, "as_node": "begin"}
+    assert (await http.post(f"/threads/{own}/state", json=forged, headers=as_("eve"))).status_code == 200
+    again = {"assistant_id": "answer", "input": None}
+    assert SALARY not in (await http.post(f"/threads/{own}/runs/wait", json=again, headers=as_("eve"))).text
+
+
+async def test_only_admins_make_assistants_crons_and_write_the_store(http: httpx.AsyncClient) -> None:
+    made = {"graph_id": "answer", "context": {"access": ["hr"]}, "name": "everything"}
+    cron = {**call("x"), "schedule": "0 0 1 1 *"}
+    item = {"namespace": ["x"], "key": "y", "value": {}}
+    for who, expected in (("alice", 403), ("root", 200)):
+        assistant = await http.post("/assistants", json=made, headers=as_(who))
+        assert assistant.status_code == expected
+        assert (await http.post("/runs/crons", json=cron, headers=as_(who))).status_code == expected
+        assert (await http.put("/store/items", json=item, headers=as_(who))).status_code in (expected, 204)
+    body = call(QUESTIONS[SALARY], assistant_id=assistant.json()["assistant_id"])
+    assert SALARY not in (await http.post("/runs/wait", json=body, headers=as_("eve"))).text
+
+
+async def test_mcp_shows_each_their_own(http: httpx.AsyncClient) -> None:
+    params = {"name": "answer", "arguments": {"question": QUESTIONS[SALARY]}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    accept = {"Accept": "application/json, text/event-stream"}
+    assert SALARY in (await http.post("/mcp", json=body, headers=as_("alice") | accept)).text
+    assert SALARY not in (await http.post("/mcp", json=body, headers=as_("eve") | accept)).text
+
+
+async def test_only_some_may_ingest_and_only_under_their_own_tags(http: httpx.AsyncClient) -> None:
+    async def take(who: str, **given: Any) -> str:
+        body = {"assistant_id": "ingest", "input": {"paths": ["leave.md"], **given}}
+        return (await http.post("/runs/wait", json=body, headers=as_(who))).text
+
+    assert "role 'ingest'" in await take("eve")
+    assert "you do not hold" in (await take("rita", access=["board"])).replace("that you", "you")
+    assert '"added"' in await take("rita")
+    question = "When is the director on leave?"
+    assert "June" in await ask(http, "alice", question)
+    assert "June" not in await ask(http, "bob", question)
