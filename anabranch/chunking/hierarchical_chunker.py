@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from anabranch.chunking.split_units import SEPARATOR, SplitPiece, cut, pieces
+from anabranch.chunking.table_captions import captioned
 from anabranch.errors import SettingsError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block, Document, Level
@@ -93,7 +94,7 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
         SettingsError: The sizes cannot make a tree.
     """
     root_size, middle_size, leaf_size = checked_sizes(sizes)
-    blocks = [block for block in document.blocks if block.text.strip()]
+    blocks = captioned([block for block in document.blocks if block.text.strip()])
     text = SEPARATOR.join(block.text for block in blocks)
     packed = _packed(pieces(text, blocks, embedder, leaf_size), leaf_size, _cutter(text, embedder))
     leaves = [_leaf(group, blocks) for group in packed]

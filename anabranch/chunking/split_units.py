@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from anabranch.chunking.table_captions import is_table
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block
 from anabranch.text.sentences import spans
@@ -75,7 +76,7 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
     for number, block in enumerate(blocks):
         end = start + len(block.text)
         # A table is cut between its rows, if at all: half a row says nothing.
-        whole = block.is_heading or block.text.startswith("| ")
+        whole = block.is_heading or is_table(block.text)
         found = [(0, len(block.text))] if whole else spans(block.text)
         for first, last in found[:-1]:
             yield SplitPiece(start + first, start + last, 0, number, block.is_heading)

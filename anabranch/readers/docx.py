@@ -28,7 +28,7 @@ from anabranch.readers.document import (
     with_heading,
 )
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.table_blocks import markdown_rows
+from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.zip_container import ZipFormat, check
 from anabranch.text.normalization import clean, squeeze
 
@@ -99,8 +99,7 @@ class _Body:
                 yield from self._paragraph(element)
             elif element.tag == qn("w:tbl"):
                 yield from self._end_list()
-                text = markdown_rows(_rows(element))
-                if text:
+                for text in table_parts(_rows(element)):
                     yield Block(text, None, titles(self._path))
             elif element.tag in {qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:moveTo")}:
                 yield from self._walk(element)

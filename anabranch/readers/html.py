@@ -25,7 +25,7 @@ from anabranch.readers.document import (
 )
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.plain_text import paragraphs
-from anabranch.readers.table_blocks import markdown_rows
+from anabranch.readers.table_blocks import table_parts, under_spans
 from anabranch.text.normalization import clean, squeeze
 
 _HEADING = re.compile(r"h[1-6]")
@@ -88,7 +88,7 @@ class _Page:
         self._visible = visible
         self._lines: list[tuple[str, list[str]]] = [("", [])]
         self._lists: list[int | None] = []
-        self._whole: dict[int, str] = {}
+        self._whole: dict[int, list[str]] = {}
 
     def blocks(self, soup: BeautifulSoup) -> Iterator[Block]:
         for kind, item in self._visible.events(soup, self._is_whole):
@@ -97,8 +97,7 @@ class _Page:
                 self._lines[-1][1].append(item)
             elif id(item) in self._whole:
                 yield from self._flush()
-                text = self._whole.pop(id(item))
-                for part in paragraphs(text) if len(text) > _LONGEST_PRE else [text]:
+                for part in self._whole.pop(id(item)):
                     yield from self._emit(part)
             elif item.name in BLOCKS or item.name in _LISTS:
                 yield from self._open(item) if kind == "open" else self._close(item)
@@ -106,29 +105,42 @@ class _Page:
 
     def _is_whole(self, tag: Tag) -> bool:
         if tag.name == "pre":
-            self._whole[id(tag)] = self._visible.raw(tag)
+            text = self._visible.raw(tag)
+            self._whole[id(tag)] = list(paragraphs(text)) if len(text) > _LONGEST_PRE else [text]
         elif tag.name == "table" and not tag.find(_NOT_IN_DATA):
             hidden = self._visible.hidden
-            rows = [row[:_MOST_COLUMNS] for row in self._rows(tag) if any(row)]
+            spanned = [row[:_MOST_COLUMNS] for row in self._rows(tag) if any(row)]
+            rows = [[cell or "" for cell in row] for row in spanned]
             if is_data(rows) or is_item(rows):
-                self._whole[id(tag)] = markdown_rows(rows) if is_data(rows) else " ".join(filter(None, rows[0]))
+                is_table = is_data(rows)
+                self._whole[id(tag)] = (
+                    list(table_parts(under_spans(spanned))) if is_table else [" ".join(filter(None, rows[0]))]
+                )
             else:
                 self._visible.hidden = hidden  # the walk goes in and counts again
         return id(tag) in self._whole
 
-    def _rows(self, table: Tag) -> list[list[str]]:
+    def _rows(self, table: Tag) -> list[list[str | None]]:
+        """Return the cells of a table; None continues the one before it."""
         rows: list[list[str]] = []
+        spans: list[list[int]] = []
         for kind, item in self._visible.events(table):
             if isinstance(item, str):
                 if rows and rows[-1]:
                     rows[-1][-1] += item
             elif item.name == "tr" and kind == "open":
                 rows.append([])
+                spans.append([])
             elif item.name in {"td", "th"} and rows:
-                rows[-1] += [""] if kind == "open" else [""] * (_span(item) - 1)
+                if kind == "open":
+                    rows[-1].append("")
+                    spans[-1].append(_span(item))
             elif item.name in BLOCKS and rows and rows[-1]:
                 rows[-1][-1] += " "
-        return [[squeeze(cell) for cell in row] for row in rows]
+        return [
+            [part for cell, span in zip(row, over, strict=True) for part in (squeeze(cell), *[None] * (span - 1))]
+            for row, over in zip(rows, spans, strict=True)
+        ]
 
     def _open(self, tag: Tag) -> Iterator[Block]:
         if tag.name in _LISTS:

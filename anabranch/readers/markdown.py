@@ -23,6 +23,7 @@ from anabranch.readers.document import (
 from anabranch.readers.encoding import cleaned, decode
 from anabranch.readers.frontmatter import FrontMatter, front_matter
 from anabranch.readers.html import visible_text
+from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import clean, squeeze
 
 _ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)
@@ -91,6 +92,9 @@ def markdown_blocks(text: str, path: HeadingPath = ()) -> tuple[tuple[Block, ...
     """Return the blocks of a text that stands under the headings of `path`, and the headings open at its end."""
     blocks: list[Block] = []
     for group in _top_level(_PARSER.parse(text)):
+        if group[0].type == "table_open":
+            blocks += [Block(text, None, titles(path)) for text in table_parts(_rows(group))]
+            continue
         written = _render(group).strip("\n")
         if not written.strip():
             continue
@@ -110,6 +114,16 @@ def _top_level(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         if depth == 0:
             yield group
             group = []
+
+
+def _rows(tokens: Sequence[Token]) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            rows[-1].append(_inline(token.children or []))
+    return rows
 
 
 def _render(tokens: Sequence[Token]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from anabranch.readers.document import Block, HeadingPath, titles, with_heading
 from anabranch.readers.document_parts import LeftOut
-from anabranch.readers.table_blocks import markdown_rows
+from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
 
@@ -49,7 +49,8 @@ class OdfBody:
             elif name == "list":
                 yield from self._list(element)
             elif name == "table":
-                yield from self._block(markdown_rows(self.rows(element)))
+                for text in table_parts(self.rows(element)):
+                    yield from self._block(text)
                 yield from self._boxes()
             elif name in {"object", "object-ole"}:
                 self.left_out["embedded objects were not read ({})"] += 1

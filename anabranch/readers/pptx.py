@@ -11,7 +11,7 @@ from anabranch.readers.document_parts import LeftOut, one_document
 from anabranch.readers.ooxml.chart import chart_rows, chart_title
 from anabranch.readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch.readers.ooxml.package import main_part, parts, properties, related, relations
-from anabranch.readers.table_blocks import markdown_rows, table_texts
+from anabranch.readers.table_blocks import table_parts, table_texts
 from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened
 from anabranch.text.normalization import squeeze
 
@@ -116,9 +116,7 @@ class _Deck:
             return
         table = shape.find("{*}graphic/{*}graphicData/{*}tbl")
         if table is not None:
-            text = markdown_rows(self._drawing.rows(table))
-            if text:
-                yield text
+            yield from table_parts(self._drawing.rows(table))
             return
         yield from self._graphic(shape, part)
 

@@ -14,7 +14,7 @@ _BUDGET = 120  # tokens: the smallest usual passage has 128
 _LONGEST_NAME = 100  # characters; a longer header is cut, for it stands on every line
 _LONGEST_KEY = 60  # of the first cell, where it begins each text of a wide row
 _NUMBER = re.compile(
-    r"[-+(~<>=]{0,2}[$€£¥]?\s?\d[\d.,'’\s]*(?:[eE][-+]?\d+)?\)?\s?[%€$£¥]?"
+    r"[-+(~<>=]{0,2}[$€£¥]?[-(]?\s?\d[\d.,'’\s]*(?:[eE][-+]?\d+)?\)?\s?[%€$£¥]?"
     r"|\d{4}-\d\d?(?:-\d\d?)?(?:[T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?: .*)?|\d{1,3}:\d\d(?::\d\d)?(?:\.\d+)?"
 )
 _TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
@@ -47,6 +47,16 @@ def rows_under(header: CellTexts, rows: Iterable[CellTexts]) -> Iterator[str]:
     for row in rows:
         yield from table.add(row)
     yield from table.end()
+
+
+def table_parts(rows: Sequence[CellTexts]) -> Iterator[str]:
+    """Yield a table that stands among text: whole where it is short, else a few rows at a time with their header."""
+    if fits(rows):
+        text = markdown_rows(rows)
+        if text:
+            yield text
+    else:
+        yield from table_texts(rows)
 
 
 def fits(rows: Iterable[CellTexts]) -> bool:
@@ -156,7 +166,7 @@ def _has_number(row: CellTexts) -> bool:
 
 def _cost(row: CellTexts) -> int:
     """Return about how many tokens a row has, rather too many."""
-    return len(_TOKEN.findall(" ".join(row))) + len(row)
+    return len(_TOKEN.findall(" ".join(row))) + len(row) + 1
 
 
 def _goes_on(row: CellTexts, header: CellTexts) -> bool:
@@ -225,6 +235,34 @@ def _glue(row: Sequence[str]) -> list[str]:
 
 def _markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def under_spans(rows: Sequence[Sequence[str | None]]) -> list[list[str]]:
+    """Return the rows of a table with each figure below the name that spans its column.
+
+    Financial tables set a name over two columns or three, of which one holds figures and the others signs or space.
+
+    Args:
+        rows: None continues the cell before it.
+    """
+    plain = [_glue([cell or "" for cell in row]) for row in rows]
+    first = next((at for at, row in enumerate(plain) if _has_number(row)), 0)
+    heads = [at for at in range(first) if sum(map(bool, plain[at])) >= 2]
+    # Rows of one cell between the names and the figures are titles of what follows.
+    if not heads or heads != list(range(heads[0], heads[-1] + 1)):
+        return plain
+    used = sorted({at for row in plain[heads[-1] + 1 :] for at, cell in enumerate(row) if cell})
+    named = [_spread(rows[at]) for at in heads]
+    names = [" ".join(dict.fromkeys(row[at] for row in named if at < len(row) and row[at])) for at in used]
+    below = [[row[at] if at < len(row) else "" for at in used] for row in plain[heads[-1] + 1 :]]
+    return [*plain[: heads[0]], names, *below]
+
+
+def _spread(row: Sequence[str | None]) -> list[str]:
+    cells: list[str] = []
+    for cell in row:
+        cells.append(cells[-1] if cell is None and cells else cell or "")
+    return cells
 
 
 class MergedCells:

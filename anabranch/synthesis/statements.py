@@ -40,6 +40,7 @@ _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"[\s|:-]+$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _DIGIT = re.compile(r"\d")
+_AMOUNT = re.compile(r"(?!(?:19|20)\d\d\Z)[-+−–(<>~≈$€£¥₩\s]*\d[\d.,'’\s]*[)%$€£¥₩\s]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Statement:
         start: Where it starts in the passage: two that share a character say the same twice.
         end: Where it ends.
         form: What it is.
+        label: What a row is called: its first cell.
     """
 
     text: str
@@ -59,6 +61,7 @@ class Statement:
     start: int
     end: int
     form: StatementForm = "sentence"
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +84,18 @@ def says_something(text: str) -> bool:
     return len(words) > MOST_HEADING_WORDS and numbers < MOST_NUMBERS * len(words)
 
 
-def statements(passage: str) -> Iterator[Statement]:
-    """Yield the statements of a passage in reading order; headings, questions and cross-references are none."""
+def statements(passage: str, title: str = "") -> Iterator[Statement]:
+    """Yield the statements of a passage in reading order; headings, questions and cross-references are none.
+
+    Args:
+        passage: Its text.
+        title: What a table is about that has no line above it here: the innermost title over the passage.
+    """
     above: tuple[int, int] | None = None
     for block in _blocks(passage):
         text = passage[block.start : block.end]
         if block.kind == "table":
-            yield from _rows(text, block.start, passage[slice(*above)] if above else "")
+            yield from _rows(text, block.start, passage[slice(*above)] if above else title)
         elif block.kind == "code" and above:
             yield from _code(passage, above, block)
         elif block.kind == "prose":
@@ -212,28 +220,48 @@ def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
     """Yield the rows of a table that hold figures, and the cells that are sentences of their own."""
     lines = table.splitlines(keepends=True)
     cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-    head = lines[0] if _is_head(lines, cells) else ""
+    heads = _heads(lines, cells)
+    names = _joined_names(cells[:heads])
     caption = " ".join(above.split())
-    for line, row in zip(lines, cells, strict=True):
+    for number, (line, row) in enumerate(zip(lines, cells, strict=True)):
         start, at = at, at + len(line)
-        if (head and row is cells[0]) or _RULE.fullmatch(line):
+        if number < heads or _RULE.fullmatch(line):
             continue
         told = [cell for cell in row if len(cell.split()) >= LEAST_WORDS]
         if told:
             yield from (Statement(cell, cell, start, at) for cell in told if says_something(cell))
         elif any(map(_DIGIT.search, row[1:])):
-            shown = _table(cells[0] if head else [], row)
-            said = (
-                f"{caption} {_told(row, cells[0] if head else [])}" if len(caption) < LONGEST_BLOCK else _told(row, [])
-            )
-            yield Statement(shown, said.strip(), start, at, "row")
+            said = f"{caption} {_told(row, names)}" if len(caption) < LONGEST_BLOCK else _told(row, [])
+            yield Statement(_table(names, row), said.strip(), start, at, "row", row[0])
 
 
 def _is_head(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first line names the columns: a rule follows, or it has no name itself, or no figure."""
+    """Tell whether the first line names the columns: a rule follows, it has no name itself, or no digit.
+
+    With digits it is one as well where they are of years and dates, and amounts stand below.
+    """
     if len(lines) < 2:
         return False
-    return bool(_RULE.fullmatch(lines[1])) or not cells[0][0] or not any(map(_DIGIT.search, cells[0]))
+    if _RULE.fullmatch(lines[1]) or not cells[0][0] or not any(map(_DIGIT.search, cells[0])):
+        return True
+    below = (cell for row in cells[1:] for cell in row[1:])
+    return not any(map(_AMOUNT.fullmatch, cells[0])) and any(map(_AMOUNT.fullmatch, below))
+
+
+def _heads(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
+    """Return how many lines name the columns: below the first one, those without a name and an amount of their own."""
+    if not _is_head(lines, cells):
+        return 0
+    heads = 1
+    while heads < len(lines) - 1 and not cells[heads][0] and not any(map(_AMOUNT.fullmatch, cells[heads])):
+        heads += 1
+    return heads
+
+
+def _joined_names(heads: Sequence[Sequence[str]]) -> list[str]:
+    if len({len(row) for row in heads}) != 1:
+        return list(heads[0]) if heads else []
+    return [" ".join(filter(None, column)) for column in zip(*heads, strict=True)]
 
 
 def _table(names: Sequence[str], row: Sequence[str]) -> str:

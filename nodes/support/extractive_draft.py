@@ -33,11 +33,12 @@ LAST = 99
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A statement, what it says in one line, and the title and the headings over it."""
+    """A statement, what it says in one line, the title and the headings over it, and what a row is called."""
 
     sentence: Sentence
     said: str
     heading: str
+    label: str
 
 
 async def composed_draft(context: Context, state: State) -> Draft:
@@ -48,13 +49,19 @@ async def composed_draft(context: Context, state: State) -> Draft:
     asks = asks_in_english(question)
     shown = await _shown(context, state, corpus)
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
-    found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure)
+    found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure or not asks.kind)
     if not found:
         return NO_DRAFT
-    terms, *analysed = await corpus.analyse([question, *(one.said for one in found), *(one.heading for one in found)])
+    texts = [text for one in found for text in (one.said, one.heading, one.label)]
+    terms, *analysed = await corpus.analyse([question, *texts])
     able = [
-        replace(each.sentence, terms=tuple(of_text), about=frozenset(terms) & frozenset(of_title))
-        for each, of_text, of_title in zip(found, analysed[: len(found)], analysed[len(found) :], strict=True)
+        replace(
+            each.sentence,
+            terms=tuple(of_text),
+            about=frozenset(terms) & frozenset(of_title),
+            label=frozenset(of_label),
+        )
+        for each, of_text, of_title, of_label in zip(found, *(analysed[at::3] for at in range(3)), strict=True)
     ]
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     vectors = np.asarray(
@@ -97,12 +104,13 @@ def _candidates(shown: Sequence[tuple[Excerpt, Chunk]], ranks: Mapping[str, int]
     Args:
         shown: Excerpts with their passages.
         ranks: Position of each passage by relevance.
-        rows: Whether rows of tables count as well: one is a figure with its names; prose says anything else better.
+        rows: Whether rows of tables count as well: one is a figure with its names; prose says anything else better
+            that is known to be asked.
     """
     found: list[_Candidate] = []
     for excerpt, chunk in shown:
         rank = ranks.get(chunk.chunk_id, LAST)
-        for each in statements(piece_of(chunk, excerpt)):
+        for each in statements(piece_of(chunk, excerpt), chunk.heading.rpartition(" > ")[2]):
             if MIN_CHARS <= len(each.said) <= MAX_CHARS:
                 one = Sentence(
                     number=excerpt["number"],
@@ -114,6 +122,6 @@ def _candidates(shown: Sequence[tuple[Excerpt, Chunk]], ranks: Mapping[str, int]
                     document=chunk.doc_id,
                     span=(each.start, each.end),
                 )
-                found.append(_Candidate(one, each.said, f"{chunk.title} {chunk.heading}"))
+                found.append(_Candidate(one, each.said, f"{chunk.title} {chunk.heading}", each.label))
     prose = [one for one in found if one.sentence.form != "row"]
     return found if rows or not prose else prose

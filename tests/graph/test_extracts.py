@@ -51,7 +51,8 @@ See the section on staff above for more about wheels and workers of the mill.
 OTHER = "# Herons\n\nHerons nest in the meadow every spring. In 1921 there were 12 herons, and that is all.\n"
 SATZUNG = (
     "# Satzung\n\nDas Wehr in Halden wurde 1897 von der Ingenieurin Ida Marrow gebaut. Zwölf Reiher nisten am Ufer. "
-    "Siehe auch Abschnitt 3 der Satzung.\n"
+    "Siehe auch Abschnitt 3 der Satzung.\n\nTabelle 1: Ergebnis der Mühle in Kronen\n\n"
+    "|  | 1921 | 1920 |\n|---|---|---|\n| Kosten der Mühle | 1.649 | 1.447 |\n| Umsatz | 3.208 | 2.364 |\n"
 )
 
 
@@ -84,6 +85,10 @@ async def _turn(question: str, corpus: str, **settings: Any) -> dict[str, Any]:
         (
             "What are the kinds of wheels of the mill?",
             r"wheels:\n\n- The great wheel turns the stone\. \[\d\]\n- The small",
+        ),
+        (
+            "Wie hoch war der Umsatz der Mühle im Jahr 1921?",
+            r"\|  \| 1921 \| 1920.*\|\n\| --- .*\n\| Umsatz \| 3\.208 \| 2\.364 \[\d\] \|",
         ),
         (
             "Wann wurde das Wehr in Halden gebaut?",

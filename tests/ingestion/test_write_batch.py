@@ -86,6 +86,17 @@ def test_leaves_are_embedded_by_length_a_number_at_a_time_and_each_text_once(bat
     assert batch.report.embedded == len(set(texts))
 
 
+def test_rows_of_tables_are_embedded_without_their_amounts_and_keep_them_in_the_corpus(
+    writer: LocalWriter, batch: Batch
+) -> None:
+    batch.add(grown("a", "| Umsatz | 2021 | 3.208 € |"))
+    commit(batch)
+    assert isinstance(batch.embedder, Recording)
+    assert batch.embedder.batches == [["Umsatz | 2021"]]
+    ((text,),) = writer.all("SELECT text FROM chunks WHERE level = 2")
+    assert text == "| Umsatz | 2021 | 3.208 € |"
+
+
 def test_new_stamps_leave_the_documents_alone(
     writer: LocalWriter, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

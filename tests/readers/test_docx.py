@@ -93,6 +93,17 @@ def test_insertions_controls_and_boxes_are_text_and_deletions_and_hidden_runs_ar
     assert texts(read(tmp_path, word)) == ["kept", "a b\ncnew", "in a box", "controlled"]
 
 
+def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:
+    word = docx.Document()
+    table = word.add_table(0, 2)
+    for row in [("Service", "Salariés"), *((f"Atelier {n}", str(n)) for n in range(60))]:
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    found = texts(read(tmp_path, word))
+    assert len(found) > 3
+    assert all(text.startswith("| Service | Salariés |\n| Atelier ") for text in found)
+
+
 def test_nested_tables_and_running_headers(tmp_path: Path) -> None:
     word = docx.Document()
     word.sections[0].header.paragraphs[0].text = "Confidential"

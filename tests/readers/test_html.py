@@ -74,7 +74,20 @@ def test_tables_are_markdown_rows_with_spans(tmp_path: Path) -> None:
         "<table><thead><tr><th>Name<th colspan=2>Years</tr></thead>"
         "<tr><td>Loss<td>$<td>(5)<tr><td>Gain | more<td>$<td><p>7</p><p>m</p></table>"
     )
-    assert texts(read(tmp_path, html)) == ["| Name | Years |  |\n| Loss |  | $(5) |\n| Gain \\| more |  | $7 m |"]
+    assert texts(read(tmp_path, html)) == ["| Name | Years |\n| Loss | $(5) |\n| Gain \\| more | $7 m |"]
+
+
+def test_figures_stand_under_the_name_that_spans_their_column(tmp_path: Path) -> None:
+    # As financial reports are written: spacer columns, and a name over a sign and a figure.
+    html = (
+        "<table><tr><td></td><td></td><td colspan=5>Umsatz</td></tr>"
+        "<tr><td>Land</td><td></td><td colspan=2>2021</td><td></td><td colspan=2>2020</td></tr>"
+        "<tr><td>Inland:</td></tr>"
+        "<tr><td>Nord</td><td></td><td>€</td><td>19.984</td><td></td><td>€</td><td>10.230</td></tr></table>"
+    )
+    assert texts(read(tmp_path, html)) == [
+        "|  |  | Umsatz |\n| Land | 2021 | 2020 |\n| Inland: |  |  |\n| Nord | €19.984 | €10.230 |"
+    ]
 
 
 def test_layout_tables_are_read_as_text(tmp_path: Path) -> None:

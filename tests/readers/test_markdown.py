@@ -123,6 +123,13 @@ def test_the_file_name_is_the_title_of_last_resort(tmp_path: Path) -> None:
     assert read(tmp_path, "body").title == "guide"
 
 
+def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:
+    rows = "".join(f"| **Schule** {n} | {n} |\n" for n in range(90))
+    found = [block.text for block in read(tmp_path, f"| Gebäude | Strom |\n|---|---|\n{rows}").blocks]
+    assert len(found) > 3
+    assert all(text.startswith("| Gebäude | Strom |\n| Schule ") for text in found)
+
+
 def test_lists_and_tables_stay_together(tmp_path: Path) -> None:
     text = (
         "- one\n- two\n  wrapped\n  1. inner\n  2. more\n\n3. three\n4. four\n\n| a | b |\n|---|:-:|\n| c | **d** |\n"

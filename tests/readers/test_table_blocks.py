@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
-from anabranch.readers.table_blocks import MergedCells, cells_in_order, markdown_rows, table_texts
+from anabranch.readers.table_blocks import (
+    MergedCells,
+    cells_in_order,
+    markdown_rows,
+    table_parts,
+    table_texts,
+    under_spans,
+)
 
 
 def texts(*rows: str) -> list[str]:
@@ -23,6 +30,25 @@ def test_the_header_is_repeated_over_each_group_of_rows() -> None:
     assert len(found) > 5
     assert all(text.startswith("| name | age |\n| Person number") for text in found)
     assert sum(text.count("Person") for text in found) == 100
+
+
+def test_a_table_in_a_text_is_whole_where_it_is_short_and_else_repeats_its_header() -> None:
+    rows = [["Gebäude", "2023"], *([f"Schule {n}", str(n)] for n in range(90))]
+    assert list(table_parts(rows[:3])) == [markdown_rows(rows[:3])]
+    parts = list(table_parts(rows))
+    assert len(parts) > 3
+    assert all(part.startswith("| Gebäude | 2023 |\n| Schule ") for part in parts)
+    assert list(table_parts([["", ""]])) == []
+
+
+def test_names_of_several_rows_and_columns_stand_over_their_figures() -> None:
+    rows = [["", "2021", None, "2020", None], ["Quarter", "High", "", "High", ""], ["March", "", "3.02", "", "1.95"]]
+    assert under_spans(rows) == [["Quarter", "2021", "2020"], ["March", "3.02", "1.95"]]
+    rows[1] = ["Quarter", "High", None, "High", None]
+    assert under_spans(rows) == [["Quarter", "2021 High", "2020 High"], ["March", "3.02", "1.95"]]
+    # A title over all columns is no name, and a table of words has none to align.
+    assert under_spans([["Umsatz", None], ["Nord", "7"]]) == [["Umsatz", ""], ["Nord", "7"]]
+    assert under_spans([["a", None, "b"], ["c", "d", "e"]]) == [["a", "", "b"], ["c", "d", "e"]]
 
 
 def test_a_wide_row_names_each_of_its_values_and_begins_with_the_first() -> None:

@@ -48,6 +48,24 @@ def test_what_has_nothing_to_do_with_the_question_stays_out() -> None:
     assert TEXTS[1] not in [sentence.text for sentence in _pick("how many tokens were the models trained on")]
 
 
+def test_a_row_that_is_called_what_is_asked_for_comes_before_one_that_only_has_the_word() -> None:
+    texts = ["cost of revenue 2021 1,649", "revenue 2021 3,208", *FILLERS]
+    asked = ["revenue", "2021"]
+    words = sorted({word for text in texts for word in text.split()})
+    vectors, question = _bag(texts, words), _bag(["cost of revenue 2021"], words)[0]
+    plain = [replace(each, rank=0) for each in _sentences(texts)]
+    # By words and meaning alone, the row that is nearer in meaning comes first.
+    assert pick(plain, asked, question, vectors, limit=1)[0].text == texts[0]
+    labels = [{"cost", "revenue"}, {"revenue"}, *([set[str]()] * len(FILLERS))]
+    rows = [replace(each, label=frozenset(label)) for each, label in zip(plain, labels, strict=True)]
+    assert pick(rows, asked, question, vectors, limit=1)[0].text == texts[1]
+    assert shortlist(rows, asked, limit=1) == [1]
+    # Of two rows of one name, that of the company that the question names.
+    twice = [replace(each, terms=rows[1].terms, label=rows[1].label) for each in rows[:2]]
+    named = [twice[0], replace(twice[1], about=frozenset({"lyft"}))]
+    assert shortlist([*named, *rows[2:]], [*asked, "lyft"], limit=1) == [1]
+
+
 def test_no_sentence_gives_no_answer() -> None:
     assert pick([], ["x"], np.ones(3, np.float32), np.zeros((0, 3), np.float32)) == []
 

@@ -53,6 +53,30 @@ def test_a_head_with_a_name_of_its_own() -> None:
     assert _texts("| Model | Tokens |\n| Small | 2 trillion |\n") == ["Small: Tokens 2 trillion."]
 
 
+@pytest.mark.parametrize("head", ["| Assets | December 31, 2021 | 2020 |", "| Aktiva | 31. Dezember 2021 | 2020 |"])
+def test_a_head_with_a_name_and_with_years_above_amounts(head: str) -> None:
+    (row,) = statements(f"{head}\n| Goodwill | 180,516 $ | (182,687) |\n")
+    assert row.text.splitlines()[0] == head
+    below = "| Schulden |  |  |\n| Goodwill | 180,516 | 182,687 |\n"
+    assert [each.text.splitlines()[0] for each in statements(f"{head}\n{below}")] == [head]
+    # The first row of a table without a head: its digits are amounts, or no amounts stand below.
+    assert len(_texts("| Patents | 12 |\n| Trademarks | 30 |\n")) == 2
+    assert len(_texts("| Patents | 4 - 20 years |\n| Trademarks | 12 - 30 years |\n")) == 2
+
+
+def test_a_head_of_several_lines_names_each_column_once() -> None:
+    lines = ["|  | Jahr bis 31.12. |  |", "|  | 2021 | 2020 |", "| Umsatz | 3.208 | 2.364 |", "|  | 7 | 8 |"]
+    first, second = statements("\n".join(lines))
+    assert first.text.splitlines()[0] == "|  | Jahr bis 31.12. 2021 | 2020 |"
+    assert (first.label, second.label) == ("Umsatz", "")
+
+
+def test_rows_are_told_with_the_title_over_the_passage_where_no_line_stands_above() -> None:
+    passage = "|  | 2021 |\n| Rathaus | 12 |\n"
+    assert [each.said for each in statements(passage, "Wasser in m³")] == ["Wasser in m³ Rathaus: 2021 12."]
+    assert next(iter(statements(f"Strom in kWh\n\n{passage}", "Wasser in m³"))).said.startswith("Strom")
+
+
 def test_a_row_that_is_shorter_than_its_head() -> None:
     assert _texts("|  | a | b |\n| x | 1 |\n| | | |\n|||\n||\n") == ["x: 1."]
 

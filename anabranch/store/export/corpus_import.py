@@ -33,6 +33,7 @@ from anabranch.store.export.json_lines import (
 from anabranch.store.local_store import LocalStore, LocalWriter
 from anabranch.store.records import Grown, digest_of, text_key
 from anabranch.store.writer_protocol import FileRecord
+from anabranch.text.amounts import without_amounts
 from anabranch.text.normalization import squeeze
 
 PENDING_LEAVES = 512
@@ -251,5 +252,7 @@ class _Import:
     def _embed(self, batch: list[Grown]) -> None:
         missing = self._writer.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
         if missing:
-            self._writer.add_vectors(list(missing), self._model.embed(list(missing.values())), self._model.name)
+            self._writer.add_vectors(
+                list(missing), self._model.embed(list(map(without_amounts, missing.values()))), self._model.name
+            )
             self._report.embedded += len(missing)

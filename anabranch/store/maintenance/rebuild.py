@@ -18,6 +18,7 @@ from anabranch.store.index.publisher import publish
 from anabranch.store.records import embedded_text
 from anabranch.store.stored_document import dimension_of_most, is_vector
 from anabranch.store.write_lock import writing
+from anabranch.text.amounts import without_amounts
 
 # Kept batch by batch: a hosted embedder that fails in the middle has been paid for what is done.
 BATCH = 128
@@ -108,6 +109,6 @@ def _embed_missing(database: CorpusDatabase, model: Embedder, progress: CorpusPr
     while rows := database.all(sql, model.name, after, BATCH):
         after = rows[-1][0]
         texts = {key: embedded_text(*parts) for key, *parts in rows}
-        database.add_vectors(list(texts), model.embed(list(texts.values())), model.name)
+        database.add_vectors(list(texts), model.embed(list(map(without_amounts, texts.values()))), model.name)
         done += len(texts)
         progress("passages", done, total)

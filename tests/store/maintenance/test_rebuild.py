@@ -30,6 +30,25 @@ def test_a_missing_vector_is_embedded_by_a_rebuild(corpus: Path, change: Change,
     assert sources(corpus) == before
 
 
+def test_rows_of_tables_are_embedded_by_a_rebuild_as_they_were_when_taken_in(tmp_path: Path, change: Change) -> None:
+    (tmp_path / "a.md").write_text(
+        "| Town | 2021 |\n|---|---|\n| Vesle | 3,208,323 |\n| Halden | 91 |\n", encoding="utf-8"
+    )
+    corpus = tmp_path / "corpus"
+    ingest([tmp_path / "a.md"], corpus)
+
+    def vectors() -> list[np.ndarray]:
+        with closing(read_only(corpus / "corpus.db")) as connection:
+            rows = connection.execute("SELECT vector FROM vectors ORDER BY vector_key").fetchall()
+        return [np.frombuffer(vector, np.float32) for (vector,) in rows]
+
+    before = vectors()
+    change(corpus, "DELETE FROM vectors")
+    rebuild(corpus)
+    assert len(before) == 1
+    np.testing.assert_allclose(vectors(), before, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "vector",
     [b"short", np.full(384, np.nan, np.float32).tobytes(), np.ones(384, np.float32).tobytes(), bytes(4 * 384)],
