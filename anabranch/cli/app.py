@@ -18,6 +18,7 @@ from anabranch.cli.failures import guarded
 from anabranch.cli.ingest_command import ingest
 from anabranch.cli.key_command import key
 from anabranch.cli.search_command import search
+from anabranch.cli.serve_command import serve
 
 app = typer.Typer(
     name="anabranch",
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(guarded(ingest))
 app.command()(guarded(ask))
 app.command()(guarded(search))
+app.command()(guarded(serve, for_others=True))
 app.command("eval")(guarded(evaluate))
 app.add_typer(corpus, name="corpus")
 app.command()(guarded(doctor))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -21,15 +22,20 @@ R = TypeVar("R")
 INTERRUPTED = 130
 
 
-def guarded(command: Callable[P, R]) -> Callable[P, R]:
-    """Run a command as the operator, and turn whatever it raises into a paragraph and an exit code."""
+def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P, R]:
+    """Run a command, and turn whatever it raises into a paragraph and an exit code.
+
+    Args:
+        command: The command.
+        for_others: Whether it answers people who have to say who they are; all others are the operator's own.
+    """
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         from anabranch.safety.operator import as_operator
 
         try:
-            with as_operator():
+            with nullcontext() if for_others else as_operator():
                 return command(*args, **kwargs)
         # Not failures: Typer ends the process with them, and `| head` is how people read.
         except (typer.Exit, typer.Abort, BrokenPipeError):

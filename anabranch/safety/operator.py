@@ -29,6 +29,16 @@ def environment() -> Mapping[str, str]:
     )
 
 
+def set_variables(values: Mapping[str, str]) -> None:
+    """Put what a command line chose in the place of variables, for this process and those that it starts.
+
+    Args:
+        values: By their names in small letters, without the prefix.
+    """
+    os.environ.update({f"{PREFIX}{name.upper()}": value for name, value in values.items()})
+    environment.cache_clear()
+
+
 class Operator(BaseModel):
     """What this process allows its callers.
 

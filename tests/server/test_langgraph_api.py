@@ -1,4 +1,4 @@
-"""`langgraph dev`, offline, without a key and without --allow-blocking, driven through langgraph-sdk."""
+"""`langgraph dev` (without --allow-blocking) and `anabranch serve`: offline, without a key, through langgraph-sdk."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.conftest import REPOSITORY
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import model
 from tests.server.dev_server import dev_server
+from tests.server.serve_process import serving
 from tests.servers.openai_stub import OpenAIStub
 
 pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
@@ -23,10 +24,16 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 QUESTION = {"question": "Who built the Halden weir?"}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with dev_server(tmp_path_factory.mktemp("server")) as (url, _):
-        yield url
+@pytest.fixture(scope="module", params=["langgraph dev", "anabranch serve"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home = tmp_path_factory.mktemp("server")
+    if request.param == "anabranch serve":
+        shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
+        with serving(home) as process:
+            yield process.url
+    else:
+        with dev_server(home) as (url, _):
+            yield url
 
 
 @pytest.fixture

@@ -1,0 +1,112 @@
+"""`anabranch serve`: questions over HTTP, with conversations that survive a restart."""
+
+from __future__ import annotations
+
+import json
+import socket
+from ipaddress import ip_address
+from typing import Annotated
+
+import typer
+
+from anabranch.cli.output import notes, say
+from anabranch.cli.settings_options import context_of
+from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOption
+from anabranch.errors import MissingExtraError, SettingsError
+from anabranch.identity.user import TENANT
+from anabranch.safety.operator import as_operator, environment, needs_identity, operator, set_variables
+
+PORT = 8300
+LOCKED = ("corpus", "model", "base_url", "model_kwargs", "rerank_model", "file_links")
+"""Settings that several callers may not choose: they cost money, name folders or reach other machines."""
+
+
+def serve(
+    *,
+    corpus: CorpusOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Which port; 0 for any that is free.")] = PORT,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE", help="Where conversations are kept: a folder, or postgresql://... [dim](DIR.server)[/]."
+        ),
+    ] = None,
+    concurrent: Annotated[int, typer.Option(min=1, max=1000, help="Questions that are answered at once.")] = 16,
+) -> None:
+    """Serve questions, conversations and LangGraph's own API over HTTP.
+
+    On 127.0.0.1 it is for whoever uses this machine. Before others can reach it, name the file that says who they are
+    in ANABRANCH_AUTH.
+
+    [bold]Examples:[/]
+
+    anabranch serve
+
+    anabranch serve --corpus handbook.corpus --model openai:gpt-5-mini --port 8080
+
+    ANABRANCH_AUTH=auth.yaml anabranch serve --host 0.0.0.0 --data postgresql://anabranch@db/anabranch
+    """
+    try:
+        import uvicorn
+
+        from anabranch.server.application import create_app
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("`anabranch serve`", "serve") from error
+    given = {"corpus": corpus, "model": model, "base_url": base_url}
+    set_variables({name: value for name, value in given.items() if value is not None})
+    if needs_identity() and not operator().lock:
+        set_variables({"lock": json.dumps(LOCKED)})
+    # The settings are looked at as the operator; what is asked later is asked by whoever asks.
+    with as_operator():
+        context = context_of([])
+    if not needs_identity() and not _is_loopback(host):
+        msg = f"Whoever reaches {host} could read every document, because nobody is asked who they are."
+        raise SettingsError(msg, hint="Name the file that says who may ask in ANABRANCH_AUTH, or listen on 127.0.0.1.")
+    place = data or environment().get("data") or _beside(context.corpus)
+    listener = _listening(host, port)
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
+    config = uvicorn.Config(create_app(place, concurrent=concurrent), log_level="warning", timeout_graceful_shutdown=25)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _beside(corpus: str) -> str:
+    """Return the place for the data of a server whose operator named none: beside the corpus, as threads are.
+
+    Raises:
+        SettingsError: There is a corpus for each tenant, and one place for all of their conversations is needed.
+    """
+    if TENANT in corpus:
+        msg = f"Where conversations are kept cannot be told from {corpus}."
+        raise SettingsError(msg, hint="Name a folder or a database: --data.")
+    return f"{corpus.rstrip('/')}.server"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Listen before anything is loaded, so that a port that is taken is said at once.
+
+    Raises:
+        SettingsError: It is taken, or there is no such address here.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        # Whoever comes before everything is loaded waits, and is not turned away.
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        msg = f"The server cannot listen on {host}, port {port}: {error.strerror}."
+        raise SettingsError(msg, hint="Choose another one: --port 8301; --port 0 takes any that is free.") from error
+    return listener

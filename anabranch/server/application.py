@@ -1,0 +1,66 @@
+"""The server: LangGraph's paths for threads and runs, over the answer graph, on one process or several."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+import anabranch
+from anabranch.errors import AnabranchError, NotAllowedError, NotAuthenticatedError, SettingsError, UserError
+from anabranch.identity import load_authenticators, needs_identity
+from anabranch.safety.operator import operator
+from anabranch.server import health_routes, run_routes, thread_routes
+from anabranch.server.run_worker import CONCURRENT
+from anabranch.server.services import NotFoundError, open_services
+
+_STATUS: tuple[tuple[type[AnabranchError], int], ...] = (
+    (NotAuthenticatedError, 401),
+    (NotAllowedError, 403),
+    (NotFoundError, 404),
+    (UserError, 422),
+    (AnabranchError, 503),
+)
+
+
+def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
+    """Return the server's application.
+
+    Args:
+        place: Where its data are: a folder, or `postgresql://...`.
+        concurrent: Runs at once in this process.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        # A file that says wrongly who may ask keeps the server from starting, and opens it to nobody.
+        if operator().auth is not None:
+            load_authenticators()
+            if not needs_identity():
+                raise SettingsError("A server cannot answer as its operator.", hint="Start it outside `as_operator`.")
+        async with open_services(place, concurrent=concurrent) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan)
+    for each in (health_routes, thread_routes, run_routes):
+        app.include_router(each.router)
+    app.add_exception_handler(AnabranchError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    return app
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    status = next(status for kind, status in _STATUS if isinstance(error, kind))
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse({"detail": str(error)}, status, headers=headers)
+
+
+async def _malformed(_: Request, error: Exception) -> JSONResponse:
+    """Say where a request is wrong, without repeating what it held."""
+    problems = error.errors() if isinstance(error, RequestValidationError) else []
+    told = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in problems[:5])
+    return JSONResponse({"detail": f"The request cannot be read: {told}."}, 422)

@@ -1,0 +1,182 @@
+"""The tables of a server: threads, runs, and what runs said. In SQLite beside the corpus, or in PostgreSQL.
+
+What the graph itself keeps, a checkpoint for each step, is in tables of LangGraph's own (`checkpoints`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    event,
+    insert,
+    select,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from anabranch.errors import OperationError, SettingsError
+
+SCHEMA = 1
+"""Version of the tables; a database of a later one is not touched."""
+
+FILE = "server.db"
+
+tables = MetaData()
+
+versions = Table("anabranch_server", tables, Column("schema", Integer, primary_key=True))
+
+threads = Table(
+    "anabranch_threads",
+    tables,
+    Column("thread_id", String(100), primary_key=True),
+    Column("owner", String(300), nullable=False),
+    Column("metadata", JSON, nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Index("anabranch_threads_of", "owner", "updated_at"),
+)
+
+runs = Table(
+    "anabranch_runs",
+    tables,
+    Column("run_id", String(100), primary_key=True),
+    # Without a thread of the caller's: its checkpoints are kept under its own id, until it has ended.
+    Column("thread_id", ForeignKey("anabranch_threads.thread_id", ondelete="CASCADE"), nullable=True),
+    Column("owner", String(300), nullable=False),
+    Column("user", JSON),
+    Column("request", JSON, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("created_at", Float, nullable=False),
+    Column("updated_at", Float, nullable=False),
+    Column("attempt", Integer, nullable=False, default=0),
+    Column("worker", String(100)),
+    Column("leased_until", Float, nullable=False, default=0.0),
+    Column("cancelled", Integer, nullable=False, default=0),
+    Column("result", JSON),
+    Index("anabranch_runs_due", "status", "leased_until"),
+    Index("anabranch_runs_of", "thread_id", "created_at"),
+)
+
+events = Table(
+    "anabranch_events",
+    tables,
+    Column("run_id", ForeignKey("anabranch_runs.run_id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("event", String(200), nullable=False),
+    Column("data", Text, nullable=False),
+)
+
+
+def database_url(place: str) -> str:
+    """Return the address of the database at `place`: a folder, or `postgresql://...`.
+
+    Raises:
+        SettingsError: It is the address of something else.
+    """
+    if not is_postgres(place):
+        return f"sqlite+aiosqlite:///{folder_at(place) / FILE}"
+    try:
+        url = make_url(place)
+    except ArgumentError as error:
+        raise _no_database() from error
+    if url.get_backend_name() != "postgresql":
+        raise _no_database()
+    return url.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+
+
+def folder_at(place: str) -> Path:
+    """Return the folder of a server's data that are not in PostgreSQL."""
+    return Path(place).absolute()
+
+
+def is_postgres(place: str) -> bool:
+    """Tell whether the place of a server's data is a PostgreSQL database and no folder."""
+    return "://" in place
+
+
+def _no_database() -> SettingsError:
+    # Not repeated: a password may be in it.
+    return SettingsError(
+        "The place for the server's data is the address of no database.",
+        hint="Give a folder, or postgresql://user:password@host/name.",
+    )
+
+
+@asynccontextmanager
+async def open_database(place: str) -> AsyncIterator[AsyncEngine]:
+    """Open the database, and make its tables where there are none.
+
+    Raises:
+        SettingsError: `place` is the address of something else.
+        OperationError: It cannot be reached or written, or was made by a later version.
+    """
+    url = database_url(place)
+    if not is_postgres(place):
+        private_file(folder_at(place) / FILE)
+    engine = create_async_engine(url, pool_pre_ping=is_postgres(place))
+    if not is_postgres(place):
+        event.listen(engine.sync_engine, "connect", _sqlite_settings)
+    try:
+        try:
+            await _prepared(engine)
+        except (SQLAlchemyError, OSError) as error:
+            # Of a driver's message only the kind: addresses and names of users may be in it.
+            msg = f"The server's database cannot be used: {type(error).__name__}."
+            hint = "See that it runs, that its address is right, and that its disk has room."
+            raise OperationError(msg, hint=hint) from error
+        yield engine
+    finally:
+        await engine.dispose()
+
+
+async def _prepared(engine: AsyncEngine) -> None:
+    async with engine.begin() as connection:
+        await connection.run_sync(tables.create_all)
+        found = (await connection.execute(select(versions.c.schema))).scalar()
+        if found is None:
+            await connection.execute(insert(versions).values(schema=SCHEMA))
+        elif found > SCHEMA:
+            msg = f"The server's database was made by a later version of Anabranch (its tables are version {found})."
+            raise OperationError(msg, hint="Install that version, or give another place for the data.")
+
+
+def private_file(path: Path) -> None:
+    """Make a file for its owner alone, before SQLite makes it readable for others: people's questions are in it.
+
+    Raises:
+        OperationError: It cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        msg = f"The folder {path.parent} cannot be written: {error.strerror}."
+        raise OperationError(msg, hint="Give another place for the server's data.") from error
+
+
+def _sqlite_settings(connection: Any, record: object) -> None:  # noqa: ANN401, ARG001  # a driver's connection
+    # WAL: whoever reads does not wait for who writes. The timeout: two writers wait for each other instead of failing.
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=10000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def now() -> float:
+    """Return the time in seconds since 1970, as the tables keep it: two machines share them."""
+    return time.time()

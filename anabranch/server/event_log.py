@@ -1,0 +1,154 @@
+"""What runs say while they run, kept so that a reader can come back.
+
+In this process it is read at once, elsewhere from the database. An event's number holds the attempt of its run: a
+worker that takes a run over counts on from the next million, whatever part of the former worker's events was written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from anabranch.server.database import events
+from anabranch.server.run_queue import UNFINISHED, RunQueue
+
+log = logging.getLogger("anabranch.server")
+
+OF_ATTEMPT = 1_000_000
+"""Numbers that one attempt has for its events."""
+
+FLUSH = 0.1
+"""Seconds between writes to the database: an event for each word, one by one, would cost more than the answer."""
+
+POLL = 0.3
+"""Seconds between looks into the database for a run of another worker's."""
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """One event: its number within the run, its name, and its data as JSON."""
+
+    number: int
+    name: str
+    data: str
+
+
+@dataclass
+class _Live:
+    """A run of this process: what it said so far, and how much of that is in the database."""
+
+    number: int
+    said: list[RunEvent] = field(default_factory=list)
+    written: int = 0
+    is_over: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def wake(self) -> None:
+        """Wake all readers; they wait for the next event on a new flag."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class EventLog:
+    """The events of all runs; those of this process's runs are held until the run is over."""
+
+    def __init__(self, engine: AsyncEngine, runs: RunQueue) -> None:
+        """Take the database, and the runs whose end is an end of reading."""
+        self._engine = engine
+        self._runs = runs
+        self._live: dict[str, _Live] = {}
+        # The writer that goes round and a run that ends must not write the same events.
+        self._writing = asyncio.Lock()
+
+    def begin(self, run_id: str, attempt: int) -> None:
+        """Hold the events of a run that this process works on."""
+        self._live[run_id] = _Live(number=attempt * OF_ATTEMPT)
+
+    def put(self, run_id: str, name: str, data: str) -> None:
+        """Say something; it is read at once, and written soon."""
+        live = self._live[run_id]
+        live.number += 1
+        live.said.append(RunEvent(live.number, name, data))
+        live.wake()
+
+    async def write(self) -> None:
+        """Write what was said since the last time."""
+        async with self._writing:
+            for run_id, live in list(self._live.items()):
+                await self._write_run(run_id, live)
+
+    async def _write_run(self, run_id: str, live: _Live) -> None:
+        while new := live.said[live.written : live.written + BATCH]:
+            rows = [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in new]
+            try:
+                async with self._engine.begin() as connection:
+                    await connection.execute(insert(events), rows)
+            except IntegrityError:
+                # The run is gone, with its thread: nobody can read on.
+                log.info("Run %s was removed while it ran", run_id)
+            live.written += len(new)
+
+    async def end(self, run_id: str) -> None:
+        """Write the rest, and let the readers go; the run's status is in the database by now."""
+        try:
+            await self.write()
+        finally:
+            live = self._live.pop(run_id)
+            live.is_over = True
+            live.wake()
+
+    async def read(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent | None]:
+        """Yield a run's events after the number `after`, until it is over; None where nothing was said for a while."""
+        while True:
+            live = self._live.get(run_id)
+            if live is not None:
+                async for event in _read_live(live, after):
+                    after = event.number if event is not None else after
+                    yield event
+            for event in await self._kept(run_id, after):
+                after = event.number
+                yield event
+            run = await self._runs.get(run_id)
+            if run is None or (run.status not in UNFINISHED and run_id not in self._live):
+                # What was written between the look at the events and the look at the run.
+                for event in await self._kept(run_id, after):
+                    yield event
+                return
+            if run_id not in self._live:
+                yield None
+                await asyncio.sleep(POLL)
+
+    async def _kept(self, run_id: str, after: int) -> Sequence[RunEvent]:
+        query = select(events).where(events.c.run_id == run_id, events.c.number > after).order_by(events.c.number)
+        async with self._engine.connect() as connection:
+            return [RunEvent(row.number, row.event, row.data) for row in await connection.execute(query)]
+
+
+async def _read_live(live: _Live, after: int) -> AsyncIterator[RunEvent | None]:
+    """Yield what a run of this process says, from memory, until it is over."""
+    place = next((at for at, event in enumerate(live.said) if event.number > after), len(live.said))
+    while True:
+        changed = live.changed
+        while place < len(live.said):
+            yield live.said[place]
+            place += 1
+        if live.is_over:
+            return
+        if changed is live.changed:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), KEEP_ALIVE)
+                continue
+            yield None
+
+
+KEEP_ALIVE = 15.0
+"""Seconds of silence after which a reader is sent a comment, so that nothing in between gives the connection up."""

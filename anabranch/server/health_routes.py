@@ -1,0 +1,82 @@
+"""Is the server up, and can it work: for whatever starts, watches and restarts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
+
+import anabranch
+from anabranch.server.requester import requester
+from anabranch.server.services import Serving
+from nodes.settings import Context
+
+router = APIRouter(tags=["server"])
+
+ASSISTANTS = ("answer", "ingest")
+
+
+@router.get("/ok")
+async def up() -> dict[str, bool]:
+    """Say that the process answers."""
+    return {"ok": True}
+
+
+@router.get("/ready")
+async def ready(of: Serving) -> JSONResponse:
+    """Say whether the database answers, too; 503 where it does not."""
+    try:
+        await of.runs.get("none")
+    except SQLAlchemyError as error:
+        return JSONResponse({"ready": False, "reason": type(error).__name__}, 503)
+    return JSONResponse({"ready": True, "running": of.worker.running})
+
+
+@router.get("/info")
+async def info() -> dict[str, Any]:
+    """Say what this is."""
+    return {"version": anabranch.__version__, "flags": {"assistants": True, "crons": False}}
+
+
+@router.post("/assistants/search", dependencies=[Depends(requester)])
+async def assistants() -> list[dict[str, Any]]:
+    """Return the graphs by their names."""
+    return [_assistant(name) for name in ASSISTANTS]
+
+
+@router.get("/assistants/{assistant_id}", dependencies=[Depends(requester)])
+async def assistant(assistant_id: str) -> JSONResponse:
+    """Return one graph's name."""
+    if assistant_id not in ASSISTANTS:
+        return JSONResponse({"detail": f"There is no assistant {assistant_id!r}."}, 404)
+    return JSONResponse(_assistant(assistant_id))
+
+
+@router.get("/assistants/{assistant_id}/schemas", dependencies=[Depends(requester)])
+async def schemas(assistant_id: str, of: Serving) -> JSONResponse:
+    """Return what a graph takes and gives, as JSON schemas."""
+    graph = of.graphs.get(assistant_id)
+    if graph is None:
+        return JSONResponse({"detail": f"There is no assistant {assistant_id!r}."}, 404)
+    return JSONResponse(
+        {
+            "graph_id": assistant_id,
+            "input_schema": graph.get_input_jsonschema(),
+            "output_schema": graph.get_output_jsonschema(),
+            "context_schema": Context.model_json_schema(),
+        }
+    )
+
+
+def _assistant(name: str) -> dict[str, Any]:
+    return {
+        "assistant_id": name,
+        "graph_id": name,
+        "name": name,
+        "config": {},
+        "context": {},
+        "metadata": {},
+        "version": 1,
+    }

@@ -1,0 +1,65 @@
+"""Who asks: the person of a request, and whether the request comes from where it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request
+
+from anabranch.errors import NotAllowedError
+from anabranch.identity import AUTH_USER, User, identity_of, needs_identity
+from anabranch.identity.user import UserRole
+
+LOCAL = "local"
+"""Owner of what is asked where nobody is authenticated: the one person whose machine this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    """Who sent a request; `user` is None where the operator authenticates nobody."""
+
+    user: User | None
+
+    @property
+    def owner(self) -> str:
+        """The name that threads and runs are kept under; two tenants may have people of the same name."""
+        return LOCAL if self.user is None else f"{self.user.tenant or ''}/{self.user.identity}"
+
+    def as_configurable(self) -> dict[str, Any]:
+        """Return what LangGraph is told of who asks."""
+        return {} if self.user is None else {AUTH_USER: self.user}
+
+    def require(self, role: UserRole) -> None:
+        """Let through whoever has a role, and everybody where nobody is authenticated.
+
+        Raises:
+            NotAllowedError: They have not.
+        """
+        if self.user is not None:
+            self.user.require(role)
+
+
+async def requester(request: Request) -> Requester:
+    """Return who sent a request.
+
+    Raises:
+        NotAuthenticatedError: Nobody whom the operator's file knows.
+        NotAllowedError: A page of another site had a browser send it.
+    """
+    _refuse_other_sites(request)
+    if not needs_identity():
+        return Requester(None)
+    client = request.client.host if request.client is not None else None
+    return Requester(await identity_of(request.headers.raw, client))
+
+
+def _refuse_other_sites(request: Request) -> None:
+    """Refuse what another site's page has a browser send here: on one's own machine nothing else keeps it out."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise NotAllowedError("This request was sent by a page of another site.", hint="Use the page of this server.")
+
+
+Asker = Annotated[Requester, Depends(requester)]

@@ -1,0 +1,193 @@
+"""Runs of a server: what was asked, how far it is, and which worker has it.
+
+A worker holds a run by a lease and extends it while the run goes on. When a worker is killed its leases end, and
+whichever worker looks next takes the run over. To claim is one conditional update, which both databases do alike: of
+two workers that try, one changes a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import uuid4
+
+from sqlalchemy import and_, delete, insert, or_, select, update
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from anabranch.server.database import now, runs
+
+RunStatus = Literal["pending", "running", "success", "error", "interrupted"]
+UNFINISHED: tuple[RunStatus, ...] = ("pending", "running")
+
+LEASE = 20.0
+"""Seconds after which a run whose worker is silent is another one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run; times in seconds since 1970.
+
+    Attributes:
+        run_id: Its id.
+        thread_id: Of its thread, None for a run without one.
+        owner: Whose it is.
+        user: Who asked, as `User.as_auth_user` has it; None where nobody is authenticated.
+        request: What was asked, as it came.
+        status: How far it is.
+        created_at: When it was asked.
+        updated_at: When its status last changed.
+        attempt: How many times a worker took it.
+        cancelled: Whether it was told to stop.
+        result: What it left: `values` or `error`.
+    """
+
+    run_id: str
+    thread_id: str | None
+    owner: str
+    user: dict[str, Any] | None
+    request: dict[str, Any]
+    status: RunStatus
+    created_at: float
+    updated_at: float
+    attempt: int
+    cancelled: bool
+    result: dict[str, Any] | None
+
+    @property
+    def state_id(self) -> str:
+        """Return the id that its checkpoints are kept under."""
+        return self.thread_id or self.run_id
+
+
+class RunQueue:
+    """The runs of all owners and workers."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Take the database they are in."""
+        self._engine = engine
+
+    async def add(
+        self, owner: str, request: Mapping[str, Any], *, thread_id: str | None, user: Mapping[str, Any] | None
+    ) -> RunRecord:
+        """Accept a run: from now on it is in the database, and will be worked on."""
+        run_id, time = str(uuid4()), now()
+        row = {
+            "run_id": run_id,
+            "thread_id": thread_id,
+            "owner": owner,
+            "user": dict(user) if user is not None else None,
+            "request": dict(request),
+            "status": "pending",
+            "created_at": time,
+            "updated_at": time,
+            "attempt": 0,
+            "cancelled": 0,
+        }
+        async with self._engine.begin() as connection:
+            await connection.execute(insert(runs).values(**row))
+        return _record_of({**row, "result": None})
+
+    async def get(self, run_id: str, owner: str | None = None) -> RunRecord | None:
+        """Return a run; with `owner`, only one of theirs."""
+        of = [runs.c.run_id == run_id] + ([runs.c.owner == owner] if owner is not None else [])
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(select(runs).where(*of))).mappings().first()
+        return _record_of(row) if row is not None else None
+
+    async def of_thread(self, owner: str, thread_id: str, limit: int = 10) -> Sequence[RunRecord]:
+        """Return the runs of a thread, the last one first."""
+        query = (
+            select(runs)
+            .where(runs.c.owner == owner, runs.c.thread_id == thread_id)
+            .order_by(runs.c.created_at.desc())
+            .limit(limit)
+        )
+        async with self._engine.connect() as connection:
+            return [_record_of(row) for row in (await connection.execute(query)).mappings()]
+
+    async def unfinished(self, thread_ids: Collection[str]) -> set[str]:
+        """Return which of these threads have a run that has not ended."""
+        query = select(runs.c.thread_id).where(runs.c.thread_id.in_(thread_ids), runs.c.status.in_(UNFINISHED))
+        async with self._engine.connect() as connection:
+            return {row.thread_id for row in await connection.execute(query)}
+
+    async def claim(self, worker: str, most: int) -> Sequence[RunRecord]:
+        """Take over runs that nobody works on, the oldest first, at most one of a thread."""
+        time = now()
+        due = or_(runs.c.status == "pending", and_(runs.c.status == "running", runs.c.leased_until < time))
+        # A thread's runs go one after the other: the next one begins with the state that the one before it left.
+        before = runs.alias("before")
+        is_first = ~(
+            select(before.c.run_id)
+            .where(
+                before.c.thread_id == runs.c.thread_id,
+                before.c.status.in_(UNFINISHED),
+                or_(
+                    before.c.created_at < runs.c.created_at,
+                    and_(before.c.created_at == runs.c.created_at, before.c.run_id < runs.c.run_id),
+                ),
+            )
+            .exists()
+        )
+        query = select(runs).where(due, is_first).order_by(runs.c.created_at).limit(most)
+        async with self._engine.connect() as connection:
+            found = [_record_of(row) for row in (await connection.execute(query)).mappings()]
+        claimed = []
+        for each in found:
+            async with self._engine.begin() as connection:
+                done = await connection.execute(
+                    update(runs)
+                    .where(runs.c.run_id == each.run_id, due, runs.c.attempt == each.attempt)
+                    .values(status="running", worker=worker, attempt=each.attempt + 1, leased_until=time + LEASE)
+                )
+            if done.rowcount and (record := await self.get(each.run_id)) is not None:
+                claimed.append(record)
+        return claimed
+
+    async def extend(self, worker: str) -> set[str]:
+        """Hold on to this worker's runs; return those that were told to stop."""
+        mine = (runs.c.worker == worker, runs.c.status == "running")
+        async with self._engine.begin() as connection:
+            await connection.execute(update(runs).where(*mine).values(leased_until=now() + LEASE))
+            rows = await connection.execute(select(runs.c.run_id).where(*mine, runs.c.cancelled == 1))
+            return {row.run_id for row in rows}
+
+    async def finish(
+        self, record: RunRecord, worker: str, status: RunStatus, result: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Note how a run ended; False where another worker took it over in the meantime, whose word counts."""
+        async with self._engine.begin() as connection:
+            done = await connection.execute(
+                update(runs)
+                .where(runs.c.run_id == record.run_id, runs.c.worker == worker, runs.c.attempt == record.attempt)
+                .values(status=status, updated_at=now(), leased_until=0.0, result=dict(result) if result else None)
+            )
+        return done.rowcount > 0
+
+    async def release(self, worker: str | None = None) -> None:
+        """Let go of a worker's runs, or of all: whoever looks next goes on with them."""
+        of = [runs.c.status == "running"] + ([runs.c.worker == worker] if worker is not None else [])
+        async with self._engine.begin() as connection:
+            await connection.execute(update(runs).where(*of).values(leased_until=0.0))
+
+    async def cancel(self, record: RunRecord) -> None:
+        """Tell a run to stop: at once where nobody works on it yet."""
+        async with self._engine.begin() as connection:
+            await connection.execute(update(runs).where(runs.c.run_id == record.run_id).values(cancelled=1))
+            await connection.execute(
+                update(runs)
+                .where(runs.c.run_id == record.run_id, runs.c.status == "pending")
+                .values(status="interrupted", updated_at=now())
+            )
+
+    async def remove_ended(self, before: float) -> None:
+        """Forget the runs that ended before a time, with what they said; the threads keep their state."""
+        async with self._engine.begin() as connection:
+            await connection.execute(delete(runs).where(~runs.c.status.in_(UNFINISHED), runs.c.updated_at < before))
+
+
+def _record_of(row: Mapping[str, Any] | RowMapping) -> RunRecord:
+    values = {name: row[name] for name in RunRecord.__slots__}
+    return RunRecord(**{**values, "cancelled": bool(values["cancelled"])})

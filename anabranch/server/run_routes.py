@@ -1,0 +1,188 @@
+"""Runs over HTTP, under the paths and in the form of LangGraph's servers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from anabranch.server.event_log import RunEvent
+from anabranch.server.requester import Asker, Requester
+from anabranch.server.run_queue import RunRecord
+from anabranch.server.run_request import RunRequest
+from anabranch.server.services import NotFoundError, Services, Serving
+from anabranch.server.thread_routes import iso, thread_of
+
+router = APIRouter(tags=["runs"])
+
+
+TITLE = 80
+"""Characters of the first question that a thread is called by."""
+
+# What nginx and others would otherwise hold back until the answer is whole.
+_STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+@router.post("/threads/{thread_id}/runs")
+async def create(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+    """Accept a run; it goes on whether or not anybody reads."""
+    record = await _accepted(of, who, body, thread_id)
+    return JSONResponse(run_json(record), headers=_places(record))
+
+
+@router.post("/threads/{thread_id}/runs/stream")
+async def stream(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> StreamingResponse:
+    """Accept a run, and stream what it says."""
+    return _streamed(of, await _accepted(of, who, body, thread_id), body, 0)
+
+
+@router.post("/threads/{thread_id}/runs/wait")
+async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+    """Accept a run, and return what it left."""
+    record = await _accepted(of, who, body, thread_id)
+    return JSONResponse(await _left(of, record), headers=_places(record))
+
+
+@router.post("/runs/stream")
+async def stream_alone(body: RunRequest, who: Asker, of: Serving) -> StreamingResponse:
+    """Stream a run without a thread: nothing of it is kept."""
+    return _streamed(of, await _accepted(of, who, body, None), body, 0)
+
+
+@router.post("/runs/wait")
+async def wait_alone(body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+    """Return what a run without a thread left."""
+    record = await _accepted(of, who, body, None)
+    return JSONResponse(await _left(of, record), headers=_places(record))
+
+
+@router.get("/threads/{thread_id}/runs")
+async def listed(
+    thread_id: str, who: Asker, of: Serving, limit: Annotated[int, Query(ge=1, le=1000)] = 10
+) -> JSONResponse:
+    """Return a thread's runs, the last one first."""
+    await thread_of(of, who, thread_id)
+    return JSONResponse([run_json(each) for each in await of.runs.of_thread(who.owner, thread_id, limit)])
+
+
+@router.get("/threads/{thread_id}/runs/{run_id}")
+async def get(thread_id: str, run_id: str, who: Asker, of: Serving) -> JSONResponse:
+    """Return a run."""
+    return JSONResponse(run_json(await _run_of(of, who, thread_id, run_id)))
+
+
+@router.get("/threads/{thread_id}/runs/{run_id}/join")
+async def join(thread_id: str, run_id: str, who: Asker, of: Serving) -> JSONResponse:
+    """Wait for a run, and return what it left."""
+    return JSONResponse(await _left(of, await _run_of(of, who, thread_id, run_id)))
+
+
+@router.get("/threads/{thread_id}/runs/{run_id}/stream")
+async def join_stream(
+    thread_id: str, run_id: str, who: Asker, of: Serving, last_event_id: Annotated[str | None, Header()] = None
+) -> StreamingResponse:
+    """Read on where one stopped reading, by the id of the last event; from the start without one."""
+    record = await _run_of(of, who, thread_id, run_id)
+    after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else 0
+    return _streamed(of, record, RunRequest.model_validate({**record.request, "on_disconnect": "continue"}), after)
+
+
+@router.post("/threads/{thread_id}/runs/{run_id}/cancel", status_code=204)
+async def cancel(thread_id: str, run_id: str, who: Asker, of: Serving, *, wait: bool = False) -> Response:
+    """Stop a run; the thread keeps what the steps before left."""
+    record = await _run_of(of, who, thread_id, run_id)
+    await of.worker.cancel(record)
+    if wait:
+        async for _ in of.events.read(run_id):
+            pass
+    return Response(status_code=204)
+
+
+@router.delete("/threads/{thread_id}/runs/{run_id}", status_code=204)
+async def remove(thread_id: str, run_id: str, who: Asker, of: Serving) -> Response:
+    """Stop a run, if it has not ended."""
+    return await cancel(thread_id, run_id, who, of, wait=False)
+
+
+async def _accepted(of: Services, who: Requester, body: RunRequest, thread_id: str | None) -> RunRecord:
+    body.check(list(of.graphs))
+    who.require("ingest" if body.assistant_id == "ingest" else "ask")
+    if thread_id is not None:
+        if body.if_not_exists == "create" and await of.threads.get(who.owner, thread_id) is None:
+            await of.threads.add(who.owner, thread_id)
+        record = await thread_of(of, who, thread_id)
+        if "title" not in record.metadata and (title := _title(body.input or {})):
+            await of.threads.change(who.owner, thread_id, {"title": title, "graph_id": body.assistant_id})
+    user = who.user.as_auth_user() if who.user is not None else None
+    run = await of.runs.add(who.owner, body.model_dump(mode="json"), thread_id=thread_id, user=user)
+    of.worker.wake()
+    return run
+
+
+def _title(given: dict[str, Any]) -> str:
+    text = given.get("question")
+    if not text and given.get("messages"):
+        last = given["messages"][-1]
+        text = last.get("content") if isinstance(last, dict) else None
+    return " ".join(text.split())[:TITLE] if isinstance(text, str) else ""
+
+
+async def _run_of(of: Services, who: Requester, thread_id: str, run_id: str) -> RunRecord:
+    record = await of.runs.get(run_id, who.owner)
+    if record is None or record.thread_id != thread_id:
+        raise NotFoundError("run", run_id)
+    return record
+
+
+async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what the graph gives out
+    async for _ in of.events.read(record.run_id):
+        pass
+    run = await of.runs.get(record.run_id)
+    result = (run.result if run is not None else None) or {}
+    # As LangGraph's servers do: a run that failed is a result too, and the client raises it.
+    return {"__error__": result["error"]} if "error" in result else result.get("values")
+
+
+def _streamed(of: Services, record: RunRecord, body: RunRequest, after: int) -> StreamingResponse:
+    async def lines() -> AsyncIterator[str]:
+        is_over = False
+        try:
+            async for event in of.events.read(record.run_id, after):
+                yield _line(event)
+            is_over = True
+        finally:
+            if not is_over and body.on_disconnect == "cancel":
+                await of.worker.cancel(record)
+
+    return StreamingResponse(lines(), media_type="text/event-stream", headers={**_STREAM, **_places(record)})
+
+
+def _line(event: RunEvent | None) -> str:
+    if event is None:
+        return ": waiting\n\n"
+    return f"id: {event.number}\nevent: {event.name}\ndata: {event.data}\n\n"
+
+
+def _places(record: RunRecord) -> dict[str, str]:
+    """Return the headers by which a client knows its run, and where to read on."""
+    of = f"/threads/{record.thread_id}/runs" if record.thread_id is not None else "/runs"
+    return {"Content-Location": f"{of}/{record.run_id}", "Location": f"{of}/{record.run_id}/stream"}
+
+
+def run_json(record: RunRecord) -> dict[str, Any]:
+    """Return a run as LangGraph's servers show it."""
+    request = json.loads(json.dumps(record.request))
+    return {
+        "run_id": record.run_id,
+        "thread_id": record.thread_id,
+        "assistant_id": request.get("assistant_id", "answer"),
+        "created_at": iso(record.created_at),
+        "updated_at": iso(record.updated_at),
+        "status": record.status,
+        "metadata": {"attempt": record.attempt},
+        "kwargs": {},
+        "multitask_strategy": "enqueue",
+    }

@@ -1,0 +1,221 @@
+"""Works on runs: takes them from the database, streams the graph into the log, and notes how they ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot
+from sqlalchemy.exc import SQLAlchemyError
+
+from anabranch.errors import AnabranchError
+from anabranch.identity import AUTH_USER, User
+from anabranch.server.database import now
+from anabranch.server.event_log import FLUSH, EventLog
+from anabranch.server.json_values import as_json
+from anabranch.server.run_queue import LEASE, RunQueue, RunRecord, RunStatus
+from anabranch.server.run_request import RunRequest
+from anabranch.server.thread_records import Threads
+from nodes.settings import Context
+from nodes.state import CHANNELS
+
+log = logging.getLogger("anabranch.server")
+
+Graphs = Mapping[str, CompiledStateGraph[Any, Context, Any, Any]]
+
+LOOK = 1.0
+"""Seconds between looks for runs that another process accepted, or left behind; one accepted here is begun at once."""
+
+CONCURRENT = 16
+"""Runs at once in a process: a run mostly waits for its model."""
+
+KEPT = 3600.0
+"""Seconds for which the events of a run that has ended can be read again."""
+
+SWEEP = 300.0
+
+
+class RunWorker:
+    """Works on the runs of one database, beside other workers in other processes."""
+
+    def __init__(
+        self, graphs: Graphs, runs: RunQueue, threads: Threads, events: EventLog, *, concurrent: int = CONCURRENT
+    ) -> None:
+        """Take the graphs by the names that requests use, and where runs, threads and events are kept."""
+        self.name = str(uuid4())
+        self._graphs = graphs
+        self._runs = runs
+        self._threads = threads
+        self._events = events
+        self._concurrent = concurrent
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._own: list[asyncio.Task[None]] = []
+        self._wake = asyncio.Event()
+        self._is_stopping = False
+
+    async def start(self) -> None:
+        """Begin to work."""
+        regular = {self._take: 0.0, self._hold: LEASE / 4, self._events.write: FLUSH, self._sweep: SWEEP}
+        self._own = [asyncio.create_task(self._repeat(each, every)) for each, every in regular.items()]
+
+    async def stop(self, grace: float) -> None:
+        """Take nothing new, let what runs end for so many seconds, and leave the rest to whoever looks next."""
+        self._is_stopping = True
+        if self._tasks:
+            await asyncio.wait(list(self._tasks.values()), timeout=grace)
+        for task in [*self._tasks.values(), *self._own]:
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), *self._own, return_exceptions=True)
+        await self._runs.release(self.name)
+
+    def wake(self) -> None:
+        """Look for work now: something was accepted here."""
+        self._wake.set()
+
+    async def cancel(self, record: RunRecord) -> None:
+        """Stop a run, here or, within seconds, at the worker that has it."""
+        await self._runs.cancel(record)
+        if (task := self._tasks.get(record.run_id)) is not None:
+            task.cancel()
+
+    @property
+    def running(self) -> int:
+        """How many runs this process works on."""
+        return len(self._tasks)
+
+    async def _repeat(self, what: Callable[[], Awaitable[None]], every: float) -> None:
+        while True:
+            try:
+                await what()
+            except SQLAlchemyError as error:
+                # A database that restarts is waited for.
+                log.warning("The server's database does not answer: %s", type(error).__name__)
+                await asyncio.sleep(LOOK)
+            except Exception:  # what goes round must not stop: no run would be begun any more
+                log.exception("The server's work goes on after an error")
+                await asyncio.sleep(LOOK)
+            await asyncio.sleep(every)
+
+    async def _take(self) -> None:
+        free = self._concurrent - len(self._tasks)
+        if free > 0 and not self._is_stopping:
+            for record in await self._runs.claim(self.name, free):
+                task = asyncio.create_task(self._work(record))
+                self._tasks[record.run_id] = task
+                task.add_done_callback(partial(self._ended, record.run_id))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), LOOK)
+        self._wake.clear()
+
+    def _ended(self, run_id: str, _: asyncio.Task[None]) -> None:
+        self._tasks.pop(run_id, None)
+        self.wake()
+
+    async def _hold(self) -> None:
+        for run_id in await self._runs.extend(self.name):
+            if (task := self._tasks.get(run_id)) is not None:
+                task.cancel()
+
+    async def _sweep(self) -> None:
+        await self._runs.remove_ended(now() - KEPT)
+
+    async def _work(self, record: RunRecord) -> None:
+        """Work on one run to its end; what goes wrong with it is its result, and nobody else's."""
+        self._events.begin(record.run_id, record.attempt)
+        status: RunStatus = "error"
+        result: dict[str, Any] | None = None
+        try:
+            status, result = await self._streamed(record)
+        except asyncio.CancelledError:
+            if self._is_stopping:
+                # Not ended: the next worker goes on with it. Its lease is let go by `stop`.
+                await self._events.end(record.run_id)
+                raise
+            status, result = "interrupted", None
+        except AnabranchError as error:
+            result = {"error": {"error": type(error).__name__, "message": str(error)}}
+        except Exception as error:  # any run may fail in any way, and the server goes on
+            log.exception("Run %s failed", record.run_id)
+            result = {"error": {"error": type(error).__name__, "message": "The run failed; the server's log says why."}}
+        if result is not None and "error" in result:
+            self._events.put(record.run_id, "error", as_json(result["error"]))
+        self._events.put(record.run_id, "end", "null")
+        await self._runs.finish(record, self.name, status, result)
+        await self._events.end(record.run_id)
+        if record.thread_id is not None:
+            await self._threads.touch(record.thread_id)
+        else:
+            await self._forget(record)
+
+    async def _streamed(self, record: RunRecord) -> tuple[RunStatus, dict[str, Any]]:
+        """Stream a run's graph into the log; return how it ended."""
+        request = RunRequest.model_validate(record.request)
+        graph = self._graphs[request.assistant_id]
+        config = config_of(record, request)
+        self._events.put(record.run_id, "metadata", as_json({"run_id": record.run_id, "attempt": record.attempt}))
+        snapshot = await graph.aget_state({"configurable": {"thread_id": record.state_id}})
+        has_begun = record.attempt > 1 and snapshot.metadata is not None and _is_of(snapshot, record)
+        values: Any = snapshot.values
+        if not has_begun or snapshot.next or snapshot.tasks:
+            given = None if has_begun else request.given()
+            stream = graph.astream(
+                given,
+                config,
+                context=request.context_given(),
+                stream_mode=request.modes(),
+                subgraphs=True,
+                # Not the passages' texts: they are in the corpus, and each reader gets those that they may read.
+                output_keys=CHANNELS if request.assistant_id == "answer" else None,
+                # Written before the next step begins, so that a run that is taken over repeats no finished model call.
+                durability="sync",
+            )
+            async for place, mode, payload in stream:
+                if mode == "values" and not place:
+                    values = payload
+                if (name := request.event_name(mode, place)) is not None:
+                    self._events.put(record.run_id, name, as_json(payload))
+        interrupts = values.get("__interrupt__") if isinstance(values, Mapping) else None
+        return ("interrupted" if interrupts else "success"), {"values": _plain(values)}
+
+    async def _forget(self, record: RunRecord) -> None:
+        saver = self._graphs["answer"].checkpointer
+        if saver is not None and not isinstance(saver, bool):
+            await saver.adelete_thread(record.state_id)
+
+
+def config_of(record: RunRecord, request: RunRequest) -> RunnableConfig:
+    """Return what LangGraph is told of a run: its thread, who asks, and its id, by which its checkpoints are known."""
+    configurable: dict[str, Any] = {"thread_id": record.state_id}
+    if request.checkpoint_id is not None and record.attempt == 1:
+        configurable["checkpoint_id"] = request.checkpoint_id
+    if record.user is not None:
+        configurable[AUTH_USER] = User(
+            identity=record.user["identity"],
+            tenant=record.user["tenant"],
+            access=tuple(record.user["access"]),
+            roles=frozenset(record.user["roles"]),
+        )
+    return RunnableConfig(
+        configurable=configurable,
+        # By its id, a worker that takes the run over knows the checkpoints that are this run's.
+        metadata={"run_id": record.run_id},
+        run_name=request.assistant_id,
+        max_concurrency=request.max_concurrency,
+    )
+
+
+def _is_of(snapshot: StateSnapshot, record: RunRecord) -> bool:
+    """Tell whether a thread's last checkpoint is this run's: then it goes on from there, and is not begun again."""
+    return (snapshot.metadata or {}).get("run_id") == record.run_id
+
+
+def _plain(values: Any) -> Any:  # noqa: ANN401  # a state
+    return json.loads(as_json(values))

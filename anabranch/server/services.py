@@ -1,0 +1,113 @@
+"""What the routes work with: one set for each server, made when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from filelock import FileLock, Timeout
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from anabranch.errors import SettingsError, UserError
+from anabranch.server.checkpoints import open_checkpoints
+from anabranch.server.database import folder_at, is_postgres, open_database, private_file
+from anabranch.server.event_log import EventLog
+from anabranch.server.run_queue import RunQueue
+from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
+from anabranch.server.thread_records import Threads
+from graph.answer import build as build_answer
+from graph.ingest import build as build_ingest
+from nodes.settings import Context
+
+LOCK = "server.lock"
+
+GRACE = 20.0
+"""Seconds that what runs has to end when the server is stopped."""
+
+
+class NotFoundError(UserError):
+    """There is no such thing, or it is not yours."""
+
+    code = "not_found"
+
+    def __init__(self, what: str, key: str) -> None:
+        """Say what there is none of."""
+        super().__init__(f"There is no {what} {key!r}.", hint="It may have been removed.")
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The graphs, the database's nouns, and who works on the runs."""
+
+    graphs: Graphs
+    saver: BaseCheckpointSaver[Any]
+    threads: Threads
+    runs: RunQueue
+    events: EventLog
+    worker: RunWorker
+
+    @property
+    def answer(self) -> CompiledStateGraph[Any, Context, Any, Any]:
+        """The graph whose state the threads hold."""
+        return self.graphs["answer"]
+
+
+@asynccontextmanager
+async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: float = GRACE) -> AsyncIterator[Services]:
+    """Open a server's data, begin to work, and let what runs end before it closes.
+
+    Args:
+        place: A folder, or the address of a PostgreSQL database.
+        concurrent: Runs at once.
+        grace: Seconds that they have to end.
+
+    Raises:
+        UserError: The place cannot be used as configured.
+        OperationError: The database cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        if not is_postgres(place):
+            stack.enter_context(_alone(place))
+        engine = await stack.enter_async_context(open_database(place))
+        saver = await stack.enter_async_context(open_checkpoints(place))
+        graphs: Graphs = {
+            "answer": build_answer().compile(checkpointer=saver, name="answer"),
+            "ingest": build_ingest().compile(checkpointer=saver, name="ingest"),
+        }
+        threads, runs = Threads(engine), RunQueue(engine)
+        if not is_postgres(place):
+            # Nobody else works in this folder: what is said to be running was left behind, and need not be waited for.
+            await runs.release()
+        events = EventLog(engine, runs)
+        worker = RunWorker(graphs, runs, threads, events, concurrent=concurrent)
+        await worker.start()
+        try:
+            yield Services(graphs, saver, threads, runs, events, worker)
+        finally:
+            await worker.stop(grace)
+
+
+@contextmanager
+def _alone(place: str) -> Iterator[None]:
+    """Hold a folder for this server alone: two would not see each other's words until they are written."""
+    folder = folder_at(place)
+    private_file(folder / LOCK)
+    try:
+        with FileLock(folder / LOCK, timeout=0, is_singleton=False):
+            yield
+    except Timeout as error:
+        msg = f"Another server keeps its conversations in {folder}."
+        raise SettingsError(msg, hint="Stop it, or give another place: --data.") from error
+
+
+def services(request: Request) -> Services:
+    """Return the services of the server that a request reached."""
+    found: Services = request.app.state.services
+    return found
+
+
+Serving = Annotated[Services, Depends(services)]

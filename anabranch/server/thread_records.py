@@ -1,0 +1,115 @@
+"""Threads of a server: whose they are, what they are called, and when they were last used.
+
+What was said in them is the graph's own state, in its checkpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from anabranch.errors import SettingsError
+from anabranch.server.database import now, threads
+
+MAX_THREADS = 1_000
+"""Threads that one search returns at most."""
+
+MAX_ID = 100
+MAX_METADATA = 50
+"""Fields of a thread's metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRecord:
+    """One thread; times in seconds since 1970."""
+
+    thread_id: str
+    owner: str
+    metadata: dict[str, Any]
+    created_at: float
+    updated_at: float
+
+
+class Threads:
+    """The threads of all owners; every method but `add` finds those of one owner alone."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Take the database they are in."""
+        self._engine = engine
+
+    async def add(
+        self, owner: str, thread_id: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> ThreadRecord:
+        """Make a thread.
+
+        Raises:
+            SettingsError: There is one of this id already, of whomever, or the id or the metadata are too long.
+        """
+        key = thread_id or str(uuid4())
+        if len(key) > MAX_ID or len(metadata or {}) > MAX_METADATA:
+            msg = f"A thread's id has at most {MAX_ID} characters, and its metadata at most {MAX_METADATA} fields."
+            raise SettingsError(msg, hint="Shorten them.")
+        time = now()
+        record = ThreadRecord(key, owner, dict(metadata or {}), time, time)
+        try:
+            async with self._engine.begin() as connection:
+                await connection.execute(insert(threads).values(**_row(record)))
+        except IntegrityError as error:
+            raise SettingsError("This thread's id is taken.", hint="Leave it out, and one is made.") from error
+        return record
+
+    async def get(self, owner: str, thread_id: str) -> ThreadRecord | None:
+        """Return a thread; None where this owner has none of the id."""
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(select(threads).where(*_of(owner, thread_id)))).first()
+        return _record(row) if row is not None else None
+
+    async def search(
+        self, owner: str, *, metadata: Mapping[str, Any] | None = None, limit: int = 10, offset: int = 0
+    ) -> Sequence[ThreadRecord]:
+        """Return this owner's threads, the last used first; with `metadata`, those that have all its fields."""
+        query = select(threads).where(threads.c.owner == owner).order_by(threads.c.updated_at.desc())
+        async with self._engine.connect() as connection:
+            rows = [_record(row) for row in await connection.execute(query)]
+        wanted = (metadata or {}).items()
+        found = [row for row in rows if all(row.metadata.get(name) == value for name, value in wanted)]
+        return found[offset : offset + min(limit, MAX_THREADS)]
+
+    async def change(self, owner: str, thread_id: str, metadata: Mapping[str, Any]) -> ThreadRecord | None:
+        """Put fields over those of a thread's metadata; None where there is no such thread."""
+        record = await self.get(owner, thread_id)
+        if record is None:
+            return None
+        merged = {**record.metadata, **metadata}
+        async with self._engine.begin() as connection:
+            await connection.execute(update(threads).where(*_of(owner, thread_id)).values(metadata=merged))
+        return await self.get(owner, thread_id)
+
+    async def touch(self, thread_id: str) -> None:
+        """Note that a thread was used now."""
+        async with self._engine.begin() as connection:
+            await connection.execute(update(threads).where(threads.c.thread_id == thread_id).values(updated_at=now()))
+
+    async def remove(self, owner: str, thread_id: str) -> bool:
+        """Remove a thread with its runs; whether there was one."""
+        async with self._engine.begin() as connection:
+            done = await connection.execute(delete(threads).where(*_of(owner, thread_id)))
+        return done.rowcount > 0
+
+
+def _of(owner: str, thread_id: str) -> tuple[Any, Any]:
+    return threads.c.owner == owner, threads.c.thread_id == thread_id
+
+
+def _row(record: ThreadRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
+def _record(row: Any) -> ThreadRecord:  # noqa: ANN401  # a row of SQLAlchemy
+    return ThreadRecord(row.thread_id, row.owner, dict(row.metadata), row.created_at, row.updated_at)

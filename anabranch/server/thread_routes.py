@@ -1,0 +1,182 @@
+"""Threads over HTTP, under the paths and in the form of LangGraph's servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+from fastapi.responses import Response
+from langgraph.types import StateSnapshot
+
+from anabranch.server.json_values import as_json
+from anabranch.server.requester import Asker, Requester
+from anabranch.server.services import NotFoundError, Services, Serving
+from anabranch.server.thread_records import ThreadRecord
+
+router = APIRouter(prefix="/threads", tags=["threads"])
+
+Given = Annotated[dict[str, Any], Body(default_factory=dict)]
+
+
+@router.post("")
+async def create(who: Asker, of: Serving, body: Given) -> dict[str, Any]:
+    """Make a thread."""
+    given = body.get("thread_id")
+    if given is not None and body.get("if_exists") == "do_nothing":
+        known = await of.threads.get(who.owner, str(given))
+        if known is not None:
+            return await _shown(of, known)
+    record = await of.threads.add(who.owner, str(given) if given is not None else None, body.get("metadata"))
+    return await _shown(of, record)
+
+
+@router.post("/search")
+async def search(who: Asker, of: Serving, body: Given) -> Response:
+    """Return one's own threads, the last used first."""
+    found = await of.threads.search(
+        who.owner, metadata=body.get("metadata"), limit=int(body.get("limit", 10)), offset=int(body.get("offset", 0))
+    )
+    busy = await of.runs.unfinished([each.thread_id for each in found])
+    return _json([thread_json(each, "busy" if each.thread_id in busy else "idle") for each in found])
+
+
+@router.get("/{thread_id}")
+async def get(thread_id: str, who: Asker, of: Serving) -> Response:
+    """Return a thread with its state."""
+    record = await thread_of(of, who, thread_id)
+    state = await of.answer.aget_state({"configurable": {"thread_id": thread_id}})
+    return _json({**await _shown(of, record), "values": state.values})
+
+
+@router.patch("/{thread_id}")
+async def change(thread_id: str, who: Asker, of: Serving, body: Given) -> dict[str, Any]:
+    """Put fields over those of a thread's metadata, such as its title."""
+    record = await of.threads.change(who.owner, thread_id, body.get("metadata") or {})
+    if record is None:
+        raise NotFoundError("thread", thread_id)
+    return await _shown(of, record)
+
+
+@router.delete("/{thread_id}", status_code=204)
+async def remove(thread_id: str, who: Asker, of: Serving) -> None:
+    """Remove a thread with everything that was said in it."""
+    await thread_of(of, who, thread_id)
+    for run in await of.runs.of_thread(who.owner, thread_id, limit=1000):
+        if run.status in ("pending", "running"):
+            await of.worker.cancel(run)
+    await of.saver.adelete_thread(thread_id)
+    await of.threads.remove(who.owner, thread_id)
+
+
+@router.get("/{thread_id}/state")
+async def state(thread_id: str, who: Asker, of: Serving) -> Response:
+    """Return what a thread holds now."""
+    await thread_of(of, who, thread_id)
+    return _json(state_json(await of.answer.aget_state({"configurable": {"thread_id": thread_id}})))
+
+
+@router.post("/{thread_id}/state")
+async def edit(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
+    """Write into a thread's state, as a step of the graph would have; the next run goes on from there."""
+    await thread_of(of, who, thread_id)
+    configurable: dict[str, Any] = {"thread_id": thread_id, **who.as_configurable()}
+    if (checkpoint := body.get("checkpoint_id")) is not None:
+        configurable["checkpoint_id"] = str(checkpoint)
+    config = await of.answer.aupdate_state(
+        {"configurable": configurable}, body.get("values"), as_node=body.get("as_node")
+    )
+    return _json({"checkpoint": _checkpoint(config)})
+
+
+@router.get("/{thread_id}/state/{checkpoint_id}")
+async def state_at(thread_id: str, checkpoint_id: str, who: Asker, of: Serving) -> Response:
+    """Return what a thread held at one of its checkpoints."""
+    await thread_of(of, who, thread_id)
+    configurable = {"thread_id": thread_id, "checkpoint_id": checkpoint_id}
+    return _json(state_json(await of.answer.aget_state({"configurable": configurable})))
+
+
+@router.post("/{thread_id}/history")
+async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
+    """Return a thread's checkpoints, the last one first."""
+    await thread_of(of, who, thread_id)
+    limit = min(int(body.get("limit", 10)), 1000)
+    snapshots = of.answer.aget_state_history(
+        {"configurable": {"thread_id": thread_id}}, limit=limit, filter=body.get("metadata")
+    )
+    return _json([state_json(each) async for each in snapshots])
+
+
+@router.get("/{thread_id}/history")
+async def history_of(
+    thread_id: str, who: Asker, of: Serving, limit: Annotated[int, Query(ge=1, le=1000)] = 10
+) -> Response:
+    """Return a thread's checkpoints, the last one first."""
+    return await history(thread_id, who, of, {"limit": limit})
+
+
+async def thread_of(of: Services, who: Requester, thread_id: str) -> ThreadRecord:
+    """Return a thread of the one who asks.
+
+    Raises:
+        NotFoundError: They have none of this id; whether somebody else has is not said.
+    """
+    record = await of.threads.get(who.owner, thread_id)
+    if record is None:
+        raise NotFoundError("thread", thread_id)
+    return record
+
+
+async def _shown(of: Services, record: ThreadRecord) -> dict[str, Any]:
+    busy = await of.runs.unfinished([record.thread_id])
+    return thread_json(record, "busy" if busy else "idle")
+
+
+def thread_json(record: ThreadRecord, status: str) -> dict[str, Any]:
+    """Return a thread as LangGraph's servers show it."""
+    return {
+        "thread_id": record.thread_id,
+        "created_at": iso(record.created_at),
+        "updated_at": iso(record.updated_at),
+        "metadata": record.metadata,
+        "status": status,
+        "config": {},
+        "values": None,
+        "interrupts": {},
+    }
+
+
+def state_json(snapshot: StateSnapshot) -> dict[str, Any]:
+    """Return a state as LangGraph's servers show it."""
+    return {
+        "values": snapshot.values,
+        "next": snapshot.next,
+        "tasks": [
+            {"id": task.id, "name": task.name, "error": str(task.error) if task.error else None,
+             "interrupts": [{"value": each.value, "id": each.id} for each in task.interrupts]}
+            for task in snapshot.tasks
+        ],
+        "interrupts": [{"value": each.value, "id": each.id} for each in snapshot.interrupts],
+        "metadata": snapshot.metadata,
+        "created_at": snapshot.created_at,
+        "checkpoint": _checkpoint(snapshot.config),
+        "parent_checkpoint": _checkpoint(snapshot.parent_config),
+    }  # fmt: skip
+
+
+def _checkpoint(config: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if config is None:
+        return None
+    configurable = config.get("configurable", {})
+    return {name: configurable.get(name) for name in ("thread_id", "checkpoint_ns", "checkpoint_id")}
+
+
+def iso(time: float) -> str:
+    """Return a time as ISO 8601 has it, in UTC."""
+    return datetime.fromtimestamp(time, UTC).isoformat()
+
+
+def _json(value: Any) -> Response:  # noqa: ANN401  # whatever a graph holds
+    return Response(as_json(value), media_type="application/json")
