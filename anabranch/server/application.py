@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +14,7 @@ import anabranch
 from anabranch.errors import AnabranchError, NotAllowedError, NotAuthenticatedError, SettingsError, UserError
 from anabranch.identity import load_authenticators, needs_identity
 from anabranch.safety.operator import operator
-from anabranch.server import health_routes, run_routes, thread_routes
+from anabranch.server import chat_completions, health_routes, run_routes, thread_routes
 from anabranch.server.run_worker import CONCURRENT
 from anabranch.server.services import NotFoundError, open_services
 
@@ -46,7 +47,7 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
             yield
 
     app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan)
-    for each in (health_routes, thread_routes, run_routes):
+    for each in (health_routes, thread_routes, run_routes, chat_completions):
         app.include_router(each.router)
     app.add_exception_handler(AnabranchError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
@@ -56,11 +57,16 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
 async def _refused(_: Request, error: Exception) -> JSONResponse:
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse({"detail": str(error)}, status, headers=headers)
+    return JSONResponse(_problem(str(error), type(error).__name__), status, headers=headers)
 
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
     """Say where a request is wrong, without repeating what it held."""
     problems = error.errors() if isinstance(error, RequestValidationError) else []
     told = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in problems[:5])
-    return JSONResponse({"detail": f"The request cannot be read: {told}."}, 422)
+    return JSONResponse(_problem(f"The request cannot be read: {told}.", "RequestError"), 422)
+
+
+def _problem(message: str, kind: str) -> dict[str, Any]:
+    """Return a problem as clients of LangGraph's servers read it, and as those of OpenAI's do."""
+    return {"detail": message, "error": {"message": message, "type": kind, "param": None, "code": None}}

@@ -1,0 +1,182 @@
+"""OpenAI's chat completions over the answer graph, for programs that speak nothing else.
+
+The text is what was checked, and not the words as they are written: what has been sent cannot be taken back, and a
+claim that nothing supports would stand there as an answer. Meanwhile the steps are sent as `reasoning_content`, which
+chat programs show as what the model does before it answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from anabranch.server.database import now
+from anabranch.server.requester import Asker
+from anabranch.server.run_queue import RunRecord
+from anabranch.server.run_request import RunRequest
+from anabranch.server.services import Services, Serving
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+
+MODEL = "anabranch"
+NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+class ChatMessage(BaseModel):
+    """One message; of a content in parts, the texts."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[dict[str, Any]] | None = None
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        if isinstance(self.content, str) or self.content is None:
+            return self.content or ""
+        return "\n".join(str(part.get("text", "")) for part in self.content if part.get("type") == "text")
+
+
+class ChatRequest(BaseModel):
+    """The body of a request; what is not named here is left alone, for the graph chooses it.
+
+    Attributes:
+        messages: The conversation, the question last. Instructions of a system are the server's own.
+        stream: Whether to send the answer in pieces.
+        context: Settings, as LangGraph's API takes them.
+    """
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    messages: list[ChatMessage] = Field(min_length=1, max_length=1000)
+    stream: bool = False
+    context: dict[str, Any] = Field(default_factory=dict)
+
+
+@router.get("/models")
+async def models(who: Asker) -> JSONResponse:
+    """Return the one model that there is."""
+    who.require("ask")
+    return JSONResponse({"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}]})
+
+
+@router.post("/chat/completions")
+async def complete(body: ChatRequest, who: Asker, of: Serving) -> Response:
+    """Answer the last question of a conversation; nothing of it is kept."""
+    who.require("ask")
+    spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
+    given = {"messages": [{"role": each.role, "content": each.text} for each in spoken]}
+    request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
+    user = who.user.as_auth_user() if who.user is not None else None
+    run = await of.runs.add(who.owner, request.model_dump(mode="json"), thread_id=None, user=user)
+    of.worker.wake()
+    if body.stream:
+        return StreamingResponse(
+            _pieces(of, run), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        )
+    async for _ in of.events.read(run.run_id):
+        pass
+    left = await _left(of, run)
+    if "error" in left:
+        return JSONResponse({"error": _error(left["error"])}, 422)
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(left["values"])}}
+    return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(left["values"])})
+
+
+async def _pieces(of: Services, run: RunRecord) -> AsyncIterator[str]:
+    """Yield the steps while they go on, then the answer."""
+    is_over = False
+    try:
+        yield _line(_frame(run, "chat.completion.chunk", _delta({"role": "assistant", "content": ""})))
+        async for event in of.events.read(run.run_id):
+            if event is None:
+                yield ": waiting\n\n"
+            # The search's own steps come under the name of its subgraph.
+            elif event.name.startswith("custom") and (step := json.loads(event.data)).get("status") == "started":
+                said = {"reasoning_content": f"{step['step']}\n"}
+                yield _line(_frame(run, "chat.completion.chunk", _delta(said)))
+        is_over = True
+        left = await _left(of, run)
+        if "error" in left:
+            yield _line({"error": _error(left["error"])})
+        else:
+            yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
+            last = _frame(run, "chat.completion.chunk", _delta({}, "stop")) | {"usage": _usage(left["values"])}
+            yield _line(last)
+        yield "data: [DONE]\n\n"
+    finally:
+        if not is_over:
+            await of.worker.cancel(run)
+
+
+async def _left(of: Services, run: RunRecord) -> dict[str, Any]:
+    record = await of.runs.get(run.run_id)
+    return (record.result if record is not None else None) or {"error": {"message": "The run was stopped."}}
+
+
+def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of an answer, with its sources below it, and the same as OpenAI's annotations.
+
+    Many programs show no annotations, and would leave markers that lead nowhere.
+    """
+    answer, citations = str(state.get("answer", "")), _once(state.get("citations") or [])
+    sources = "\n".join(f"[{each['marker']}] {_named(each)}" for each in citations)
+    annotations = [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": answer.find(f"[{each['marker']}]"),
+                "end_index": answer.find(f"[{each['marker']}]") + len(f"[{each['marker']}]"),
+                "title": _named(each),
+                "url": each.get("link") or "",
+                "quote": each.get("quote", ""),
+                "grade": each.get("grade", ""),
+            },
+        }
+        for each in citations
+        if f"[{each['marker']}]" in answer
+    ]
+    return {"content": f"{answer}\n\n{sources}" if sources else answer, "annotations": annotations}
+
+
+def _once(citations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first citation of each marker, in the order of the markers."""
+    found: dict[int, Mapping[str, Any]] = {}
+    for each in citations:
+        found.setdefault(each["marker"], each)
+    return [found[marker] for marker in sorted(found)]
+
+
+def _named(citation: Mapping[str, Any]) -> str:
+    parts = [citation.get("title") or citation.get("source") or "", citation.get("heading") or ""]
+    page = citation.get("page")
+    return ", ".join(part for part in [*parts, f"p. {page}" if page else ""] if part)
+
+
+def _usage(state: Mapping[str, Any]) -> dict[str, int]:
+    usage = state.get("usage") or {}
+    sent, written = usage.get("prompt_tokens", 0), usage.get("output_tokens", 0)
+    return {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written}
+
+
+def _error(error: Mapping[str, Any]) -> dict[str, Any]:
+    return {"message": error.get("message", ""), "type": error.get("error", "error"), "param": None, "code": None}
+
+
+def _delta(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": dict(delta), "finish_reason": finish}
+
+
+def _frame(run: RunRecord, kind: str, choice: Mapping[str, Any]) -> dict[str, Any]:
+    made = int(run.created_at or now())
+    return {"id": f"chatcmpl-{run.run_id}", "object": kind, "created": made, "model": MODEL, "choices": [dict(choice)]}
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n"

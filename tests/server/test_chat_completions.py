@@ -1,0 +1,81 @@
+"""OpenAI's own client against `anabranch serve`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from openai import APIStatusError, OpenAI
+
+from anabranch.ingestion.pipeline import ingest
+from anabranch.server.chat_completions import message_of
+from tests.conftest import REPOSITORY
+from tests.server.serve_process import serving
+
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
+
+QUESTION = {"role": "user", "content": "Who built the Halden weir?"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
+    home = tmp_path_factory.mktemp("openai")
+    shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
+    ingest([home / "samples"], home / "corpus")
+    with serving(home) as server, OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0) as found:
+        yield found
+
+
+def test_there_is_one_model(client: OpenAI) -> None:
+    assert [model.id for model in client.models.list()] == ["anabranch"]
+
+
+def test_an_answer_has_its_sources_in_the_text_and_as_annotations(client: OpenAI) -> None:
+    reply = client.chat.completions.create(
+        model="anabranch", messages=[{"role": "system", "content": "Rhyme."}, QUESTION]
+    )
+    message = reply.choices[0].message
+    assert "Ida Marrow" in message.content
+    (first, *_) = message.annotations
+    marker = message.content[first.url_citation.start_index : first.url_citation.end_index]
+    assert marker.startswith("[")
+    assert f"\n{marker} {first.url_citation.title}" in message.content
+    assert "Ida Marrow" in first.url_citation.quote
+    assert reply.usage.total_tokens == 0  # no model was asked
+
+
+def test_a_stream_says_its_steps_first_and_then_the_same_answer(client: OpenAI) -> None:
+    whole = client.chat.completions.create(model="anabranch", messages=[QUESTION]).choices[0].message.content
+    chunks = list(client.chat.completions.create(model="anabranch", messages=[QUESTION], stream=True))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == whole
+    steps = [getattr(chunk.choices[0].delta, "reasoning_content", "") or "" for chunk in chunks]
+    assert "retrieve" in "".join(steps)
+    assert chunks[-1].choices[0].finish_reason == "stop"
+
+
+def test_a_conversation_is_understood(client: OpenAI) -> None:
+    asked = [QUESTION, {"role": "assistant", "content": "Ida Marrow did."}]
+    parts = [{"type": "text", "text": "When did she rebuild the abutment?"}]
+    reply = client.chat.completions.create(model="anabranch", messages=[*asked, {"role": "user", "content": parts}])
+    assert "1899" in reply.choices[0].message.content
+
+
+def test_what_cannot_be_answered_says_why(client: OpenAI) -> None:
+    for context, word in (({"top_k": 0}, "top_k"), ({"topk": 3}, "topk")):
+        with pytest.raises(APIStatusError, match=word):
+            client.chat.completions.create(model="anabranch", messages=[QUESTION], extra_body={"context": context})
+    with pytest.raises(APIStatusError, match="messages"):
+        client.chat.completions.create(model="anabranch", messages=[])
+
+
+def test_a_claim_without_a_marker_and_an_abstention_have_no_annotation() -> None:
+    cited = {"marker": 2, "title": "Weirs", "heading": "Halden", "page": 3, "link": "", "quote": "q", "grade": "quoted"}
+    assert message_of({"answer": "It was Ida Marrow.", "citations": [cited]}) == {
+        "content": "It was Ida Marrow.\n\n[2] Weirs, Halden, p. 3",
+        "annotations": [],
+    }
+    assert message_of({"answer": "I did not find it.", "citations": []}) == {
+        "content": "I did not find it.",
+        "annotations": [],
+    }
