@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -12,7 +13,7 @@ from langgraph.runtime import Runtime
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import User
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
-from anabranch.ingestion.ingest_report import FileRow, Status
+from anabranch.ingestion.ingest_report import FileRow, Progress, Status
 from anabranch.ingestion.pipeline import ingest as ingest_files
 from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator
@@ -22,16 +23,40 @@ from nodes.support.settings_precedence import settle
 MOST_FILES = 1_000
 """Files that a result names; a server keeps it whole, in a checkpoint."""
 
+EVERY = 0.25
+"""Seconds between two events that tell how far it is."""
+
 _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added", "unchanged")
 
 
 async def add_documents(state: Mapping[str, Any], runtime: Runtime[Context]) -> dict[str, Any]:
-    """Ingest the paths, in a worker thread; report per file as the command line does, within bounds."""
+    """Ingest the paths, in a worker thread; report per file as the command line does, within bounds.
+
+    Meanwhile small `custom` events tell how far it is.
+    """
     context = settle(None, runtime, role="ingest")
-    return await asyncio.to_thread(_work, state["paths"], _tags(state.get("access")), context)
+    progress = _Told(runtime.stream_writer)
+    return await asyncio.to_thread(_work, state["paths"], _tags(state.get("access")), context, progress)
 
 
-def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context) -> dict[str, Any]:
+class _Told:
+    """Tells how far a run is, some times a second: a folder of a million files would fill a server's log."""
+
+    def __init__(self, write: Callable[[Any], None]) -> None:
+        """Take what writes into the stream of the run."""
+        self._write = write
+        self._stage = ""
+        self._last = 0.0
+
+    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
+        """Tell it, unless it was told a moment ago."""
+        now = time.monotonic()
+        if stage != self._stage or done == total or now - self._last >= EVERY:
+            self._stage, self._last = stage, now
+            self._write({"step": "add_documents", "stage": stage, "done": done, "total": total, "detail": detail})
+
+
+def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context, progress: Progress) -> dict[str, Any]:
     if not paths:
         msg = "There is nothing to ingest: `paths` is empty."
         raise SettingsError(msg, hint="Give files or folders.")
@@ -40,7 +65,7 @@ def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context
         root = context.user.place(root, "ANABRANCH_INGEST_ROOT")
         rights = _rights(context.user, context.access, access)
     # Callers of a server must not read the server's other files.
-    report = ingest_files(paths, context.corpus, inside=root, access=access or (), rights=rights)
+    report = ingest_files(paths, context.corpus, inside=root, access=access or (), rights=rights, progress=progress)
     told = _told(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}

@@ -14,7 +14,7 @@ import anabranch
 from anabranch.errors import AnabranchError, NotAllowedError, NotAuthenticatedError, SettingsError, UserError
 from anabranch.identity import load_authenticators, needs_identity
 from anabranch.safety.operator import operator
-from anabranch.server import chat_completions, health_routes, run_routes, thread_routes
+from anabranch.server import chat_completions, health_routes, run_routes, thread_routes, upload_routes
 from anabranch.server.run_worker import CONCURRENT
 from anabranch.server.services import NotFoundError, open_services
 
@@ -47,7 +47,7 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
             yield
 
     app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan)
-    for each in (health_routes, thread_routes, run_routes, chat_completions):
+    for each in (health_routes, thread_routes, run_routes, upload_routes, chat_completions):
         app.include_router(each.router)
     app.add_exception_handler(AnabranchError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)

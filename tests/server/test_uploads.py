@@ -1,0 +1,107 @@
+"""Files that people send: what they are called, where they go, and that a question finds them afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from anabranch.errors import SettingsError
+from anabranch.safety.operator import environment
+from anabranch.server import upload_routes
+from anabranch.server.application import create_app
+from anabranch.server.upload_routes import MAX_NAME, file_name
+from tests.server.serve_process import serving
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\ida\\Bericht Müller.docx", "Bericht Müller.docx"),
+        (".bashrc", "bashrc"),
+        ("no\x00te\n.md", "note.md"),
+        ("архив.txt", "архив.txt"),
+        ("README", "README"),
+    ],
+)
+def test_a_name_is_a_files_and_nothing_else(given: str, name: str) -> None:
+    assert file_name(given) == name
+
+
+@pytest.mark.parametrize("given", ["", "..", "a/..", "\x00", "folder/"])
+def test_what_is_no_name_is_refused(given: str) -> None:
+    with pytest.raises(SettingsError, match="name"):
+        file_name(given)
+
+
+def test_a_long_name_keeps_its_ending() -> None:
+    name = file_name("ü" * 300 + ".pdf")
+    assert name.endswith("ü.pdf")
+    assert MAX_NAME - 1 <= len(name.encode()) <= MAX_NAME
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", str(tmp_path))
+    environment.cache_clear()
+    return tmp_path
+
+
+async def sent(app: FastAPI, *files: tuple[str, bytes], headers: dict[str, str] | None = None) -> httpx.Response:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+        return await client.post("/uploads", files=[("files", each) for each in files], headers=headers or {})
+
+
+async def test_files_are_kept_in_a_folder_of_ones_own_and_replaced_whole(root: Path) -> None:
+    app = create_app(str(root / "data"))
+    first = await sent(app, ("a.md", b"one"), ("../b.md", b"two"))
+    assert first.status_code == 200
+    paths = [root / path for path in first.json()["paths"]]
+    assert [path.read_bytes() for path in paths] == [b"one", b"two"]
+    assert {path.parent for path in paths} == {paths[0].parent}
+    again = await sent(app, ("a.md", b"three"))
+    assert (root / again.json()["paths"][0]).read_bytes() == b"three"
+    assert sorted(path.name for path in paths[0].parent.iterdir()) == ["a.md", "b.md"]
+
+
+async def test_too_much_is_refused_and_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create_app(str(root / "data"))
+    monkeypatch.setattr(upload_routes, "MAX_BYTES", 10)
+    assert (await sent(app, ("a.md", b"x" * 11))).status_code == 422
+    monkeypatch.setattr(upload_routes, "MAX_FILES", 1)
+    assert (await sent(app, ("a.md", b"x"), ("b.md", b"x"))).status_code == 422
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
+async def test_a_page_of_another_site_sends_nothing(root: Path) -> None:
+    app = create_app(str(root / "data"))
+    assert (await sent(app, ("a.md", b"x"), headers={"Origin": "http://elsewhere"})).status_code == 403
+    assert (await sent(app, ("a.md", b"x"), headers={"Origin": "http://here"})).status_code == 200
+
+
+@pytest.mark.loopback
+@pytest.mark.slow
+async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path: Path) -> None:
+    from langgraph_sdk import get_client
+
+    note = "# Weir\n\nThe Halden weir was built in 1897 by the engineer Ida Marrow.\n"
+    with serving(tmp_path) as server:
+        files = [("files", ("weir.md", note.encode()))]
+        paths = httpx.post(f"{server.url}/uploads", files=files, timeout=60).json()["paths"]
+        events: list[Any] = []
+        async with get_client(url=server.url) as client:
+            modes = ["custom", "values"]
+            async for part in client.runs.stream(None, "ingest", input={"paths": paths}, stream_mode=modes):
+                events.append(part)
+            stages = {part.data["stage"] for part in events if part.event == "custom"}
+            assert {"files", "passages"} <= stages
+            (row,) = next(part.data["files"] for part in reversed(events) if part.event == "values")
+            assert (row["status"], row["source"]) == ("added", "weir.md")
+            state = await client.runs.wait(None, "answer", input={"question": "Who built the Halden weir?"})
+            assert "Ida Marrow" in state["answer"]
