@@ -80,8 +80,7 @@ async def complete(body: ChatRequest, who: Asker, of: Serving) -> Response:
         return StreamingResponse(
             _pieces(of, run), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )
-    async for _ in of.events.read(run.run_id):
-        pass
+    await of.events.over(run.run_id)
     left = await _left(of, run)
     if "error" in left:
         return JSONResponse({"error": _error(left["error"])}, 422)

@@ -127,6 +127,11 @@ class EventLog:
                 yield None
                 await asyncio.sleep(POLL)
 
+    async def over(self, run_id: str) -> None:
+        """Wait until a run is over."""
+        async for _ in self.read(run_id):
+            pass
+
     async def _kept(self, run_id: str, after: int) -> Sequence[RunEvent]:
         query = select(events).where(events.c.run_id == run_id, events.c.number > after).order_by(events.c.number)
         async with self._engine.connect() as connection:

@@ -96,8 +96,7 @@ async def cancel(thread_id: str, run_id: str, who: Asker, of: Serving, *, wait: 
     record = await _run_of(of, who, thread_id, run_id)
     await of.worker.cancel(record)
     if wait:
-        async for _ in of.events.read(run_id):
-            pass
+        await of.events.over(run_id)
     return Response(status_code=204)
 
 
@@ -138,8 +137,7 @@ async def _run_of(of: Services, who: Requester, thread_id: str, run_id: str) -> 
 
 
 async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what the graph gives out
-    async for _ in of.events.read(record.run_id):
-        pass
+    await of.events.over(record.run_id)
     run = await of.runs.get(record.run_id)
     result = (run.result if run is not None else None) or {}
     # As LangGraph's servers do: a run that failed is a result too, and the client raises it.

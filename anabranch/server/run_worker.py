@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 from sqlalchemy.exc import SQLAlchemyError
 
-from anabranch.errors import AnabranchError
+from anabranch.errors import AnabranchError, OperationError
 from anabranch.identity import AUTH_USER, User
 from anabranch.server.database import now
 from anabranch.server.event_log import FLUSH, EventLog
@@ -39,6 +39,9 @@ CONCURRENT = 16
 
 KEPT = 3600.0
 """Seconds for which the events of a run that has ended can be read again."""
+
+ATTEMPTS = 5
+"""Times that a run is begun: one that ends its process would end every process, one after the other."""
 
 SWEEP = 300.0
 
@@ -133,6 +136,9 @@ class RunWorker:
         status: RunStatus = "error"
         result: dict[str, Any] | None = None
         try:
+            if record.attempt > ATTEMPTS:
+                msg = f"This run was begun {ATTEMPTS} times, and each time the server ended before it did."
+                raise OperationError(msg, hint="Ask something that needs less, or see the server's log.")  # noqa: TRY301
             status, result = await self._streamed(record)
         except asyncio.CancelledError:
             if self._is_stopping:
@@ -159,10 +165,10 @@ class RunWorker:
         """Stream a run's graph into the log; return how it ended."""
         request = RunRequest.model_validate(record.request)
         graph = self._graphs[request.assistant_id]
-        config = config_of(record, request)
         self._events.put(record.run_id, "metadata", as_json({"run_id": record.run_id, "attempt": record.attempt}))
         snapshot = await graph.aget_state({"configurable": {"thread_id": record.state_id}})
-        has_begun = record.attempt > 1 and snapshot.metadata is not None and _is_of(snapshot, record)
+        has_begun = record.attempt > 1 and _is_of(snapshot, record)
+        config = config_of(record, request, has_begun=has_begun)
         values: Any = snapshot.values
         if not has_begun or snapshot.next or snapshot.tasks:
             given = None if has_begun else request.given()
@@ -191,10 +197,16 @@ class RunWorker:
             await saver.adelete_thread(record.state_id)
 
 
-def config_of(record: RunRecord, request: RunRequest) -> RunnableConfig:
-    """Return what LangGraph is told of a run: its thread, who asks, and its id, by which its checkpoints are known."""
+def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> RunnableConfig:
+    """Return what LangGraph is told of a run: its thread, who asks, and its id, by which its checkpoints are known.
+
+    Args:
+        record: The run.
+        request: What was asked.
+        has_begun: Whether it goes on from its own last checkpoint.
+    """
     configurable: dict[str, Any] = {"thread_id": record.state_id}
-    if request.checkpoint_id is not None and record.attempt == 1:
+    if request.checkpoint_id is not None and not has_begun:
         configurable["checkpoint_id"] = request.checkpoint_id
     if record.user is not None:
         configurable[AUTH_USER] = User(

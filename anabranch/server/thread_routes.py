@@ -2,42 +2,69 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query
 from fastapi.responses import Response
 from langgraph.types import StateSnapshot
+from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch.server.json_values import as_json
 from anabranch.server.requester import Asker, Requester
+from anabranch.server.run_queue import UNFINISHED
 from anabranch.server.services import NotFoundError, Services, Serving
-from anabranch.server.thread_records import ThreadRecord
+from anabranch.server.thread_records import MAX_ID, MAX_METADATA, MAX_THREADS, ThreadRecord
 
 router = APIRouter(prefix="/threads", tags=["threads"])
 
-Given = Annotated[dict[str, Any], Body(default_factory=dict)]
+ENDING = 10.0
+"""Seconds that the runs of a thread have to stop before it is removed; another process looks every five."""
+
+
+class ThreadBody(BaseModel):
+    """What a caller says of a thread; what is not named here is left alone."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    thread_id: str | None = Field(default=None, min_length=1, max_length=MAX_ID)
+    metadata: dict[str, Any] | None = Field(default=None, max_length=MAX_METADATA)
+    if_exists: Literal["raise", "do_nothing"] = "raise"
+    limit: int = Field(default=10, ge=1, le=MAX_THREADS)
+    offset: int = Field(default=0, ge=0)
+
+
+class StateEdit(BaseModel):
+    """What a caller writes into a thread's state."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    values: dict[str, Any] | None = None
+    as_node: str | None = Field(default=None, max_length=100)
+    checkpoint_id: str | None = Field(default=None, max_length=200)
+
+
+Given = Annotated[ThreadBody, Body(default_factory=ThreadBody)]
 
 
 @router.post("")
 async def create(who: Asker, of: Serving, body: Given) -> dict[str, Any]:
     """Make a thread."""
-    given = body.get("thread_id")
-    if given is not None and body.get("if_exists") == "do_nothing":
-        known = await of.threads.get(who.owner, str(given))
+    if body.thread_id is not None and body.if_exists == "do_nothing":
+        known = await of.threads.get(who.owner, body.thread_id)
         if known is not None:
             return await _shown(of, known)
-    record = await of.threads.add(who.owner, str(given) if given is not None else None, body.get("metadata"))
+    record = await of.threads.add(who.owner, body.thread_id, body.metadata)
     return await _shown(of, record)
 
 
 @router.post("/search")
 async def search(who: Asker, of: Serving, body: Given) -> Response:
     """Return one's own threads, the last used first."""
-    found = await of.threads.search(
-        who.owner, metadata=body.get("metadata"), limit=int(body.get("limit", 10)), offset=int(body.get("offset", 0))
-    )
+    found = await of.threads.search(who.owner, metadata=body.metadata, limit=body.limit, offset=body.offset)
     busy = await of.runs.unfinished([each.thread_id for each in found])
     return _json([thread_json(each, "busy" if each.thread_id in busy else "idle") for each in found])
 
@@ -53,7 +80,7 @@ async def get(thread_id: str, who: Asker, of: Serving) -> Response:
 @router.patch("/{thread_id}")
 async def change(thread_id: str, who: Asker, of: Serving, body: Given) -> dict[str, Any]:
     """Put fields over those of a thread's metadata, such as its title."""
-    record = await of.threads.change(who.owner, thread_id, body.get("metadata") or {})
+    record = await of.threads.change(who.owner, thread_id, body.metadata or {})
     if record is None:
         raise NotFoundError("thread", thread_id)
     return await _shown(of, record)
@@ -64,8 +91,12 @@ async def remove(thread_id: str, who: Asker, of: Serving) -> None:
     """Remove a thread with everything that was said in it."""
     await thread_of(of, who, thread_id)
     for run in await of.runs.of_thread(who.owner, thread_id, limit=1000):
-        if run.status in ("pending", "running"):
+        if run.status in UNFINISHED:
             await of.worker.cancel(run)
+            # A step that ends after the checkpoints are gone would leave one behind.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ENDING):
+                    await of.events.over(run.run_id)
     await of.saver.adelete_thread(thread_id)
     await of.threads.remove(who.owner, thread_id)
 
@@ -78,15 +109,13 @@ async def state(thread_id: str, who: Asker, of: Serving) -> Response:
 
 
 @router.post("/{thread_id}/state")
-async def edit(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
+async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Response:
     """Write into a thread's state, as a step of the graph would have; the next run goes on from there."""
     await thread_of(of, who, thread_id)
     configurable: dict[str, Any] = {"thread_id": thread_id, **who.as_configurable()}
-    if (checkpoint := body.get("checkpoint_id")) is not None:
-        configurable["checkpoint_id"] = str(checkpoint)
-    config = await of.answer.aupdate_state(
-        {"configurable": configurable}, body.get("values"), as_node=body.get("as_node")
-    )
+    if body.checkpoint_id is not None:
+        configurable["checkpoint_id"] = body.checkpoint_id
+    config = await of.answer.aupdate_state({"configurable": configurable}, body.values, as_node=body.as_node)
     return _json({"checkpoint": _checkpoint(config)})
 
 
@@ -102,9 +131,8 @@ async def state_at(thread_id: str, checkpoint_id: str, who: Asker, of: Serving) 
 async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
     """Return a thread's checkpoints, the last one first."""
     await thread_of(of, who, thread_id)
-    limit = min(int(body.get("limit", 10)), 1000)
     snapshots = of.answer.aget_state_history(
-        {"configurable": {"thread_id": thread_id}}, limit=limit, filter=body.get("metadata")
+        {"configurable": {"thread_id": thread_id}}, limit=body.limit, filter=body.metadata
     )
     return _json([state_json(each) async for each in snapshots])
 
@@ -114,7 +142,7 @@ async def history_of(
     thread_id: str, who: Asker, of: Serving, limit: Annotated[int, Query(ge=1, le=1000)] = 10
 ) -> Response:
     """Return a thread's checkpoints, the last one first."""
-    return await history(thread_id, who, of, {"limit": limit})
+    return await history(thread_id, who, of, ThreadBody(limit=limit))
 
 
 async def thread_of(of: Services, who: Requester, thread_id: str) -> ThreadRecord:
