@@ -17,6 +17,7 @@ from anabranch.cli.eval_command import evaluate
 from anabranch.cli.failures import guarded
 from anabranch.cli.ingest_command import ingest
 from anabranch.cli.key_command import key
+from anabranch.cli.mcp_command import mcp
 from anabranch.cli.search_command import search
 from anabranch.cli.serve_command import serve
 
@@ -32,6 +33,7 @@ app.command()(guarded(ingest))
 app.command()(guarded(ask))
 app.command()(guarded(search))
 app.command()(guarded(serve, for_others=True))
+app.command()(guarded(mcp))
 app.command("eval")(guarded(evaluate))
 app.add_typer(corpus, name="corpus")
 app.command()(guarded(doctor))
