@@ -43,7 +43,7 @@ class ChatMessage(BaseModel):
         return "\n".join(str(part.get("text", "")) for part in self.content if part.get("type") == "text")
 
 
-class ChatRequest(BaseModel):
+class CompletionRequest(BaseModel):
     """The body of a request; what is not named here is left alone, for the graph chooses it.
 
     Attributes:
@@ -67,7 +67,7 @@ async def models(who: Asker) -> JSONResponse:
 
 
 @router.post("/chat/completions")
-async def complete(body: ChatRequest, who: Asker, of: Serving) -> Response:
+async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response:
     """Answer the last question of a conversation; nothing of it is kept."""
     who.require("ask")
     spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
