@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast faults fuzz check format docs dev bench model clean constraints
+.PHONY: help ask test test-fast faults fuzz check format docs page dev bench model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -41,6 +41,7 @@ check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
+	$(BIN)/python scripts/page.py --check
 
 format: $(VENV)/.dev  ## Format the code
 	$(BIN)/ruff format .
@@ -51,6 +52,9 @@ docs: $(VENV)/.dev  ## Regenerate the generated parts of README.md and docs/
 
 dev: $(VENV)/.dev  ## Start the LangGraph development server (Studio's back end)
 	$(BIN)/langgraph dev --no-browser
+
+page: $(VENV)/.dev  ## Build the server's page from its sources; needs Node
+	$(BIN)/python scripts/page.py
 
 bench: $(VENV)/.dev  ## Measure what answers cost; prints tables
 	$(BIN)/python -m benchmarks.answering

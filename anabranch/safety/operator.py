@@ -46,6 +46,8 @@ class Operator(BaseModel):
         lock: Names of Context fields that a caller may not set; their values come from the environment alone.
         ingest_root: Folder that the ingest graph may read from; relative to where the process started.
         auth: File that says who may use this server (`anabranch.identity`); None where one person uses it alone.
+        feedback: Where feedback is kept if the page is served by another LangGraph server: a folder, or the address of
+            a PostgreSQL database; None: nowhere.
         base_url: The model server that `base_url_key` is for.
         base_url_key: Key for it; read where it is used and nowhere else, never part of state, repr or logs.
     """
@@ -55,6 +57,7 @@ class Operator(BaseModel):
     lock: tuple[str, ...] = ()
     ingest_root: str = "."
     auth: str | None = None
+    feedback: str | None = None
     base_url: str | None = None
     base_url_key: SecretStr | None = None
 

@@ -14,7 +14,16 @@ import anabranch
 from anabranch.errors import AnabranchError, NotAllowedError, NotAuthenticatedError, SettingsError, UserError
 from anabranch.identity import load_authenticators, needs_identity
 from anabranch.safety.operator import operator
-from anabranch.server import chat_completions, health_routes, run_routes, thread_routes, upload_routes
+from anabranch.server import (
+    chat_completions,
+    document_routes,
+    feedback_routes,
+    health_routes,
+    page_routes,
+    run_routes,
+    thread_routes,
+    upload_routes,
+)
 from anabranch.server.run_worker import CONCURRENT
 from anabranch.server.services import NotFoundError, open_services
 
@@ -24,6 +33,17 @@ _STATUS: tuple[tuple[type[AnabranchError], int], ...] = (
     (NotFoundError, 404),
     (UserError, 422),
     (AnabranchError, 503),
+)
+
+_ROUTES = (
+    health_routes,
+    thread_routes,
+    run_routes,
+    upload_routes,
+    document_routes,
+    feedback_routes,
+    chat_completions,
+    page_routes,
 )
 
 
@@ -44,17 +64,19 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
                 raise SettingsError("A server cannot answer as its operator.", hint="Start it outside `as_operator`.")
         async with open_services(place, concurrent=concurrent) as services:
             app.state.services = services
+            app.state.feedback = services.feedback
             yield
 
     app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan)
-    for each in (health_routes, thread_routes, run_routes, upload_routes, chat_completions):
+    for each in _ROUTES:
         app.include_router(each.router)
-    app.add_exception_handler(AnabranchError, _refused)
+    app.add_exception_handler(AnabranchError, refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     return app
 
 
-async def _refused(_: Request, error: Exception) -> JSONResponse:
+async def refused(_: Request, error: Exception) -> JSONResponse:
+    """Answer with what is wrong, and the status that says whose fault it is."""
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return JSONResponse(_problem(str(error), type(error).__name__), status, headers=headers)

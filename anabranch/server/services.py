@@ -16,6 +16,7 @@ from anabranch.errors import SettingsError, UserError
 from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import folder_at, is_postgres, open_database, private_file
 from anabranch.server.event_log import EventLog
+from anabranch.server.feedback import FeedbackBook
 from anabranch.server.run_queue import RunQueue
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
 from anabranch.server.thread_records import Threads
@@ -49,6 +50,7 @@ class Services:
     runs: RunQueue
     events: EventLog
     worker: RunWorker
+    feedback: FeedbackBook
 
     @property
     def answer(self) -> CompiledStateGraph[Any, Context, Any, Any]:
@@ -86,7 +88,7 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
         worker = RunWorker(graphs, runs, threads, events, concurrent=concurrent)
         await worker.start()
         try:
-            yield Services(graphs, saver, threads, runs, events, worker)
+            yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine))
         finally:
             await worker.stop(grace)
 

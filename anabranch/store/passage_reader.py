@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from anabranch.readers.document import Chunk
 from anabranch.store.corpus_database import changes_in
 from anabranch.store.filter_sql import compile_filters
-from anabranch.store.protocol import Outline, Place, Scope
+from anabranch.store.protocol import Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 from anabranch.text.analyzer import Analyser
 
@@ -152,6 +152,22 @@ class Passages:
                 if found := connection.execute(sql, [doc_id, *parameters, most]).fetchall():
                     result[doc_id] = [chunk_id for (chunk_id,) in found]
         return result
+
+    @in_thread
+    def originals(self, doc_ids: Sequence[str], scope: Scope) -> dict[str, Original]:
+        """Return the file of each document, in the order asked for; one that is gone or out of scope is absent."""
+        # A file has a row of its own unless an import brought the documents without it.
+        sql = (
+            "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages FROM documents d "
+            "LEFT JOIN files f ON f.path = d.path WHERE d.doc_id IN ({ids}) AND {where}"
+        )
+        with self._lend() as connection:
+            rows = _batched(connection, sql, doc_ids, scope)
+        found = {
+            doc_id: Original(source, title, path, sha256, max((page for _, page in _parsed(pages)), default=0))
+            for doc_id, source, title, path, sha256, pages in rows
+        }
+        return {doc_id: found[doc_id] for doc_id in doc_ids if doc_id in found}
 
     @in_thread
     def places(self, spots: Sequence[tuple[str, int]], scope: Scope) -> list[Place]:

@@ -1,7 +1,7 @@
 """What a graph asks of a store of passages; what an ingest asks is in `anabranch.store.writer_protocol`.
 
 `CorpusReader` is all that a question needs. What else a store can do it shows by having the methods of `FullScores`,
-`Outlines` or `TermStatistics`; who needs those asks with `isinstance` and does with less where they are missing.
+`Outlines`, `Originals` or `TermStatistics`; who needs those asks with `isinstance` and does with less without them.
 `anabranch.store.conformance` are the tests that every store has to pass. Every method is async: blocking work is
 the store's own business and crosses to a thread inside it.
 """
@@ -90,6 +90,24 @@ class Outline(NamedTuple):
     leaves: int
 
 
+class Original(NamedTuple):
+    """The file that a document was read from, as the corpus noted it.
+
+    Attributes:
+        source: See `Document.source`.
+        title: See `Document.title`.
+        path: See `Place.path`.
+        sha256: Of the file's bytes in hexadecimal, empty where that is not known.
+        pages: Number of the last page that has text, 0 for a format without pages.
+    """
+
+    source: str
+    title: str
+    path: str
+    sha256: str
+    pages: int
+
+
 class CorpusReader(Protocol):
     """One state of a corpus, to be searched; later changes of access tags and removals count at once all the same."""
 
@@ -162,6 +180,15 @@ class Outlines(CorpusReader, Protocol):
 
     async def leaves(self, doc_ids: Sequence[str], scope: Scope, most: int) -> dict[str, list[str]]:
         """Return the ids of the first `most` leaves of each document in its order; one out of scope is absent."""
+        ...
+
+
+@runtime_checkable
+class Originals(CorpusReader, Protocol):
+    """A store that knows the files of its documents, so that the page of a quote can be shown."""
+
+    async def originals(self, doc_ids: Sequence[str], scope: Scope) -> dict[str, Original]:
+        """Return the file of each document by its id; one that is gone or out of scope is absent."""
         ...
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from anabranch.errors import SettingsError
-from anabranch.identity.user import UserRole
+from anabranch.identity.user import User, UserRole
 from anabranch.safety.operator import environment, operator
 from nodes.settings import OBJECT, PRIVATE, Context
 from nodes.support.caller import caller, for_user, hold_to_user
@@ -75,13 +75,7 @@ def in_force(
         msg = "The settings kept in this thread cannot be used: they are no mapping of names to values."
         raise SettingsError(msg, hint="Start a new thread.")
     remembered = {str(name): value for name, value in (settings or {}).items() if name not in PRIVATE}
-    try:
-        # Made first and on its own: what is wrong in the environment is not the caller's mistake.
-        operators = Context(**_environment(), **_of_graph(remembered))
-    except ValidationError as error:
-        raise _unusable(error, set()) from error
-    if user is not None:
-        operators = for_user(operators, user)
+    operators = operators_for(user, remembered)
     try:
         context = Context(**{**operators.explicit, **remembered, **explicit})
     except ValidationError as error:
@@ -93,6 +87,25 @@ def in_force(
         hold_to_user(context, user)
     context._explicit, context._user = frozenset(explicit), user  # the class and its functions are one unit
     return context
+
+
+def operators_for(user: User | None, remembered: dict[str, Any] | None = None) -> Context:
+    """Return the operator's settings as they are for one person, who has chosen nothing; None: for whoever is here.
+
+    Args:
+        user: Who asks.
+        remembered: What the thread holds; a model given in code is taken out of it where the graph has its own.
+
+    Raises:
+        SettingsError: The environment is not valid.
+        NotAllowedError: They belong to no tenant where there are several.
+    """
+    try:
+        # Made first and on its own: what is wrong in the environment is not the caller's mistake.
+        operators = Context(**_environment(), **_of_graph({} if remembered is None else remembered))
+    except ValidationError as error:
+        raise _unusable(error, set()) from error
+    return operators if user is None else for_user(operators, user)
 
 
 def _of_graph(remembered: dict[str, Any]) -> dict[str, Any]:

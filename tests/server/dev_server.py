@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -18,25 +19,33 @@ import pytest
 from tests.conftest import REPOSITORY
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def dev_server(home: Path, **variables: str) -> Iterator[tuple[str, Path]]:
+def dev_server(home: Path, *, http_app: str = "", **variables: str) -> Iterator[tuple[str, Path]]:
     """Run `langgraph dev` in an empty folder; return its address and the log, which must tell of no blocking call.
 
     Args:
         home: The folder.
+        http_app: What serves further paths, as langgraph.json names it.
         **variables: Of its environment, besides the usual ones.
     """
     for name in ("anabranch", "graph", "nodes", "prompts", "langgraph.json", "pyproject.toml", "README.md"):
         source = REPOSITORY / name
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, home / name)
+        if source.is_dir():
+            shutil.copytree(source, home / name, ignore=shutil.ignore_patterns("node_modules"))
+        else:
+            shutil.copy(source, home / name)
     shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
-    port = _free_port()
+    if http_app:
+        configuration = json.loads((home / "langgraph.json").read_text())
+        (home / "langgraph.json").write_text(json.dumps({**configuration, "http": {"app": http_app}}))
+    port = free_port()
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
     environment |= {"PYTHONPATH": str(home), "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false"}
     environment |= variables

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from blockbuster import blockbuster_ctx
 
-from anabranch.store.conformance import FullScoresTests, OutlinesTests, ReaderTests, TermStatisticsTests, WriterTests
+from anabranch.store.conformance import (
+    FullScoresTests,
+    OriginalsTests,
+    OutlinesTests,
+    ReaderTests,
+    TermStatisticsTests,
+    WriterTests,
+)
 from anabranch.store.memory import forget
 
 
@@ -40,6 +47,9 @@ class TestFolderReader(Folder, ReaderTests): ...
 class TestFolderFullScores(Folder, FullScoresTests): ...
 
 
+class TestFolderOriginals(Folder, OriginalsTests): ...
+
+
 class TestFolderOutlines(Folder, OutlinesTests): ...
 
 
@@ -50,6 +60,9 @@ class TestMemoryReader(Memory, ReaderTests): ...
 
 
 class TestMemoryFullScores(Memory, FullScoresTests): ...
+
+
+class TestMemoryOriginals(Memory, OriginalsTests): ...
 
 
 class TestMemoryOutlines(Memory, OutlinesTests): ...

@@ -40,8 +40,8 @@ _TEXT = pymupdf.TEXT_PRESERVE_WHITESPACE  # without images, ligatures spelt out
 _FLAGS = _TEXT | pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_LAZY_VECTORS  # lazily, so that an underline cuts no line
 
 
-def open_pdf(path: Path) -> Pdf:
-    """Open a file as a PDF whatever its first bytes say, with MuPDF's own messages to the terminal silenced.
+def open_pdf(file: Path | bytes) -> Pdf:
+    """Open a file, or the bytes of one, as a PDF whatever it begins with, MuPDF's own messages silenced.
 
     Raises:
         Exception: One of `FAULTS`: MuPDF finds no PDF in it.
@@ -50,7 +50,9 @@ def open_pdf(path: Path) -> Pdf:
     tools.mupdf_display_errors(False)
     tools.mupdf_display_warnings(False)
     opener: Any = pymupdf.open
-    return opener(path, filetype="pdf")
+    if isinstance(file, bytes):
+        return opener(stream=file, filetype="pdf")
+    return opener(file, filetype="pdf")
 
 
 class Image(NamedTuple):

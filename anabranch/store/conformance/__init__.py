@@ -23,10 +23,11 @@ pytest.register_assert_rewrite(*(f"{__name__}.{each}_tests" for each in ("option
 
 from anabranch.store.conformance.optional_protocol_tests import (  # noqa: E402  # once asserts are rewritten
     FullScoresTests,
+    OriginalsTests,
     OutlinesTests,
     TermStatisticsTests,
 )
 from anabranch.store.conformance.reader_tests import ReaderTests  # noqa: E402
 from anabranch.store.conformance.writer_tests import WriterTests  # noqa: E402
 
-__all__ = ["FullScoresTests", "OutlinesTests", "ReaderTests", "TermStatisticsTests", "WriterTests"]
+__all__ = ["FullScoresTests", "OriginalsTests", "OutlinesTests", "ReaderTests", "TermStatisticsTests", "WriterTests"]

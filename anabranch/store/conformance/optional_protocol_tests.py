@@ -7,7 +7,7 @@ import json
 import pytest
 
 from anabranch.store.conformance.corpus_contents import ARMS, EVERYTHING, FilledStore, everything, keys
-from anabranch.store.protocol import Arm, FullScores, Outlines, Scope, TermStatistics
+from anabranch.store.protocol import Arm, FullScores, Originals, Outlines, Scope, TermStatistics
 
 
 class FullScoresTests(FilledStore):
@@ -74,6 +74,27 @@ class OutlinesTests(FilledStore):
         assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
         assert {chunk.level for chunk in chunks} == {2}
         assert await store.leaves([book.doc_id, pay.doc_id, "nobody"], Scope(), 2) == {book.doc_id: leaves[:2]}
+
+
+class OriginalsTests(FilledStore):
+    """The files that documents were read from."""
+
+    async def test_each_document_in_scope_has_its_file(self, store: Originals) -> None:
+        chunks = (await everything(store)).values()
+        by_key = {chunk.doc_key: chunk for chunk in chunks}
+        asked = [chunk.doc_id for chunk in by_key.values()]
+        found = await store.originals([*asked, "nobody"], EVERYTHING)
+        assert set(found) == set(asked)
+        for chunk in by_key.values():
+            assert (found[chunk.doc_id].source, found[chunk.doc_id].title) == (chunk.source, chunk.title)
+            assert found[chunk.doc_id].pages >= (chunk.page_end or 0)
+        places = await store.places([(doc_id, 0) for doc_id in asked], EVERYTHING)
+        assert [found[doc_id].path for doc_id in asked] == [place.path for place in places]
+
+    async def test_the_file_of_a_hidden_document_is_not_told(self, store: Originals) -> None:
+        pay = next(chunk for chunk in (await everything(store)).values() if chunk.doc_key == "pay")
+        assert await store.originals([pay.doc_id], Scope()) == {}
+        assert await store.originals([pay.doc_id], Scope(access=("nobody",))) == {}
 
 
 class TermStatisticsTests(FilledStore):

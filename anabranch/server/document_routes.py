@@ -1,0 +1,192 @@
+"""Documents for the page: which there are, their pages as pictures, where a quote stands, and the text around it.
+
+All of it within the scope of whoever asks. What lies on the disk is opened by the path that the corpus noted, never by
+anything of a request, and shown only as long as it is, byte for byte, what was taken in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Response
+from fastapi.responses import JSONResponse
+
+from anabranch.errors import SettingsError
+from anabranch.readers.document import Chunk
+from anabranch.server.page_process import REASONS, PageProcess
+from anabranch.server.requester import Asker
+from anabranch.server.services import NotFoundError
+from anabranch.store.file_identity import archives_of, is_url
+from anabranch.store.protocol import CorpusReader, Original, Originals, Outlines, Scope
+from anabranch.store.stores import open_corpus
+from nodes.support.settings_precedence import operators_for
+
+MOST_LISTED = 10_000
+
+_drawing = PageProcess()
+"""One for the process; the router's lifespan ends it."""
+
+
+@asynccontextmanager
+async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
+    yield
+    await asyncio.to_thread(_drawing.close)
+
+
+router = APIRouter(tags=["documents"], lifespan=_lifespan)
+
+# Somebody's documents: kept by their own browser for a while, and by nothing in between.
+_PRIVATE = {"Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff", "Vary": "Authorization"}
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """The corpus in force for whoever asks, and what of it they may see."""
+
+    corpus: CorpusReader
+    scope: Scope
+
+
+async def readable(who: Asker) -> Readable:
+    """Return what whoever asks may read.
+
+    Raises:
+        NotAllowedError: They lack the role.
+        UserError: The operator's corpus cannot be opened.
+    """
+    who.require("ask")
+    context = operators_for(who.user)
+    return Readable(await open_corpus(context.corpus), Scope(access=tuple(context.access)))
+
+
+Sees = Annotated[Readable, Depends(readable)]
+Character = Annotated[int, Query(ge=0)]
+
+
+@router.get("/documents")
+async def listed(
+    of: Sees, limit: Annotated[int, Query(ge=1, le=500)] = 100, offset: Annotated[int, Query(ge=0, le=MOST_LISTED)] = 0
+) -> JSONResponse:
+    """Return the documents that one may read, by source, with how many pages they have."""
+    if not isinstance(of.corpus, Outlines) or not isinstance(of.corpus, Originals):
+        raise SettingsError("This kind of store does not list its documents.", hint="Search it instead.")
+    ids = [each.doc_id for each in await of.corpus.outlines(of.scope, offset + limit)][offset:]
+    found = await of.corpus.originals(ids, of.scope)
+    return JSONResponse(
+        [
+            {"doc_id": doc_id, "title": each.title, "source": each.source, "pages": each.pages}
+            for doc_id, each in found.items()
+        ],
+        headers=_PRIVATE,
+    )
+
+
+@router.get("/documents/{doc_id}/pages/{number}.png")
+async def picture(doc_id: str, number: int, of: Sees) -> Response:
+    """Return the picture of a page; 404 with the reason where it is not shown."""
+    original = await _original(of, doc_id)
+    reply, png = await _drawn(original, {"page": number})
+    if "reason" in reply:
+        return JSONResponse({"detail": REASONS[reply["reason"]], "reason": reply["reason"]}, 404)
+    return Response(png, media_type="image/png", headers=_PRIVATE)
+
+
+@router.get("/documents/{doc_id}/pages/{number}/marks")
+async def marks(
+    doc_id: str, number: int, of: Sees, chunk_id: str | None = None, start: Character = 0, end: Character = 0
+) -> JSONResponse:
+    """Return a page's size in points, and the boxes of the words [start, end) of a passage on it.
+
+    `on` has the pages that the words stand on; both are empty where the words were not found. Where a page is not
+    shown, there is only `reason` and, in words, `told`.
+    """
+    original = await _original(of, doc_id)
+    chunk = await _passage(of, chunk_id) if chunk_id is not None else None
+    if chunk is not None and chunk.doc_id != doc_id:
+        raise NotFoundError("passage", str(chunk_id))
+    is_near = chunk is not None and chunk.page is not None and chunk.page <= number <= (chunk.page_end or chunk.page)
+    quote = _parts(chunk, chunk, start, end) if chunk is not None and is_near else ("", "", "")
+    reply, _ = await _drawn(original, {"page": number, "quote": quote})
+    if "reason" in reply:
+        reply["told"] = REASONS[reply["reason"]]
+    return JSONResponse(reply, headers=_PRIVATE)
+
+
+@router.get("/passages/{chunk_id}")
+async def passage(chunk_id: str, of: Sees, start: Character = 0, end: Character = 0) -> JSONResponse:
+    """Return a passage within its surroundings, with the words [start, end) of the document's text apart."""
+    chunk = await _passage(of, chunk_id)
+    around = chunk
+    if chunk.parent_id is not None:
+        around = (await of.corpus.chunks([chunk.parent_id], of.scope)).get(chunk.parent_id, chunk)
+    before, quote, after = _parts(chunk, around, start, end)
+    (place,) = await of.corpus.places([(chunk.doc_id, start or chunk.start)], of.scope)
+    return JSONResponse(
+        {
+            "chunk_id": chunk.chunk_id,
+            "doc_id": chunk.doc_id,
+            "title": chunk.title,
+            "source": chunk.source,
+            "heading": place.heading or chunk.heading,
+            "page": place.page,
+            "page_end": chunk.page_end,
+            "before": before,
+            "quote": quote,
+            "after": after,
+        },
+        headers=_PRIVATE,
+    )
+
+
+async def _original(of: Readable, doc_id: str) -> Original:
+    """Return the file of a document that one may read.
+
+    Raises:
+        NotFoundError: There is none; whether somebody else may read one of this id is not said.
+    """
+    found: dict[str, Original] = {}
+    if isinstance(of.corpus, Originals):
+        found = await of.corpus.originals([doc_id], of.scope)
+    if doc_id not in found:
+        raise NotFoundError("document", doc_id)
+    return found[doc_id]
+
+
+async def _passage(of: Readable, chunk_id: str) -> Chunk:
+    found = await of.corpus.chunks([chunk_id], of.scope)
+    if chunk_id not in found:
+        raise NotFoundError("passage", chunk_id)
+    return found[chunk_id]
+
+
+async def _drawn(original: Original, order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    reason = _hindrance(original)
+    if reason is not None:
+        return {"reason": reason}, b""
+    return await _drawing.order({"path": original.path, "sha256": original.sha256, **order})
+
+
+def _hindrance(original: Original) -> str | None:
+    """Say why no page of a file can be shown, before anything is opened."""
+    if is_url(original.path):
+        return "web"
+    if next(archives_of(original.path), None) is not None:
+        return "archive"
+    if PurePath(original.path).suffix.lower() != ".pdf":
+        return "no_pages"
+    if not original.sha256 or not PurePath(original.path).is_absolute():
+        return "no_file"
+    return None
+
+
+def _parts(chunk: Chunk, around: Chunk, start: int, end: int) -> tuple[str, str, str]:
+    """Return what stands before the words [start, end), the words, and what stands after; the passage without words."""
+    if not chunk.start <= start < end <= chunk.end:
+        start, end = chunk.start, chunk.end
+    text, zero = around.text, around.start
+    return text[: start - zero], text[start - zero : end - zero], text[end - zero :]

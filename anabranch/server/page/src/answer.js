@@ -1,0 +1,150 @@
+// An answer with its markers, the card of a marker, and what became of each claim.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { html } from "./html.js";
+import { markdown } from "./markdown.js";
+import { placed } from "./markers.js";
+
+export const GRADES = {
+  quoted: "Quoted: the words stand in the document",
+  supported: "Supported: the document says so in other words",
+  unsupported: "Unsupported: no passage says so",
+  contradicted: "Contradicted by the document",
+};
+const LINGER = 200;
+
+export const where = (each) => `${each.title || each.source}${each.page ? `, page ${each.page}` : ""}`;
+
+export function Answer({ text, citations, verification, unsupported, busy, open, shown }) {
+  const [card, setCard] = useState(null);
+  const timer = useRef();
+  const touched = useRef(false);
+  const stay = () => clearTimeout(timer.current);
+  const leave = () => {
+    stay();
+    timer.current = setTimeout(() => setCard(null), LINGER);
+  };
+  const show = (cite, element) => {
+    stay();
+    setCard({ cite, element });
+  };
+  useEffect(() => stay, []);
+
+  const gradeOf = (cite) => (isContradicted(cite, verification) ? "contradicted" : cite.grade);
+  const { numbered, places } = placed(text, citations);
+  const marker = (number, place) => {
+    const cite = places[place];
+    if (!cite) return html`<span class="marker">${number}</span>`;
+    const grade = gradeOf(cite);
+    const active = card?.cite === cite;
+    return html`<button
+      type="button"
+      class=${`marker ${grade}`}
+      aria-label=${`Source ${number}, ${grade}: ${where(cite)}`}
+      aria-describedby=${active ? "card" : undefined}
+      aria-pressed=${shown === cite.chunk_id + cite.start ? "true" : "false"}
+      onPointerEnter=${(event) => event.pointerType !== "touch" && show(cite, event.currentTarget)}
+      onPointerLeave=${(event) => event.pointerType !== "touch" && leave()}
+      onPointerDown=${(event) => (touched.current = event.pointerType === "touch" && !active)}
+      onFocus=${(event) => show(cite, event.currentTarget)}
+      onBlur=${leave}
+      onKeyDown=${(event) => event.key === "Escape" && setCard(null)}
+      onClick=${(event) => {
+        // A finger has nothing to hover with: the first tap shows the quote, the second opens the page.
+        if (touched.current) return void (touched.current = false) || show(cite, event.currentTarget);
+        setCard(null);
+        open(cite, event.currentTarget);
+      }}
+    >${number}</button>`;
+  };
+  const wrap = (piece) => withUnsupported(piece, unsupported);
+
+  return html`<div class="answer" aria-busy=${busy ? "true" : "false"}>
+    ${markdown(numbered, marker, wrap)}
+    ${card &&
+    html`<${Card} ...${card} grade=${gradeOf(card.cite)} onEnter=${stay} onLeave=${leave}
+      open=${() => {
+        setCard(null);
+        open(card.cite, card.element);
+      }} />`}
+  </div>`;
+}
+
+function isContradicted(cite, verification) {
+  return cite.judged === "contradicted" || (verification.contradicted ?? []).some((each) => each.claim === cite.claim);
+}
+
+// A claim that nothing supports is underlined where it stands; where the text has it in another form, the list below
+// has it all the same.
+function withUnsupported(piece, unsupported) {
+  for (const claim of unsupported) {
+    const at = claim ? piece.indexOf(claim) : -1;
+    if (at >= 0) {
+      return [
+        piece.slice(0, at),
+        html`<span class="unsupported" title=${GRADES.unsupported}>${claim}</span>`,
+        withUnsupported(piece.slice(at + claim.length), unsupported),
+      ];
+    }
+  }
+  return piece;
+}
+
+function Card({ cite, element, grade, open, onEnter, onLeave }) {
+  const own = useRef();
+  useEffect(() => {
+    const at = element.getBoundingClientRect();
+    const card = own.current;
+    const left = Math.max(8, Math.min(at.left, document.documentElement.clientWidth - card.offsetWidth - 8));
+    const above = at.top - card.offsetHeight - 6;
+    card.style.left = `${left}px`;
+    card.style.top = `${above > 8 ? above : at.bottom + 6}px`;
+    const close = () => onLeave();
+    addEventListener("scroll", close, true);
+    return () => removeEventListener("scroll", close, true);
+  }, [element]);
+  return html`<div ref=${own} id="card" role="tooltip" class="card" onPointerEnter=${onEnter} onPointerLeave=${onLeave}>
+    <strong>${where(cite)}</strong>
+    ${cite.heading && html`<span class="faint">${cite.heading}</span>`}
+    <blockquote>${cite.quote}</blockquote>
+    <span class=${`grade ${grade}`}>${GRADES[grade]}</span>
+    <button type="button" class="plain" tabindex="-1" onClick=${open}>Show it in the document</button>
+  </div>`;
+}
+
+export function Claims({ citations, verification, unsupported, open }) {
+  const { claims = 0, quoted = 0, supported = 0, missing = [], contradicted = [], checked = "" } = verification;
+  if (!claims && !unsupported.length) return null;
+  const rows = [
+    ...citations.map((each) => ({ ...each, grade: isContradicted(each, verification) ? "contradicted" : each.grade })),
+    ...contradicted
+      .filter((each) => !citations.some((cite) => cite.claim === each.claim))
+      .map((each) => ({ grade: "contradicted", claim: each.claim, quote: each.quote ?? each.evidence ?? "" })),
+    ...unsupported.map((claim) => ({ grade: "unsupported", claim })),
+  ];
+  const counts = [
+    [quoted, "quoted"],
+    [supported, "supported"],
+    [verification.unsupported ?? unsupported.length, "unsupported"],
+    [contradicted.length, "contradicted"],
+  ].filter(([count, grade]) => count > 0 || grade === "unsupported");
+  return html`<details class="claims">
+    <summary>
+      ${claims} ${claims === 1 ? "claim" : "claims"}:
+      ${counts.map(([count, grade]) => html` <span class=${`grade ${grade} ${count ? "" : "none"}`}>${count} ${grade}</span>`)}
+    </summary>
+    <ul>
+      ${rows.map(
+        (row) => html`<li>
+          <span class=${`grade ${row.grade}`}>${row.grade}</span> ${row.claim.replaceAll("**", "")}
+          ${row.quote && html`<blockquote>${row.quote}</blockquote>`}
+          ${row.chunk_id &&
+          html`<button type="button" class="plain" onClick=${(event) => open(row, event.currentTarget)}>${where(row)}</button>`}
+        </li>`,
+      )}
+    </ul>
+    ${missing.length > 0 && html`<p class="faint">In no passage: ${missing.join(", ")}.</p>`}
+    ${checked && html`<p class="faint">${checked}.</p>`}
+  </details>`;
+}

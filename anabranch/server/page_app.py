@@ -1,0 +1,37 @@
+"""The page, documents and feedback alone, for a LangGraph server that has threads and runs of its own.
+
+In its langgraph.json: `"http": {"app": "anabranch.server.page_app:app"}`. Feedback is kept in the folder, or the
+PostgreSQL database, that ANABRANCH_FEEDBACK names; without it, none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+import anabranch
+from anabranch.errors import AnabranchError
+from anabranch.safety.operator import operator
+from anabranch.server import document_routes, feedback_routes, page_routes
+from anabranch.server.application import refused
+from anabranch.server.database import open_database
+from anabranch.server.feedback import FeedbackBook
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    place = operator().feedback
+    if place is None:
+        yield
+        return
+    async with open_database(place) as engine:
+        app.state.feedback = FeedbackBook(engine)
+        yield
+
+
+app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=_lifespan)
+for each in (document_routes, feedback_routes, page_routes):
+    app.include_router(each.router)
+app.add_exception_handler(AnabranchError, refused)
