@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { json } from "./server.js";
 import { Sheet } from "./source.js";
+import { Upload } from "./upload.js";
 
 const AT_ONCE = 100;
 
@@ -13,10 +14,11 @@ export function Documents({ close }) {
   const [more, setMore] = useState(true);
   const [fault, setFault] = useState("");
   const [shown, setShown] = useState(null);
-  const fetchMore = async () => {
+  const fetchMore = async (before = found) => {
     try {
-      const next = await json(`/documents?limit=${AT_ONCE}&offset=${found.length}`);
-      setFound([...found, ...next]);
+      const next = await json(`/documents?limit=${AT_ONCE}&offset=${before.length}`);
+      setFound([...before, ...next]);
+      setFault("");
       setMore(next.length === AT_ONCE);
     } catch (error) {
       setMore(false);
@@ -26,6 +28,7 @@ export function Documents({ close }) {
   useEffect(() => void fetchMore(), []);
   return html`<aside class="documents" aria-label="Documents" onKeyDown=${(event) => event.key === "Escape" && close()}>
     <header><h2>Documents</h2><button type="button" class="icon" aria-label="Close the documents" onClick=${close}>✕</button></header>
+    <${Upload} done=${() => fetchMore([])} />
     ${fault && html`<p role="alert">${fault}</p>`}
     ${shown && html`<h3>${shown.title}</h3><${Sheet} passage=${{ ...shown, page: 1 }} number=${shown.number} setNumber=${(number) => setShown({ ...shown, number })} />`}
     <ul>
@@ -36,6 +39,6 @@ export function Documents({ close }) {
         </li>`,
       )}
     </ul>
-    ${more && found.length > 0 && html`<button type="button" onClick=${fetchMore}>More</button>`}
+    ${more && found.length > 0 && html`<button type="button" onClick=${() => fetchMore()}>More</button>`}
   </aside>`;
 }

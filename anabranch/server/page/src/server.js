@@ -24,15 +24,17 @@ export const key = {
 
 export async function request(path, { method = "GET", body, headers = {}, signal } = {}) {
   const own = key.get();
+  // Of a form the browser names the type itself, with what stands between its parts.
+  const isForm = body instanceof FormData;
   const response = await fetch(path, {
     method,
     signal,
     headers: {
-      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...(body === undefined || isForm ? {} : { "Content-Type": "application/json" }),
       ...(own ? { Authorization: `Bearer ${own}` } : {}),
       ...headers,
     },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: body === undefined || isForm ? body : JSON.stringify(body),
   });
   if (response.status === 401) needsKey();
   if (!response.ok) throw new Refused(response.status, await reason(response));
