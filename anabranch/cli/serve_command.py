@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from ipaddress import ip_address
 from typing import Annotated
 
 import typer
@@ -53,6 +52,7 @@ def serve(
         import uvicorn
 
         from anabranch.server.application import create_app
+        from anabranch.server.requester import is_own_name
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
@@ -62,7 +62,7 @@ def serve(
     # The settings are looked at as the operator; what is asked later is asked by whoever asks.
     with as_operator():
         context = context_of([])
-    if not needs_identity() and not _is_loopback(host):
+    if not needs_identity() and not is_own_name(host):
         msg = f"Whoever reaches {host} could read every document, because nobody is asked who they are."
         raise SettingsError(msg, hint="Name the file that says who may ask in ANABRANCH_AUTH, or listen on 127.0.0.1.")
     place = data or environment().get("data") or _beside(context.corpus)
@@ -83,13 +83,6 @@ def _beside(corpus: str) -> str:
         msg = f"Where conversations are kept cannot be told from {corpus}."
         raise SettingsError(msg, hint="Name a folder or a database: --data.")
     return f"{corpus.rstrip('/')}.server"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _listening(host: str, port: int) -> socket.socket:

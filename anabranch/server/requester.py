@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -50,9 +51,28 @@ async def requester(request: Request) -> Requester:
     """
     _refuse_other_sites(request)
     if not needs_identity():
+        _refuse_other_names(request)
         return Requester(None)
     client = request.client.host if request.client is not None else None
     return Requester(await identity_of(request.headers.raw, client))
+
+
+def _refuse_other_names(request: Request) -> None:
+    """Refuse what was sent to another name than this machine's own, where nobody has to say who they are.
+
+    A page whose name is made to lead here (DNS rebinding) is of the same site as what it asks for.
+    """
+    if not is_own_name(urlsplit(f"//{request.headers.get('host', '')}").hostname or ""):
+        msg = "This server is for whoever uses this machine, and was reached by another name."
+        raise NotAllowedError(msg, hint="Use http://127.0.0.1 or http://localhost; for others, set ANABRANCH_AUTH.")
+
+
+def is_own_name(host: str) -> bool:
+    """Tell whether a name or an address is that of this machine to itself."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _refuse_other_sites(request: Request) -> None:

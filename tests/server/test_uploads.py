@@ -54,7 +54,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def sent(app: FastAPI, *files: tuple[str, bytes], headers: dict[str, str] | None = None) -> httpx.Response:
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.post("/uploads", files=[("files", each) for each in files], headers=headers or {})
 
 
@@ -82,7 +82,24 @@ async def test_too_much_is_refused_and_leaves_nothing(root: Path, monkeypatch: p
 async def test_a_page_of_another_site_sends_nothing(root: Path) -> None:
     app = create_app(str(root / "data"))
     assert (await sent(app, ("a.md", b"x"), headers={"Origin": "http://elsewhere"})).status_code == 403
-    assert (await sent(app, ("a.md", b"x"), headers={"Origin": "http://here"})).status_code == 200
+    assert (await sent(app, ("a.md", b"x"), headers={"Origin": "http://localhost"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8300", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:8300", 200),
+        ("evil.example:8300", 403),
+        ("10.0.0.7", 403),
+        ("", 403),
+    ],
+)
+async def test_a_name_that_was_made_to_lead_here_reaches_nothing(root: Path, host: str, status: int) -> None:
+    app = create_app(str(root / "data"))
+    reply = await sent(app, ("a.md", b"x"), headers={"Host": host, "Origin": f"http://{host}"})
+    assert reply.status_code == status
 
 
 @pytest.mark.loopback
