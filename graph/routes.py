@@ -18,7 +18,7 @@ from nodes.retrieve import READER
 from nodes.settings import Context
 from nodes.state import MapTask, ReduceTask, RetrievalState, RetrieveTask, State
 from nodes.support.dependencies import has_model
-from nodes.support.known_scores import searched
+from nodes.support.fusion_weights import searched
 from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Partial
 from nodes.support.turn_budget import affords_more, as_left, beside, left_of

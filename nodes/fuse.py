@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.types import Overwrite
 
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion.best_of_each import with_best_of_each
+from anabranch.retrieval.fusion.question_weight import QuestionEvidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
 from nodes.settings import Context
 from nodes.state import RetrievalState
 from nodes.support.dependencies import corpus_of, scope_of
-from nodes.support.known_scores import CORPUS_RETRIEVERS, every_score_known
+from nodes.support.fusion_weights import CORPUS_RETRIEVERS, informed
 from nodes.support.state_records import Candidate, Degraded, Query, Retrieved
 from nodes.support.tracing import Update, traced
+
+EQUAL = 0.5
 
 
 @traced("fuse")
@@ -25,14 +30,13 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
         OperationError: Every retriever failed.
     """
     good, degraded = _sorted_out(state["ranked_lists"])
-    records = good
+    records, found = good, list[QuestionEvidence]()
     if context.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
         try:
-            corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
-            records = await every_score_known(corpus, scope, state["queries"], good)
+            records, found = await _informed(context, state, good)
         except OperationError as error:
             degraded.append(Degraded(step="fuse", reason=error.message))
-    fused = _fused(context, state["queries"], records)
+    fused = _fused(context, state["queries"], records, found)
     keep = max(context.rerank_depth if context.rerank != "none" else 0, context.top_k)
     best = _best_ranks(good)
     candidates = [
@@ -53,6 +57,7 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
             "lists": len(good) * len(state["queries"]),
             "fused": len(fused["ids"]),
             "kept": len(candidates),
+            **(_reasons(found[0]) if found and context.alpha is None else {}),
         },
     }
 
@@ -71,17 +76,40 @@ def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degra
     return good, degraded
 
 
-def _fused(context: Context, queries: list[Query], records: list[Retrieved]) -> RankedList:
-    weights = _retriever_weights([record["retriever"] for record in records], context.alpha)
+def _fused(
+    context: Context, queries: list[Query], records: list[Retrieved], found: list[QuestionEvidence]
+) -> RankedList:
+    chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
+    alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
+    retrievers = [record["retriever"] for record in records]
+    weights = [_retriever_weights(retrievers, alpha) for alpha in alphas]
     fused = fuse_lists(
         [[record["lists"][index] for record in records] for index in range(len(queries))],
         query_weights=[query["weight"] for query in queries],
-        weights=[weights] * len(queries),
+        weights=weights,
         method=context.fusion,
     )
     # The question's own lists; one that was switched off has no say.
-    heard = [record["lists"][0] for record, weight in zip(records, weights, strict=True) if weight]
+    heard = [record["lists"][0] for record, weight in zip(records, weights[0], strict=True) if weight]
     return with_best_of_each(fused, heard)
+
+
+async def _informed(
+    context: Context, state: RetrievalState, records: list[Retrieved]
+) -> tuple[list[Retrieved], list[QuestionEvidence]]:
+    """Return the records with complete lists, and the evidence for each query."""
+    corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
+    return await informed(corpus, scope, state["queries"], records)
+
+
+def _reasons(found: QuestionEvidence) -> dict[str, Any]:
+    """Say in numbers why the question got its weight."""
+    return {
+        "alpha": round(found.alpha, 2),
+        "words": round(found.words, 2),
+        "nearness": round(found.nearness, 2),
+        "trust": round(found.trust, 2),
+    }
 
 
 def _retriever_weights(retrievers: list[str], alpha: float) -> list[float]:

@@ -22,7 +22,7 @@ from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
 from nodes.state import RetrieveTask
 from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
-from nodes.support.known_scores import CORPUS_RETRIEVERS
+from nodes.support.fusion_weights import CORPUS_RETRIEVERS
 from nodes.support.state_records import Degraded, Retrieved
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import as_spending, spent_on

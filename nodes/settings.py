@@ -189,11 +189,12 @@ class Context(BaseModel):
         "of the lists as they are; reciprocal ranks, z-scores, distributions.",
         json_schema_extra=_on("fuse"),
     )
-    alpha: float = Field(
-        default=0.5,
+    alpha: float | None = Field(
+        default=None,
         ge=0,
         le=1,
-        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone.",
+        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone; unset: chosen for each "
+        "question by the evidence with fusion 'complete', one half with the others.",
         json_schema_extra=_on("fuse"),
     )
     rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = Field(

@@ -134,6 +134,12 @@ class LocalReader(Passages):
             for chunk_id, column in zip(rows, found.T.tolist(), strict=True)
         }
 
+    @in_thread
+    def rare(self, scope: Scope) -> float:
+        """Return what BM25 gives at most for a word that a single passage holds."""
+        self.watch.check()
+        return self._bm25(scope).rare()
+
     @contextmanager
     def _damage_said(self) -> Iterator[None]:
         """Where numbers lead nowhere, in a file that is still being checked, say that the file is damaged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -14,6 +15,7 @@ from anabranch.models.embedder import Embedder, embed_queries
 from anabranch.models.embedders import load_embedder
 from anabranch.store.corpus_database import CorpusDatabase, counts_in
 from anabranch.store.corpus_language import settled_language
+from anabranch.store.index.bm25 import K1
 from anabranch.store.passage_reader import Passages, in_thread, visible
 from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope
 from anabranch.store.records import embedded_text
@@ -85,6 +87,11 @@ class MemoryReader(Passages):
         return [{self._ids[row]: float(scores[row]) for row in rows} for scores in scored]
 
     @in_thread
+    def rare(self, scope: Scope) -> float:
+        """Return what BM25 gives at most for a word that a single passage holds."""
+        return self._rare(scope)
+
+    @in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` in what the caller may read."""
         bm25, _ = self._bm25(scope)
@@ -125,3 +132,9 @@ class MemoryReader(Passages):
         rows = self._rows(Scope(access=scope.access))
         terms = [self._terms[row] for row in rows]
         return (BM25Okapi(terms, epsilon=0) if any(terms) else None), rows
+
+    def _rare(self, scope: Scope) -> float:
+        bm25, _ = self._bm25(scope)
+        if bm25 is None:
+            return 0.0
+        return max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) * (K1 + 1)

@@ -169,6 +169,10 @@ class FullScores(CorpusReader, Protocol):
         """
         ...
 
+    async def rare(self, scope: Scope) -> float:
+        """Return what BM25 gives at most for a word that a single passage holds; 0 in a corpus of a passage or two."""
+        ...
+
 
 @runtime_checkable
 class Outlines(CorpusReader, Protocol):

@@ -40,13 +40,15 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "dense": {"retrievers": ("dense",)},
     "rrf": {"fusion": "rrf"},
     "minmax": {"fusion": "convex", "alpha": 0.5},
+    "complete": {"alpha": 0.5},
     "default": {},
     "late_interaction": {"rerank": "late_interaction"},
 }
 BASELINE = "rrf"
 ABOUT = """Written by `python -m evals.mixed`. Each question is asked of its own collection, of that beside each other
 one, and of all. nDCG@10 by document; of the reader's questions RR@10 by passage. `rrf` is rank fusion, `minmax` plain
-convex fusion, `default` the same with every score known, and `late_interaction` the default with that reranker.
+convex fusion, `complete` the same with every score known, `default` with a weight for each question, and
+`late_interaction` the default with that reranker.
 """
 DEPTH = 100
 

@@ -120,6 +120,7 @@ async def read(store: CorpusReader, queries: list[str], scope: Scope) -> Any:
     return {
         "lists": lists,
         "scores": {retriever: await store.scores(retriever, queries, ids, scope) for retriever in CORPUS_RETRIEVERS},
+        "rare": await store.rare(scope),
         "idf": await store.idf(queries, scope),
         "occurring": await store.occurring(queries, ids, scope),
         "chunks": await store.chunks(ids, scope),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -51,6 +52,15 @@ class FullScoresTests(FilledStore):
         assert await keys(store, list(narrowed)) == ["weir"]
         assert await store.scores(arm, ["weir", "mill"], [], Scope()) == [{}, {}]
         assert await store.scores(arm, [], asked, Scope()) == []
+
+    async def test_a_word_of_one_leaf_scores_no_more_than_is_said(self, store: FullScores) -> None:
+        (ranked,) = await store.search("bm25", ["clover"], 5, EVERYTHING)
+        assert len(ranked["ids"]) == 1
+        assert 0 < ranked["scores"][0] <= await store.rare(EVERYTHING)
+
+    async def test_what_a_rare_word_scores_is_finite_in_every_scope(self, store: FullScores) -> None:
+        for scope in (Scope(), EVERYTHING, Scope(filters={"year": 1})):
+            assert 0 <= await store.rare(scope) < math.inf
 
 
 class OutlinesTests(FilledStore):

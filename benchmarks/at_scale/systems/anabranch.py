@@ -17,7 +17,7 @@ from anabranch.store.protocol import Arm, CorpusReader, Filters, RankedList, Sco
 from anabranch.store.stores import open_corpus
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
-from nodes.support.known_scores import every_score_known
+from nodes.support.fusion_weights import informed
 from nodes.support.state_records import Query, Retrieved
 
 BATCH = 1_000
@@ -83,8 +83,13 @@ class System:
         )
         records = [Retrieved(retriever=arm, lists=lists, error=None) for arm, lists in zip(ARMS, found, strict=True)]
         queries = [Query(text=question, weight=1.0, kind="asked")]
-        records = await every_score_known(self._store, scope, queries, records)
-        return fuse([[record["lists"][0] for record in records]], weights=[[1.0, 1.0]], method="complete")
+        records, (weighed,) = await informed(self._store, scope, queries, records)
+        weights = [2 * (1 - weighed.alpha), 2 * weighed.alpha]
+        return fuse(
+            [[record["lists"][0] for record in records]],
+            weights=[weights],
+            method="complete",
+        )
 
     async def add(self, number: int) -> bool:
         """Ingest a file of one document; `ready` has brought the vectors of its leaves."""

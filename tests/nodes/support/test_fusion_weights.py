@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.support.known_scores import searched
+from nodes.support.fusion_weights import searched
 from nodes.support.state_records import Query
 
 QUERIES = [

@@ -1,4 +1,7 @@
-"""Which retriever searches for which query, and the scores that ranked lists lack."""
+"""Which retriever searches for which query, and what `fuse` asks the corpus for.
+
+That is the scores that ranked lists lack, and what the evidence for each question is.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import cast, get_args
 
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion.full_scores import completed
+from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
 from anabranch.text.quantity_questions import without_quantity_words
 from nodes.support.state_records import Query, Retrieved
@@ -35,18 +39,16 @@ def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]
     return ["" if query["kind"] == "hyde" else text for query, text in zip(queries, texts, strict=True)]
 
 
-async def every_score_known(
-    corpus: CorpusReader, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
+async def _complete(
+    corpus: FullScores, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
 ) -> list[Retrieved]:
     """Score with each retriever of the corpus what all of them found, for any query that it searches for.
 
     The lists of others stay as they are: the corpus cannot tell what an external retriever would score a passage.
 
     Raises:
-        OperationError: The corpus cannot be asked any more, or its store gives no scores but those of its lists.
+        OperationError: The corpus cannot be asked any more.
     """
-    if not isinstance(corpus, FullScores):
-        raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
     ids = list(dict.fromkeys(chunk_id for record in records for found in record["lists"] for chunk_id in found["ids"]))
     retrievers = [record["retriever"] for record in records]
 
@@ -70,3 +72,27 @@ async def every_score_known(
 def _finite(scores: Mapping[str, float]) -> dict[str, float]:
     """Leave out what is no number: the passage then counts as if this retriever had not found it."""
     return {chunk_id: score for chunk_id, score in scores.items() if math.isfinite(score)}
+
+
+async def informed(
+    corpus: CorpusReader, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
+) -> tuple[list[Retrieved], list[QuestionEvidence]]:
+    """Return the records with complete lists, and how to weigh the two retrievers of the corpus for each query.
+
+    No weights where only one of them is among the records.
+
+    Raises:
+        OperationError: The corpus cannot be asked any more, or its store gives no scores but those of its lists.
+    """
+    if not isinstance(corpus, FullScores):
+        raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
+    if not {record["retriever"] for record in records} >= {*CORPUS_RETRIEVERS}:
+        return await _complete(corpus, scope, queries, records), []
+    filled = await _complete(corpus, scope, queries, records)
+    rare = await corpus.rare(scope)
+    found = {record["retriever"]: record["lists"] for record in records}
+    lists = {record["retriever"]: record["lists"] for record in filled}
+    return filled, [
+        weigh(bm25["scores"], dense["scores"], found=near["scores"], rare=rare)
+        for bm25, dense, near in zip(lists["bm25"], lists["dense"], found["dense"], strict=True)
+    ]
