@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOption
 from anabranch.errors import MissingExtraError
-from anabranch.safety.operator import set_variables
 
 
 def mcp(*, corpus: CorpusOption = None, model: ModelOption = None, base_url: BaseUrlOption = None) -> None:
@@ -14,6 +13,8 @@ def mcp(*, corpus: CorpusOption = None, model: ModelOption = None, base_url: Bas
 
     {"mcpServers": {"documents": {"command": "anabranch", "args": ["mcp", "--corpus", "/home/me/handbook.corpus"]}}}
     """
+    from anabranch.safety.operator import set_variables
+
     try:
         from anabranch.server.mcp_tools import mcp_server
     except ModuleNotFoundError as error:

@@ -9,11 +9,8 @@ from typing import Annotated
 import typer
 
 from anabranch.cli.output import notes, say
-from anabranch.cli.settings_options import context_of
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOption
 from anabranch.errors import MissingExtraError, SettingsError
-from anabranch.identity.user import TENANT
-from anabranch.safety.operator import as_operator, environment, needs_identity, operator, set_variables
 
 PORT = 8300
 LOCKED = ("corpus", "model", "base_url", "model_kwargs", "rerank_model", "file_links")
@@ -48,6 +45,9 @@ def serve(
 
     ANABRANCH_AUTH=auth.yaml anabranch serve --host 0.0.0.0 --data postgresql://anabranch@db/anabranch
     """
+    from anabranch.cli.settings_options import context_of
+    from anabranch.safety.operator import as_operator, environment, needs_identity, operator, set_variables
+
     try:
         import uvicorn
 
@@ -79,6 +79,8 @@ def _beside(corpus: str) -> str:
     Raises:
         SettingsError: There is a corpus for each tenant, and one place for all of their conversations is needed.
     """
+    from anabranch.identity.user import TENANT
+
     if TENANT in corpus:
         msg = f"Where conversations are kept cannot be told from {corpus}."
         raise SettingsError(msg, hint="Name a folder or a database: --data.")

@@ -42,9 +42,9 @@ _FIGURE_ASKED = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT_ASKED = re.compile(
-    r"\b(?:what|which)(?:['’]s| (?:was|were|is|are))\b.*\b(?:revenues?|income|loss(?:es)?|profits?|sales|bookings|"
-    r"costs?|expenses?|prices?|rates?|ratio|margin|amount|total|share|percentage|value|assets|liabilities|cash|debt|length|"
-    r"height|weight|width|depth|diameter|age|population|score|accuracy|size|temperature|distance)\b",
+    r"\b(?:what|which)(?:['’]s| (?:was|were|is|are))\b.*\b(?P<amount>revenues?|income|loss(?:es)?|profits?|sales|"
+    r"bookings|costs?|expenses?|prices?|rates?|ratio|margin|amount|total|share|percentage|value|assets|liabilities|cash|"
+    r"debt|length|height|weight|width|depth|diameter|age|population|score|accuracy|size|temperature|distance)\b",
     re.IGNORECASE,
 )
 _STEPS_ASKED = re.compile(
@@ -102,11 +102,13 @@ class Asks:
         question: In lower case: what it names itself is no answer to it.
         kind: The kind of thing; empty where nothing in particular, or another language, is asked.
         about: What is counted, or what is to be defined, in lower case; empty where that cannot be told.
+        amount: Of which quantity a figure is asked, such as 'population'; empty where none is named.
     """
 
     question: str
     kind: EnglishQuestionKind
     about: str = ""
+    amount: str = ""
 
     @property
     def figure(self) -> bool:
@@ -181,9 +183,11 @@ def asks_in_english(question: str) -> Asks:
     )
     kinds: list[EnglishQuestionKind] = [each for each, pattern in asked if pattern.search(question)]
     kind = kinds[0] if kinds else ""
-    about = ""
+    about = amount = ""
+    if kind == "figure" and (named := _AMOUNT_ASKED.search(question)):
+        amount = named["amount"]
     if kind == "definition" and (found := _DEFINITION_ASKED.search(question)):
         about = found[1] or found[2]
     elif kind == "figure" and (found := _COUNTED.search(question)):
         about = found[1]
-    return Asks(question.lower(), kind, about.strip().lower())
+    return Asks(question.lower(), kind, about.strip().lower(), amount.lower())

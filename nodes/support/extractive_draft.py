@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 
 from anabranch.readers.document import Chunk
-from anabranch.retrieval.answerability import CALIBRATED, WORDLESS, is_answered, statement_match, term_coverage
+from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
 from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
-from anabranch.synthesis.english_question_type import asks_in_english
+from anabranch.synthesis.english_question_type import Asks, asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, shortlist
 from anabranch.synthesis.statements import statements
 from anabranch.synthesis.verbatim_text import joined
@@ -73,17 +73,25 @@ async def composed_draft(context: Context, state: State) -> Draft:
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], vectors[1:])
     known = corpus.embedder.name in CALIBRATED
     cosines = dict(zip(sentences, (vectors[1:] @ vectors[0]).tolist(), strict=True)) if known else {}
-    match = max((_match(each, terms, idf, cosines.get(each)) for each in chosen), default=0.0)
+    matches = {each: _match(each, terms, idf, cosines.get(each)) for each in chosen}
+    best = max(matches, key=lambda each: matches[each], default=None)
+    match = matches[best] if best is not None else 0.0
     # Whoever asks for an answer whatever the evidence gets one.
     # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
     is_alone = question == state["standalone_question"]
-    if (
-        is_alone
-        and context.grade == "scores"
-        and not is_answered(match, state["evidence_scores"].get("confidence", 0.0))
-    ):
-        return NO_DRAFT
+    if is_alone and context.grade == "scores":
+        answers = is_answered(match, state["evidence_scores"].get("confidence", 0.0))
+        if not answers or (match < WEAK and await _lacks_amount(corpus, asks, best)):
+            return NO_DRAFT
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
+
+
+async def _lacks_amount(corpus: CorpusReader, asks: Asks, best: Sentence | None) -> bool:
+    """Tell whether a quantity is asked for by its name, and the best statement is about all but that."""
+    if not asks.amount or best is None:
+        return False
+    (named,) = await corpus.analyse([asks.amount])
+    return not {*best.terms, *best.about} & {*named}
 
 
 def _match(sentence: Sentence, terms: Sequence[str], idf: Mapping[str, float], cosine: float | None) -> float:

@@ -121,3 +121,10 @@ async def test_a_question_that_no_statement_is_about_is_not_answered(mill: str) 
     state = await _turn(question, mill, grade="none")
     assert not state["abstained"]
     assert state["verification"]["checked"] == WEAK_MATCH
+
+
+async def test_a_weak_match_that_does_not_name_the_quantity_is_no_answer(mill: str) -> None:
+    state = await graph.ainvoke({"question": "What is the weight of the Halden wheel?"}, context=Context(corpus=mill))
+    assert state["abstained"], state["answer"]
+    state = await graph.ainvoke({"question": "What was the net loss in 1921?"}, context=Context(corpus=mill))
+    assert "1,009" in state["answer"]

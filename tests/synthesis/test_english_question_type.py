@@ -34,6 +34,18 @@ def test_questions_for_a_date(question: str) -> None:
     assert not asks.is_figure("They kept twelve herons.")
 
 
+@pytest.mark.parametrize(
+    ("question", "amount"),
+    [
+        ("What is the population of Paris?", "population"), ("Which was the Diameter of the wheel?", "diameter"),
+        ("How many herons are there?", ""), ("Wie hoch ist die Population von Paris?", ""),
+        ("Who counts the population?", ""),
+    ],
+)  # fmt: skip
+def test_a_quantity_is_asked_for_by_its_name(question: str, amount: str) -> None:
+    assert asks_in_english(question).amount == amount
+
+
 def test_a_number_stands_beside_what_is_counted() -> None:
     asks = asks_in_english("How many employees does the mill have?")
     assert asks.about == "employees"
