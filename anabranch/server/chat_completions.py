@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from anabranch.server.database import now
+from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
@@ -24,7 +24,6 @@ from anabranch.server.services import Services, Serving
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "anabranch"
-NO_STORE = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 class ChatMessage(BaseModel):
@@ -73,13 +72,9 @@ async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response
     spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
     given = {"messages": [{"role": each.role, "content": each.text} for each in spoken]}
     request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
-    user = who.user.as_auth_user() if who.user is not None else None
-    run = await of.runs.add(who.owner, request.model_dump(mode="json"), thread_id=None, user=user)
-    of.worker.wake()
+    run = await of.accept(who, request, None)
     if body.stream:
-        return StreamingResponse(
-            _pieces(of, run), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
-        )
+        return StreamingResponse(_pieces(of, run), media_type="text/event-stream", headers=STREAM_HEADERS)
     await of.events.over(run.run_id)
     left = await _left(of, run)
     if "error" in left:
@@ -173,7 +168,7 @@ def _delta(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any
 
 
 def _frame(run: RunRecord, kind: str, choice: Mapping[str, Any]) -> dict[str, Any]:
-    made = int(run.created_at or now())
+    made = int(run.created_at)
     return {"id": f"chatcmpl-{run.run_id}", "object": kind, "created": made, "model": MODEL, "choices": [dict(choice)]}
 
 

@@ -32,6 +32,12 @@ POLL = 0.3
 
 BATCH = 500
 
+KEEP_ALIVE = 15.0
+"""Seconds of silence after which a reader is sent a comment, so that nothing in between gives the connection up."""
+
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""Of a reply that comes piece by piece: nginx and others would hold it back until it is whole."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
@@ -153,7 +159,3 @@ async def _read_live(live: _Live, after: int) -> AsyncIterator[RunEvent | None]:
                 await asyncio.wait_for(changed.wait(), KEEP_ALIVE)
                 continue
             yield None
-
-
-KEEP_ALIVE = 15.0
-"""Seconds of silence after which a reader is sent a comment, so that nothing in between gives the connection up."""

@@ -33,7 +33,7 @@ class RunRecord:
         run_id: Its id.
         thread_id: Of its thread, None for a run without one.
         owner: Whose it is.
-        user: Who asked, as `User.as_auth_user` has it; None where nobody is authenticated.
+        user: Who asked, as a `User` is written as JSON; None where nobody is authenticated.
         request: What was asked, as it came.
         status: How far it is.
         created_at: When it was asked.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from anabranch.server.event_log import RunEvent
+from anabranch.server.event_log import STREAM_HEADERS, RunEvent
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
@@ -21,9 +20,6 @@ router = APIRouter(tags=["runs"])
 
 TITLE = 80
 """Characters of the first question that a thread is called by."""
-
-# What nginx and others would otherwise hold back until the answer is whole.
-_STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @router.post("/threads/{thread_id}/runs")
@@ -115,10 +111,7 @@ async def _accepted(of: Services, who: Requester, body: RunRequest, thread_id: s
         record = await thread_of(of, who, thread_id)
         if "title" not in record.metadata and (title := _title(body.input or {})):
             await of.threads.change(who.owner, thread_id, {"title": title, "graph_id": body.assistant_id})
-    user = who.user.as_auth_user() if who.user is not None else None
-    run = await of.runs.add(who.owner, body.model_dump(mode="json"), thread_id=thread_id, user=user)
-    of.worker.wake()
-    return run
+    return await of.accept(who, body, thread_id)
 
 
 def _title(given: dict[str, Any]) -> str:
@@ -155,7 +148,7 @@ def _streamed(of: Services, record: RunRecord, body: RunRequest, after: int) -> 
             if not is_over and body.on_disconnect == "cancel":
                 await of.worker.cancel(record)
 
-    return StreamingResponse(lines(), media_type="text/event-stream", headers={**_STREAM, **_places(record)})
+    return StreamingResponse(lines(), media_type="text/event-stream", headers={**STREAM_HEADERS, **_places(record)})
 
 
 def _line(event: RunEvent | None) -> str:
@@ -172,11 +165,10 @@ def _places(record: RunRecord) -> dict[str, str]:
 
 def run_json(record: RunRecord) -> dict[str, Any]:
     """Return a run as LangGraph's servers show it."""
-    request = json.loads(json.dumps(record.request))
     return {
         "run_id": record.run_id,
         "thread_id": record.thread_id,
-        "assistant_id": request.get("assistant_id", "answer"),
+        "assistant_id": record.request["assistant_id"],
         "created_at": iso(record.created_at),
         "updated_at": iso(record.updated_at),
         "status": record.status,

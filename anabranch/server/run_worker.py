@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 from sqlalchemy.exc import SQLAlchemyError
@@ -50,11 +51,19 @@ class RunWorker:
     """Works on the runs of one database, beside other workers in other processes."""
 
     def __init__(
-        self, graphs: Graphs, runs: RunQueue, threads: Threads, events: EventLog, *, concurrent: int = CONCURRENT
+        self,
+        graphs: Graphs,
+        saver: BaseCheckpointSaver[Any],
+        runs: RunQueue,
+        threads: Threads,
+        events: EventLog,
+        *,
+        concurrent: int = CONCURRENT,
     ) -> None:
-        """Take the graphs by the names that requests use, and where runs, threads and events are kept."""
+        """Take the graphs by the names that requests use, and where checkpoints, runs, threads and events are kept."""
         self.name = str(uuid4())
         self._graphs = graphs
+        self._saver = saver
         self._runs = runs
         self._threads = threads
         self._events = events
@@ -154,12 +163,15 @@ class RunWorker:
         if result is not None and "error" in result:
             self._events.put(record.run_id, "error", as_json(result["error"]))
         self._events.put(record.run_id, "end", "null")
-        await self._runs.finish(record, self.name, status, result)
-        await self._events.end(record.run_id)
+        try:
+            await self._runs.finish(record, self.name, status, result)
+        finally:
+            # A database that is away must not leave readers waiting here: they look for the run themselves.
+            await self._events.end(record.run_id)
         if record.thread_id is not None:
             await self._threads.touch(record.thread_id)
         else:
-            await self._forget(record)
+            await self._saver.adelete_thread(record.state_id)
 
     async def _streamed(self, record: RunRecord) -> tuple[RunStatus, dict[str, Any]]:
         """Stream a run's graph into the log; return how it ended."""
@@ -189,12 +201,7 @@ class RunWorker:
                 if (name := request.event_name(mode, place)) is not None:
                     self._events.put(record.run_id, name, as_json(payload))
         interrupts = values.get("__interrupt__") if isinstance(values, Mapping) else None
-        return ("interrupted" if interrupts else "success"), {"values": _plain(values)}
-
-    async def _forget(self, record: RunRecord) -> None:
-        saver = self._graphs["answer"].checkpointer
-        if saver is not None and not isinstance(saver, bool):
-            await saver.adelete_thread(record.state_id)
+        return ("interrupted" if interrupts else "success"), {"values": json.loads(as_json(values))}
 
 
 def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> RunnableConfig:
@@ -209,12 +216,7 @@ def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> Run
     if request.checkpoint_id is not None and not has_begun:
         configurable["checkpoint_id"] = request.checkpoint_id
     if record.user is not None:
-        configurable[AUTH_USER] = User(
-            identity=record.user["identity"],
-            tenant=record.user["tenant"],
-            access=tuple(record.user["access"]),
-            roles=frozenset(record.user["roles"]),
-        )
+        configurable[AUTH_USER] = User.model_validate(record.user)
     return RunnableConfig(
         configurable=configurable,
         # By its id, a worker that takes the run over knows the checkpoints that are this run's.
@@ -227,7 +229,3 @@ def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> Run
 def _is_of(snapshot: StateSnapshot, record: RunRecord) -> bool:
     """Tell whether a thread's last checkpoint is this run's: then it goes on from there, and is not begun again."""
     return (snapshot.metadata or {}).get("run_id") == record.run_id
-
-
-def _plain(values: Any) -> Any:  # noqa: ANN401  # a state
-    return json.loads(as_json(values))

@@ -17,7 +17,9 @@ from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import folder_at, is_postgres, open_database, private_file
 from anabranch.server.event_log import EventLog
 from anabranch.server.feedback import FeedbackBook
-from anabranch.server.run_queue import RunQueue
+from anabranch.server.requester import Requester
+from anabranch.server.run_queue import RunQueue, RunRecord
+from anabranch.server.run_request import RunRequest
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
 from anabranch.server.thread_records import Threads
 from graph.answer import build as build_answer
@@ -52,6 +54,13 @@ class Services:
     worker: RunWorker
     feedback: FeedbackBook
 
+    async def accept(self, who: Requester, request: RunRequest, thread_id: str | None) -> RunRecord:
+        """Accept a run, and have it begun at once where a worker of this process is free."""
+        user = who.user.model_dump(mode="json") if who.user is not None else None
+        run = await self.runs.add(who.owner, request.model_dump(mode="json"), thread_id=thread_id, user=user)
+        self.worker.wake()
+        return run
+
     @property
     def answer(self) -> CompiledStateGraph[Any, Context, Any, Any]:
         """The graph whose state the threads hold."""
@@ -85,7 +94,7 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
             # Nobody else works in this folder: what is said to be running was left behind, and need not be waited for.
             await runs.release()
         events = EventLog(engine, runs)
-        worker = RunWorker(graphs, runs, threads, events, concurrent=concurrent)
+        worker = RunWorker(graphs, saver, runs, threads, events, concurrent=concurrent)
         await worker.start()
         try:
             yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine))
