@@ -13,10 +13,11 @@ from langgraph.runtime import Runtime
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import User
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
-from anabranch.ingestion.ingest_report import FileRow, Progress, Status
+from anabranch.ingestion.ingest_report import FileRow, Status
 from anabranch.ingestion.pipeline import ingest as ingest_files
 from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator
+from anabranch.store.writer_protocol import Progress
 from nodes.settings import Context
 from nodes.support.settings_precedence import settle
 

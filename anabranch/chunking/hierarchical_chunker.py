@@ -7,7 +7,7 @@ the place of its children without a character lost or doubled.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
@@ -96,24 +96,17 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
     root_size, middle_size, leaf_size = checked_sizes(sizes)
     blocks = captioned([block for block in document.blocks if block.text.strip()])
     text = SEPARATOR.join(block.text for block in blocks)
-    packed = _packed(pieces(text, blocks, embedder, leaf_size), leaf_size, _cutter(text, embedder))
-    leaves = [_leaf(group, blocks) for group in packed]
+    leaves = [_leaf(group, blocks) for group in _packed(text, blocks, embedder, leaf_size)]
     roots = _gathered(_gathered(leaves, middle_size), root_size)
     return Tree(text, tuple(_numbered(roots, text)))
 
 
-_Cutter = Callable[[SplitPiece, int], list[SplitPiece]]
-
-
-def _cutter(text: str, embedder: Tokens) -> _Cutter:
-    return lambda piece, limit: cut(text, piece, embedder, limit)
-
-
-def _packed(pieces: Iterator[SplitPiece], size: int, cutter: _Cutter) -> Iterator[list[SplitPiece]]:
+def _packed(text: str, blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[list[SplitPiece]]:
     """Fill leaves in order; a heading opens one, and takes some of the text under it along."""
+    coming = pieces(text, blocks, embedder, size)
     group: list[SplitPiece] = []
     waiting: deque[SplitPiece] = deque()
-    while (piece := waiting.popleft() if waiting else next(pieces, None)) is not None:
+    while (piece := waiting.popleft() if waiting else next(coming, None)) is not None:
         room = size - sum(each.tokens for each in group)
         headed = bool(group) and group[-1].heading
         if not group:
@@ -126,7 +119,7 @@ def _packed(pieces: Iterator[SplitPiece], size: int, cutter: _Cutter) -> Iterato
             group.append(piece)
         elif headed and not piece.heading and room >= size // 4:
             # A heading parted from its text would be found for its words and say nothing.
-            first, *rest = cutter(piece, room)
+            first, *rest = cut(text, piece, embedder, room)
             if first.alone:
                 yield group
                 group = []
@@ -158,6 +151,8 @@ def _gathered(spans: Sequence[_Span], size: int) -> list[_Span]:
     groups: list[list[_Span]] = []
     tokens = 0
     for span in spans:
+        # A section begins a parent of its own, unless that before it is so short that many would be parents of one
+        # leaf.
         if not groups or tokens + span.tokens > size or (span.opens and tokens >= size // 4):
             groups.append([])
             tokens = 0
@@ -171,7 +166,9 @@ def _parent(children: Sequence[_Span]) -> _Span:
     return _Span(
         start=first.start,
         end=last.end,
+        # Added up and not counted anew: cuts run between tokens, so that the sum is the count.
         tokens=sum(child.tokens for child in children),
+        # What lies in two sections is named by what both stand under, and not by the first of them.
         heading=_shared([child.heading for child in children]),
         page=first.page,
         page_end=last.page_end,
@@ -188,6 +185,7 @@ def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 def _numbered(roots: Sequence[_Span], text: str) -> list[ChunkNode]:
     nodes: list[ChunkNode] = []
 
+    # Three levels, so it calls itself three deep however long the document is.
     def visit(span: _Span, level: int, parent: int | None) -> None:
         index = len(nodes)
         nodes.append(_node(span, level, parent, text))

@@ -74,6 +74,7 @@ def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[Spli
 def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
     start = 0
     for number, block in enumerate(blocks):
+        # Counted and not looked for: the same block may stand in a document twice.
         end = start + len(block.text)
         # A table is cut between its rows, if at all: half a row says nothing.
         whole = block.is_heading or is_table(block.text)
@@ -148,6 +149,7 @@ def _refined(
 
 def _after(pattern: re.Pattern[str]) -> _Boundaries:
     def ends(text: str) -> list[int]:
+        # Blanks at the front stay with the first words: a piece of blanks alone could be found by nothing.
         start = len(text) - len(text.lstrip())
         return [match.end() for match in pattern.finditer(text, start) if match.end() < len(text)]
 
@@ -156,6 +158,7 @@ def _after(pattern: re.Pattern[str]) -> _Boundaries:
 
 def _word_starts(embedder: Tokens) -> _Boundaries:
     def starts(text: str) -> list[int]:
+        # Where one token follows on another, a cut may give both halves other tokens, and the counts would be wrong.
         offsets = embedder.offsets(text)
         return [
             start for (_, end), (start, _) in pairwise(offsets) if end < start or _splits(text[start - 1], text[start])
@@ -167,6 +170,7 @@ def _word_starts(embedder: Tokens) -> _Boundaries:
 def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
     def anywhere(text: str) -> list[int]:
         step = 256
+        # Halved until it fits, because how many characters a token has differs by script.
         while step > 1:
             bounds = [*range(0, len(text.rstrip()), step), len(text)]
             if max(embedder.count([text[start:end] for start, end in pairwise(bounds)])) <= limit:

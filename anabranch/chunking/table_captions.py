@@ -25,6 +25,7 @@ _IN_BRACKETS = re.compile(r"[(\[（].*[)\]）]")
 
 def is_table(text: str) -> bool:
     """Tell whether a block is a table, or a part of one, as readers write it."""
+    # The form in which every reader writes a row; prose does not begin so.
     return text.startswith("| ")
 
 

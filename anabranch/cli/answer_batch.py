@@ -57,6 +57,7 @@ async def answer_questions(
     if done:
         say(notes(), f"{len(done)} of {len(asked)} are answered in {out} already.", style="dim")
     failed = unwritten = 0
+    # `backslashreplace`: half of a surrogate pair that a model wrote must not cost the answer.
     with bar("questions", len(rest)) as advance, out.open("a", encoding="utf-8", errors="backslashreplace") as file:
         async for row in _in_order(rest, context, filters, jobs):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -86,6 +87,7 @@ async def _in_order(
             yield await running[0]
             running.popleft()
     finally:
+        # After a Ctrl-C: questions under way would go on being paid for, and nobody would write down their answers.
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -123,6 +125,7 @@ def finished_answers(out: Path, asked: Sequence[QuestionLine]) -> set[str]:
     # Only "\n" ends a line: str.splitlines cuts at separators that an answer may hold.
     *whole, torn = out.read_text(encoding="utf-8", errors="replace").split("\n")
     rows = [_read_row(out, number, line) for number, line in enumerate(whole, start=1) if line.strip()]
+    # What a kill tore off may be the line end alone; that answer was paid for and is whole.
     if torn and (last := _answer_in(torn)) is not None:
         rows.append(last)
     kept = [row for row in rows if "error" not in row]
@@ -149,6 +152,7 @@ def _answer_in(line: str) -> dict[str, Any] | None:
 
 
 def _refuse_others(out: Path, kept: Sequence[dict[str, Any]], asked: Sequence[QuestionLine]) -> None:
+    # An id says nothing of its question: answers of another file would be taken for those of this one.
     questions = {item.key: item.question.strip() for item in asked}
     for row in kept:
         now = questions.get(str(row["id"]))

@@ -22,6 +22,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         context: The settings the turn ran with; passages are fetched again under its access tags.
     """
     return {
+        # A turn that ended early has not written every channel, and scripts rely on every key.
         "question": state.get("original_question", ""),
         "answer": state.get("answer", ""),
         "abstained": state.get("abstained", False),
@@ -39,6 +40,7 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
 
 def is_written(state: Mapping[str, Any]) -> bool:
     """Tell whether a model wrote the answer, or none was asked for; `state` may be a turn or its JSON."""
+    # `map` has no code: it says that no window had a reply that could be read, and that the answer is verbatim.
     return not any(item.get("code") == UNWRITTEN or item["step"] == "map" for item in state.get("degraded") or [])
 
 
@@ -46,6 +48,8 @@ async def passages_of(state: Mapping[str, Any], context: Context) -> list[dict[s
     """Return what the model or the composer was given: the numbered pieces of the windows, in their order."""
     excerpts = [(number, excerpt) for number, window in enumerate(state.get("windows") or [], 1) for excerpt in window]
     scores = {passage["id"]: passage["score"] for passage in _passages(state)}
+    # Fetched once more, because no checkpoint holds the text of a passage (ADR 1). One may be gone by now, or hidden by
+    # tags that were given meanwhile.
     found = await chunks_of(context, state, list(dict.fromkeys(excerpt["id"] for _, excerpt in excerpts)))
     return [
         {

@@ -16,6 +16,7 @@ from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 from anabranch.text.normalization import clean, squeeze
 
 MARKER = re.compile(r"\[\d+\]")
+# A sentence of a table or a list may be as long as its passage.
 MAX_QUOTE = 400
 
 
@@ -25,8 +26,8 @@ def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = 
     citations = state.get("citations") or []
     if sources and citations:
         console.print()
-        for line, link in zip(source_lines(citations), links_of(citations), strict=True):
-            _print_source(console, line, link)
+        for place, quotes, link in source_lines(citations):
+            _print_source(console, place, quotes, link)
     remarks = list(remarks_on(state))
     if remarks:
         console.print()
@@ -41,21 +42,14 @@ def say_marked(console: Console, text: str) -> None:
     console.print(marked, soft_wrap=not console.is_terminal)
 
 
-def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield, per marker, its place and the quotes taken from it."""
+def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str]]:
+    """Yield, per marker, its place, the quotes taken from it, and the address of the first one, empty without any."""
     ordered = sorted(citations, key=lambda citation: citation["marker"])
     for marker, group in groupby(ordered, key=lambda citation: citation["marker"]):
         found = list(group)
         quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
-        yield f"[{marker}] {place_of(found[0])}", [_quoted(quote) for quote in quotes if quote]
-
-
-def links_of(citations: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return, per marker, the address of its first quote, empty where there is none."""
-    links: dict[int, str] = {}
-    for citation in citations:
-        links.setdefault(citation["marker"], citation.get("link", ""))
-    return [links[marker] for marker in sorted(links)]
+        shown = [_quoted(quote) for quote in quotes if quote]
+        yield f"[{marker}] {place_of(found[0])}", shown, found[0].get("link", "")
 
 
 def place_of(citation: Mapping[str, Any]) -> str:
@@ -67,10 +61,12 @@ def place_of(citation: Mapping[str, Any]) -> str:
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader has to know about how the answer came to be."""
     unsupported = state.get("unsupported") or []
+    # An abstention claims nothing, so nothing of it needs support.
     if unsupported and not state["abstained"]:
         yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
         if missing := (state.get("verification") or {}).get("missing"):
             yield f"Not in the passages at all: {', '.join(squeeze(words) for words in missing)}"
+    # Only `auto` notes its model there: whoever named one knows which it is.
     begun: Mapping[str, Any] = next(
         (step["counts"] for step in state.get("trace") or [] if step["node"] == "begin"), {}
     )
@@ -87,8 +83,7 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
 
 
-def _print_source(console: Console, line: tuple[str, list[str]], link: str) -> None:
-    place, quotes = line
+def _print_source(console: Console, place: str, quotes: Sequence[str], link: str) -> None:
     # A terminal opens it from the place's name; the address itself is long, and for programs (`--json`).
     console.print(Text(place, style=f"bold link {link}" if link else "bold"), soft_wrap=not console.is_terminal)
     for quote in quotes:

@@ -24,8 +24,10 @@ from anabranch.cli.serve_command import serve
 app = typer.Typer(
     name="anabranch",
     no_args_is_help=True,
+    # Typer would offer to write into the startup files of the shell.
     add_completion=False,
     rich_markup_mode="rich",
+    # Typer prints tracebacks with the values of variables, and keys are among those; `failures` tells what went wrong.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -69,6 +71,7 @@ def _anabranch(
 def main() -> None:
     """Run the command line; text leaves as UTF-8 whatever the locale, and a closed pipe ends it quietly."""
     for stream in (sys.stdout, sys.stderr):
+        # A test or a notebook may have put something else in the place of a stream.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
@@ -82,4 +85,5 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
+        # Python flushes once more at its exit, which would fail again and be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -69,6 +69,7 @@ def ask(
     # Inside, as all that is heavy: `anabranch --help` must not wait for LangGraph.
     from anabranch.cli.settings_options import context_of, filters_of
 
+    # Refused and not left aside: whoever gives --thread with a file would look for a conversation that is not there.
     if questions is not None or out is not None:
         _refuse(question=question, thread=thread, resume=resume, reply=reply, explain=explain, json=as_json)
         from anabranch.cli.answer_batch import answer_questions
@@ -96,6 +97,7 @@ def ask(
         thread=thread,
         resume=resume,
         reply=reply,
+        # Only where it is another one: it becomes part of the commands that a person reads and copies.
         corpus=context.corpus if context.corpus != context_of().corpus else None,
     )
     # Nothing is kept without a thread, so there is nothing to go on with.
@@ -113,6 +115,7 @@ def told_how_to_go_on(how: str) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        # The exit code and the word that it was interrupted are `guarded`'s.
         if how:
             say(notes(), how)
         raise
@@ -125,6 +128,7 @@ def _question(given: str | None, *, resume: bool) -> str | None:
     if given is not None and resume:
         msg = "--resume goes on with the question that was asked; it takes no other."
         raise QuestionError(msg, hint="Leave the question out, or leave --resume out to ask a new one.")
+    # Beside long questions also those that are nobody's business: `ps` and the history of a shell show the command.
     return sys.stdin.read() if given == "-" else given
 
 

@@ -82,6 +82,7 @@ async def answer(request: Request, context: Context) -> bool:
             else await _next(graph, request, context, config)
         )
         # A program that asked for JSON is told what is waited for, and how to go on; it cannot be asked.
+        # A loop, because a reply that cannot be used interrupts once more and says what is wrong with it.
         while turn.waiting and can_ask() and not request.as_json:
             word: Command[Any] = Command(resume=ask_person(notes(), turn.waiting[0]))
             turn = await _run(graph, word, context, config, request)
@@ -134,6 +135,8 @@ async def _run(
     # Written before the next step begins, so that a killed run repeats no finished model call.
     options: dict[str, Any] = {"durability": "sync"} if graph.checkpointer else {}
     told: RunnableConfig = {**config, "callbacks": [request.prompts]} if request.explain else config
+    # All channels, of which --explain shows what the result leaves out; and the steps of the search, which is a graph
+    # inside.
     stream: AsyncIterator[Any] = graph.astream(
         given, told, context=context, stream_mode=modes, output_keys=CHANNELS, subgraphs=True, **options
     )
@@ -144,6 +147,7 @@ async def _run(
                 state = state if graph_of else dict(payload)
             elif mode == "custom":
                 watcher.event(payload)
+            # Whole messages come by as well, once more, when a step puts them into the conversation.
             elif isinstance(payload[0], AIMessageChunk):
                 watcher.token(payload[0].text, payload[0].id)
     interrupts = state.pop("__interrupt__", ())

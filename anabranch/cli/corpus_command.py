@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from anabranch.cli.failures import guarded
-from anabranch.cli.shared_options import CorpusOption, JsonOption, WaitOption
+from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOption, WaitOption
 
 corpus = typer.Typer(
     no_args_is_help=True,
@@ -16,10 +16,6 @@ corpus = typer.Typer(
     pretty_exceptions_enable=False,
     help="Look after a corpus: what is in it, whether it is sound, its indexes, moving it, removing documents.",
 )
-
-EmbedderUrlOption = Annotated[
-    str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
-]
 
 
 @corpus.command()
@@ -29,6 +25,7 @@ def stats(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
 
     [bold]Example:[/]  anabranch corpus stats --json | jq -r '.sources\[].source'
     """
+    # Here and in each command: `anabranch --help` must not wait for NumPy and FAISS.
     from anabranch.cli.corpus_view import show_stats
 
     show_stats(_folder(corpus), as_json=as_json)

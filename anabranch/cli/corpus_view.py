@@ -19,7 +19,7 @@ from anabranch.cli.output import check_folder, json_text, notes, results, say, w
 from anabranch.cli.progress import stages
 from anabranch.errors import UserError
 from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
-from anabranch.store.maintenance import REMEDIES, Finding, Overview, documents, examine, overview, rebuild
+from anabranch.store.maintenance import REMEDIES, Overview, documents, examine, overview, rebuild
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
 
@@ -48,6 +48,7 @@ def _write_stats(folder: Path, found: Overview) -> None:
     between = ""
     for row in documents(folder):
         sys.stdout.write(f"{between}{json_text(asdict(row))}")
+        # For a program all of it is one line, as everywhere with --json.
         between = ",\n" if sys.stdout.isatty() else ", "
     sys.stdout.write("]}\n")
 
@@ -66,6 +67,7 @@ def _print_table(console: Console, folder: Path, found: Overview) -> None:
         table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
     for row in documents(folder, MAX_LISTED):
         cells = (row.source, row.title, row.chunks, row.tokens, ", ".join(row.access))
+        # As `Text`, which is no markup: a file may be called "[bold]".
         table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
     if table.row_count:
         console.print(table)
@@ -80,26 +82,19 @@ def show_verdict(folder: Path, *, as_json: bool) -> bool:
     """Print what is wrong, and return whether nothing is."""
     with stages(**STAGES) as told:
         found = examine(folder, told)
-    problems = [finding for finding in found if not finding.is_remark]
-    remarks = [finding for finding in found if finding.is_remark]
+    problems = [finding.said for finding in found if not finding.is_remark]
+    remarks = [finding.said for finding in found if finding.is_remark]
     if as_json:
-        write_json({"sound": not problems, "problems": _texts(problems), "remarks": _texts(remarks)})
+        write_json({"sound": not problems, "problems": problems, "remarks": remarks})
         return not problems
-    _print_findings(problems, "red")
-    _print_findings(remarks, "yellow")
+    _say_first(results(), problems, JSON_HAS_ALL, "red")
+    _say_first(results(), remarks, JSON_HAS_ALL, "yellow")
     say(results(), f"{folder} is {'not ' if problems else ''}sound.")
-    for kind in REMEDIES:
-        if any(problem.kind == kind for problem in problems):
-            say(results(), REMEDIES[kind])
+    # Each once and the mildest first: after a rebuild the others may be gone.
+    kinds = {finding.kind for finding in found if not finding.is_remark}
+    for remedy in (REMEDIES[kind] for kind in REMEDIES if kind in kinds):
+        say(results(), remedy)
     return not problems
-
-
-def _texts(found: Sequence[Finding]) -> list[str]:
-    return [finding.said for finding in found]
-
-
-def _print_findings(found: Sequence[Finding], style: str) -> None:
-    _say_first(results(), [finding.said for finding in found], JSON_HAS_ALL, style)
 
 
 def _say_first(console: Console, lines: Sequence[str], where_all: str, style: str) -> None:

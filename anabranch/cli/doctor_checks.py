@@ -1,35 +1,25 @@
-"""The checks of `anabranch doctor`, from the installation to the extensions of other packages."""
+"""The checks of `anabranch doctor`: what is configured, and whether it works."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import anabranch
-from anabranch import __version__
+from anabranch.cli.installation_checks import (
+    DoctorCheck,
+    extension_checks,
+    extras_check,
+    installation_checks,
+    packages_check,
+)
 from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundError
 
 if TYPE_CHECKING:
     from nodes.settings import Context
 
-EXTRAS = {
-    "cohere": "cohere",
-    "community": "langchain_community",
-    "eval": "ir_measures",
-    "providers": "langchain_openrouter",
-    "serve": "jwt",
-    "server": "langgraph_api",
-}
-LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
 KEYS = (
     "OPENAI_API_KEY",
     "ANABRANCH_BASE_URL_KEY",
@@ -41,25 +31,6 @@ KEYS = (
     "OPENROUTER_API_KEY",
 )
 REACH_SECONDS = 3.0
-EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")
-"""What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
-
-CheckStatus = Literal["ok", "off", "note", "problem"]
-"""`off` is not configured, `note` works but may surprise, `problem` is configured and cannot work."""
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorCheck:
-    """One finding and, where there is something to do, what."""
-
-    name: str
-    status: CheckStatus
-    said: str
-    hint: str = ""
-
-    def row(self) -> dict[str, str]:
-        """Return it for JSON."""
-        return asdict(self)
 
 
 async def every_check(sets: Sequence[str] | None, **options: str | None) -> list[DoctorCheck]:
@@ -69,7 +40,7 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
         sets: `--set` pairs.
         options: Settings with options of their own (corpus, model, base_url), None where not given.
     """
-    checks = [*_installation(), packages_check()]
+    checks = [*installation_checks(), packages_check()]
     if any(check.status == "problem" for check in checks):
         return checks  # the settings live in a package that cannot be imported
     # After the checks of the packages: a `nodes` of somebody else would be imported here.
@@ -85,40 +56,24 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
             *extension_checks(),
             DoctorCheck("settings", "problem", error.message, error.hint),
         ]
-    checks += [*_environment(), _changed(context), *_locked(), *_people(), await _corpus(context)]
-    # In a thread: loading a model would keep the loop from everything else.
-    checks += [await asyncio.to_thread(_embedder), await _model_check(context), await _reranker_check(context)]
-    return [*checks, _keys_check(), *_extras(), *extension_checks()]
-
-
-def _installation() -> Iterator[DoctorCheck]:
-    found = ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)
-    missing = [name for name in LIBRARIES if not _version(name)]
-    yield DoctorCheck("anabranch", "ok", f"{__version__} on Python {platform.python_version()}; {found}")
-    if missing:
-        yield DoctorCheck(
-            "libraries", "problem", f"not installed: {', '.join(missing)}", "pip install --force-reinstall anabranch"
-        )
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
-
-
-def packages_check() -> DoctorCheck:
-    """Say whether another package hides one of ours: `graph`, `nodes` and `prompts` are names that others have, too."""
-    ours = Path(anabranch.__file__).resolve().parent.parent
-    for name in ("graph", "nodes", "prompts"):
-        # Looked up and not imported: what hides ours may do anything when it is imported.
-        spec = PathFinder.find_spec(name)
-        if spec is None or spec.origin is None or Path(spec.origin).resolve().parent.parent != ours:
-            place = "nothing" if spec is None else spec.origin or "a folder without __init__.py"
-            hint = "Install Anabranch in a virtual environment of its own, or rename that package."
-            return DoctorCheck("packages", "problem", f"{place} stands for Anabranch's package {name!r}", hint)
-    return DoctorCheck("packages", "ok", "graph, nodes and prompts are Anabranch's")
+    checks += [*_environment(), _changed(context), *_locked()]
+    tried = {
+        "people": asyncio.to_thread(_people),
+        "corpus": _corpus(context),
+        # In a thread: loading a model would keep the loop from everything else.
+        "embedder": asyncio.to_thread(_embedder),
+        "model": _model_check(context),
+        "rerank": _reranker_check(context),
+    }
+    # Whatever one of them raises: a part that is broken must not hide what is wrong with the others.
+    for name, found in zip(tried, await asyncio.gather(*tried.values(), return_exceptions=True), strict=True):
+        if isinstance(found, AnabranchError):
+            checks.append(DoctorCheck(name, "problem", found.message, found.hint))
+        elif isinstance(found, BaseException):
+            raise found
+        else:
+            checks += found
+    return [*checks, _keys_check(), extras_check(), *extension_checks()]
 
 
 def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[DoctorCheck]:
@@ -127,6 +82,7 @@ def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[DoctorChec
 
     names = [*Context.model_fields, *Operator.model_fields, "debug"]
     known = [f"ANABRANCH_{name.upper()}" for name in names]
+    # A misspelt variable changes nothing, and nothing else would say so.
     for name in sorted(environ):
         if name.upper().startswith("ANABRANCH_") and name.upper() not in known:
             near = get_close_matches(name.upper(), known, n=2)
@@ -153,19 +109,15 @@ def _locked() -> Iterator[DoctorCheck]:
         yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")
 
 
-def _people() -> Iterator[DoctorCheck]:
+def _people() -> list[DoctorCheck]:
     from anabranch.safety.operator import operator
 
     if operator().auth is None:
-        return
+        return []
     from anabranch.identity import load_authenticators
 
-    try:
-        load_authenticators()
-    except AnabranchError as error:
-        yield DoctorCheck("people", "problem", error.message, error.hint)
-    else:
-        yield DoctorCheck("people", "ok", "callers of a server have to say who they are (ANABRANCH_AUTH)")
+    load_authenticators()
+    return [DoctorCheck("people", "ok", "callers of a server have to say who they are (ANABRANCH_AUTH)")]
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # any setting
@@ -173,85 +125,47 @@ def _short(value: Any) -> str:  # noqa: ANN401  # any setting
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
-async def _corpus(context: Context) -> DoctorCheck:
+async def _corpus(context: Context) -> list[DoctorCheck]:
     from nodes.support.dependencies import corpus_of
 
     try:
         info = await (await corpus_of(context)).info()
     except (CorpusNotFoundError, CorpusEmptyError) as error:
-        configured = "corpus" in context.model_fields_set
-        return DoctorCheck("corpus", "problem" if configured else "note", error.message, error.hint)
-    except AnabranchError as error:
-        return DoctorCheck("corpus", "problem", error.message, error.hint)
+        # Whoever has named no corpus may not have made one yet.
+        if "corpus" in context.model_fields_set:
+            raise
+        return [DoctorCheck("corpus", "note", error.message, error.hint)]
     said = f"{info.address}: {info.documents} documents, {info.leaves} passages, generation {info.generation}"
-    return DoctorCheck("corpus", "ok", f"{said}, embedder {info.embedder} ({info.dimension})")
+    return [DoctorCheck("corpus", "ok", f"{said}, embedder {info.embedder} ({info.dimension})")]
 
 
-def _embedder() -> DoctorCheck:
+def _embedder() -> list[DoctorCheck]:
     """Embed one word with the embedder that new corpora get."""
     from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 
-    try:
-        embedder = load_embedder(DEFAULT_EMBEDDER)
-        embedder.embed(["river"])
-    except AnabranchError as error:
-        return DoctorCheck("embedder", "problem", error.message, error.hint)
-    return DoctorCheck("embedder", "ok", f"{embedder.name}, on this machine, {embedder.dimension} dimensions")
+    embedder = load_embedder(DEFAULT_EMBEDDER)
+    embedder.embed(["river"])
+    said = f"{embedder.name}, on this machine, {embedder.dimension} dimensions"
+    return [DoctorCheck("embedder", "ok", said)]
 
 
-def _extras() -> Iterator[DoctorCheck]:
-    installed = [extra for extra, module in EXTRAS.items() if find_spec(module) is not None]
-    missing = [extra for extra in EXTRAS if extra not in installed]
-    said = f"installed: {', '.join(installed) or 'none'}"
-    if missing:
-        said += f"; not installed: {', '.join(missing)}"
-    yield DoctorCheck(
-        "extras", "ok" if installed else "off", said, f"pip install 'anabranch[{missing[0]}]'" if missing else ""
-    )
-
-
-def extension_checks() -> Iterator[DoctorCheck]:
-    """Name the extensions of other packages, and those that cannot be imported, each on a line of its own."""
-    found: list[str] = []
-    broken = False
-    for kind in EXTENSIONS:
-        for entry in sorted(entry_points(group=f"anabranch.{kind}"), key=lambda entry: entry.name):
-            try:
-                entry.load()
-            except Exception as error:  # noqa: BLE001  # whatever a package of others does when it is imported
-                broken = True
-                said = f"{_from(entry)} ({entry.value}) cannot be imported: {_short(error) or type(error).__name__}"
-                hint = "Install what it needs, repair its package, or remove it."
-                yield DoctorCheck("extension", "note", f"{kind}: {said}", hint)
-            else:
-                found.append(f"{kind}: {_from(entry)}")
-    if found or not broken:
-        yield DoctorCheck("extensions", "ok" if found else "off", "; ".join(found) or "no other package adds any")
-
-
-def _from(entry: EntryPoint) -> str:
-    return f"{entry.name}, of {entry.dist.name} {entry.dist.version}" if entry.dist else entry.name
-
-
-async def _model_check(context: Context) -> DoctorCheck:
+async def _model_check(context: Context) -> list[DoctorCheck]:
     """Say whether the chat model can be made; only a server of the user's own is contacted."""
     from nodes.settings import AUTO
     from nodes.support.dependencies import about_model, model_of
 
     if context.model is None:
-        return _without(context)
-    try:
-        found, remarks = about_model(context, await model_of(context, anew=True))
-    except AnabranchError as error:
-        return DoctorCheck("model", "problem", error.message, error.hint)
+        return [_without(context)]
+    # Anew, or `auto` would repeat what it found before a server was started.
+    found, remarks = about_model(context, await model_of(context, anew=True))
     if remarks:
         lacking = context.model == AUTO and not found
         hint = "Start one of them, or name a model: --model PROVIDER:NAME." if lacking else ""
-        return DoctorCheck("model", "problem" if lacking else "note", remarks[0], hint)
+        return [DoctorCheck("model", "problem" if lacking else "note", remarks[0], hint)]
     if found or context.base_url is None:
         said = f"auto found {found['model']}" if found else f"{context.model} (the provider was not contacted)"
-        return DoctorCheck("model", "ok", said)
-    return await _served(context.model, context.base_url)
+        return [DoctorCheck("model", "ok", said)]
+    return [await _served(context.model, context.base_url)]
 
 
 def _without(context: Context) -> DoctorCheck:
@@ -264,6 +178,7 @@ def _without(context: Context) -> DoctorCheck:
         said = "the retriever 'llm' needs a chat model, and none is configured"
         return DoctorCheck("model", "problem", said, "Set `model`.")
     said = "none: answers are verbatim sentences from the documents"
+    # A key by itself chooses no model: documents must not go to a provider because some other program needs its key.
     if os.environ.get("OPENAI_API_KEY"):
         return DoctorCheck("model", "off", said, "OPENAI_API_KEY is set; to use it: --model openai:gpt-5-mini.")
     return DoctorCheck("model", "off", said)
@@ -284,6 +199,7 @@ async def _served(model: str, base_url: str) -> DoctorCheck:
             reply = await client.get(f"{base_url.rstrip('/')}/models")
             reply.raise_for_status()
             names = [item["id"] for item in reply.json()["data"]]
+    # Whatever listens at that address may answer with anything.
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         return DoctorCheck(
             "model", "problem", f"{base_url} does not answer as it should: {error or type(error).__name__}", hint
@@ -297,17 +213,15 @@ async def _served(model: str, base_url: str) -> DoctorCheck:
     )
 
 
-async def _reranker_check(context: Context) -> DoctorCheck:
+async def _reranker_check(context: Context) -> list[DoctorCheck]:
     """Say whether the reranker can be made."""
     from nodes.support.dependencies import reranker_of
 
     if context.rerank == "none":
-        return DoctorCheck("rerank", "off", "none: the fused order stays")
-    try:
-        await reranker_of(context)
-    except AnabranchError as error:
-        return DoctorCheck("rerank", "problem", error.message, error.hint)
-    return DoctorCheck("rerank", "ok", context.rerank + (f" ({context.rerank_model})" if context.rerank_model else ""))
+        return [DoctorCheck("rerank", "off", "none: the fused order stays")]
+    await reranker_of(context)
+    named = f" ({context.rerank_model})" if context.rerank_model else ""
+    return [DoctorCheck("rerank", "ok", f"{context.rerank}{named}")]
 
 
 def _keys_check() -> DoctorCheck:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +15,7 @@ from anabranch.cli.output import results, write_json
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, JsonOption, ModelOption, SetOption
 
 if TYPE_CHECKING:
-    from anabranch.cli.doctor_checks import DoctorCheck
+    from anabranch.cli.installation_checks import DoctorCheck
 
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}
 
@@ -42,7 +43,7 @@ def doctor(
     checks = asyncio.run(every_check(sets, corpus=corpus, model=model, base_url=base_url))
     usable = all(check.status != "problem" for check in checks)
     if as_json:
-        write_json({"usable": usable, "checks": [check.row() for check in checks]})
+        write_json({"usable": usable, "checks": [asdict(check) for check in checks]})
     else:
         _print(results(), checks)
     raise typer.Exit(0 if usable else 1)

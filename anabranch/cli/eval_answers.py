@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from anabranch.cli.eval_settings import Values, context_of
 from anabranch.cli.progress import bar
-from anabranch.evaluation.answer_quality import Outcome, WrittenAnswer, outcome_of
+from anabranch.evaluation.answer_quality import WrittenAnswer, outcome_of
 from anabranch.evaluation.answer_report import AnswerCollection
 from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.question_selection import Question, asked_of, pool_of
@@ -17,6 +17,7 @@ from nodes.settings import Context
 from nodes.state import CHANNELS, InputState
 from nodes.support.dependencies import chunks_of
 
+# [?] is what stands behind a claim without support.
 _MARKER = re.compile(r"\s?\[(?:\d+|\?)\]")
 
 
@@ -30,24 +31,27 @@ async def answers_measured(
         name = each.collection.name
         context = context_of(settings[ANSWERS], str(each.corpus))
         questions = asked_of(name, pools, table)
-        outcomes = await _answered(questions, context, name)
+        written = await written_answers(questions, context, f"{name}: questions")
+        told = zip(questions, written, strict=True)
+        outcomes = tuple(outcome_of(asked.id, asked.kind, answer, asked.gold) for asked, answer in told)
         found.append(AnswerCollection(name, outcomes, each.collection.remarks))
     return found
 
 
-async def _answered(questions: Sequence[Question], context: Context, label: str) -> tuple[Outcome, ...]:
-    outcomes = []
-    with bar(f"{label}: questions", len(questions)) as advance:
+async def written_answers(questions: Sequence[Question], context: Context, label: str) -> list[WrittenAnswer]:
+    """Return what the graph answers to each question, under a bar of that label."""
+    found = []
+    with bar(label, len(questions)) as advance:
         for question in questions:
-            written = await written_answer(question, context)
-            outcomes.append(outcome_of(question.id, question.kind, written, question.gold))
+            found.append(await _written(question, context))
             advance()
-    return tuple(outcomes)
+    return found
 
 
-async def written_answer(question: Question, context: Context) -> WrittenAnswer:
+async def _written(question: Question, context: Context) -> WrittenAnswer:
     """Return what the graph answers to a question, without its markers."""
     given = InputState(question=question.text, filters=question.filters)
+    # Without a thread: each question is asked as if it were the first.
     state = await graph.ainvoke(given, context=context, output_keys=CHANNELS)
     chunks = await chunks_of(context, state, [passage["id"] for passage in state["passages"]])
     return WrittenAnswer(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.shared_options import JsonOption, SetOption
+from anabranch.cli.shared_options import EmbedderUrlOption, JsonOption, SetOption
 from anabranch.errors import MissingExtraError, SettingsError
 
 CACHE = Path(".anabranch/eval")
@@ -42,9 +42,7 @@ def evaluate(
     embedder: Annotated[
         str | None, typer.Option(metavar="NAME", help="minilm, openai:MODEL, or a folder with an ONNX model.")
     ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
-    ] = None,
+    base_url: EmbedderUrlOption = None,
     corpus: Annotated[
         Path | None,
         typer.Option("--corpus", "-c", metavar="DIR", help="With a folder: search this corpus, not its corpus.jsonl."),
@@ -106,6 +104,7 @@ def evaluate(
     from anabranch.cli.eval_output import EvalOptions
     from anabranch.cli.eval_run import evaluated
 
+    # By the ending, not by what is there: a folder whose name is mistyped is to be told of as a folder.
     is_table = what.suffix.lower() in TABLES
     _refuse_misplaced(
         is_table,

@@ -38,6 +38,7 @@ def generated(asked: EvalOptions) -> None:
     path = asked.what / QUESTIONS
     if asked.corpus is None:
         raise SettingsError("--generate needs to know which corpus to ask about.", hint="Give it with --corpus DIR.")
+    # Somebody may have read and corrected those questions, which is what the figures are worth.
     if path.exists():
         raise CollectionError(f"{path} is there already.", hint="Name another folder, or move the file away.")
     passages = passages_worth_asking(asked.corpus)
@@ -73,6 +74,7 @@ async def _asked(asked: EvalOptions, passages: Sequence[SourcePassage]) -> tuple
             advance()
             return read_question(reply, passage)
 
+        # In the order of the passages, whichever reply comes first: two runs are to differ in the replies alone.
         found = await asyncio.gather(*(one(passage, chat) for passage in passages))
     failure = f"{len(failures)} calls failed; the first: {failures[0]}" if failures else ""
     return [row for row in found if row is not None], failure

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from anabranch.cli.eval_answers import written_answer
+from anabranch.cli.eval_answers import written_answers
 from anabranch.cli.eval_settings import Selection, Values, context_of
-from anabranch.cli.progress import bar
 from anabranch.errors import SettingsError
-from anabranch.evaluation.answer_judge import Judge, QuestionToJudge
+from anabranch.evaluation.answer_judge import Judge
 from anabranch.evaluation.answer_quality import WrittenAnswer
 from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.eval_report import EvalReport
@@ -19,7 +18,6 @@ from anabranch.evaluation.score_tables import JudgedTable
 from anabranch.models.chat import Chat
 from anabranch.models.embedder import Embedder
 from anabranch.models.usage import metered
-from nodes.settings import Context
 from nodes.support.dependencies import MAX_CONCURRENCY, corpus_of, model_of
 
 
@@ -49,6 +47,7 @@ async def judged(
             if judge.failures:
                 said = f"{len(judge.failures)} calls of the judge failed; the first: {judge.failures[0]}"
                 remarks.append((name, said))
+                # Of this collection alone: the next one has a remark of its own.
                 judge.failures.clear()
     usage = JudgeUsage(chat.settings.model, meter.calls, meter.prompt_tokens, meter.output_tokens)
     return judged_report(table, rows, usage, absent, tuple(remarks))
@@ -69,19 +68,11 @@ async def _collection(
     name, pool = each.collection.name, pool_of(each.collection, each.documents)
     asked = spread(pool.own, table.questions or len(pool.own))
     contexts = {key: context_of(values, str(each.corpus)) for key, values in settings.items()}
-    written = {key: await _answers(asked, context, f"{name}/{key}") for key, context in contexts.items()}
+    written = {key: await written_answers(asked, each, f"{name}/{key}: answers") for key, each in contexts.items()}
     embedder = (await corpus_of(contexts[table.compared_with])).embedder
+    # One after the other; inside, the judge's own gate says how many calls there are at once.
     found = [await _judged(judge, embedder, asked, (name, key), written, table.compared_with) for key in contexts]
     return [row for rows in found for row in rows]
-
-
-async def _answers(asked: Sequence[Question], context: Context, label: str) -> list[WrittenAnswer]:
-    found = []
-    with bar(f"{label}: answers", len(asked)) as advance:
-        for question in asked:
-            found.append(await written_answer(question, context))
-            advance()
-    return found
 
 
 async def _judged(
@@ -96,7 +87,6 @@ async def _judged(
 
     async def one(question: Question, answer: WrittenAnswer, other: WrittenAnswer) -> JudgedAnswer:
         reference = question.gold.reference
-        told = QuestionToJudge(question.text, reference)
         has_other = configuration != baseline and answer.text and other.text
         return JudgedAnswer(
             collection=collection,
@@ -105,9 +95,10 @@ async def _judged(
             text=question.text,
             answer=answer.text,
             reference=reference,
-            scores=await judge.scores(told, answer.text, answer.passages) if answer.text else {},
+            scores=await judge.scores(question, answer.text, answer.passages) if answer.text else {},
+            # In a thread: a local embedder computes, and the judge's replies would wait for it.
             similarity=await asyncio.to_thread(_similarity, embedder, answer.text, reference),
-            compared=await judge.compared(told, answer.text, other.text) if has_other else None,
+            compared=await judge.compared(question, answer.text, other.text) if has_other else None,
         )
 
     told = zip(asked, written[configuration], written[baseline], strict=True)

@@ -90,6 +90,7 @@ def print_report(console: Console, report: EvalReport) -> None:
 def _print_table(console: Console, table: ReportTable) -> None:
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for name, column in zip(table.names, zip(*table.rows, strict=True), strict=True):
+        # Figures are compared down a column, digit below digit.
         is_number = all(cell.strip("*+-")[:1].isdigit() for cell in column if cell)
         grid.add_column(squeeze(name), justify="right" if is_number else "left", overflow="fold")
     for row in table.rows:

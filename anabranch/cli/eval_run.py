@@ -25,7 +25,7 @@ from anabranch.cli.settings_options import context_of as context_given
 from anabranch.errors import SettingsError
 from anabranch.evaluation.answer_report import answers_reported
 from anabranch.evaluation.collection import Collection, read_collection
-from anabranch.evaluation.collection_corpus import CorpusOptions, Prepared, opened, prepare
+from anabranch.evaluation.collection_corpus import Prepared, opened, prepare
 from anabranch.evaluation.collection_scores import CollectionScores, scored_collection
 from anabranch.evaluation.runs import FoundDocuments, Run, best_per_document, run_queries
 from anabranch.evaluation.score_report import reported
@@ -34,9 +34,6 @@ from anabranch.evaluation.score_tables import (
     EvalTable,
     JudgedTable,
     ScoreTable,
-    kind_of,
-    read_answer_table,
-    read_judged_table,
     read_table,
     usual_table,
 )
@@ -55,6 +52,7 @@ def evaluated(asked: EvalOptions) -> int:
     # Explicit ones only: for a table the environment of whoever runs it counts for nothing.
     given = context_given(asked.sets).explicit
     table, collections = _table(asked)
+    # Before anything is measured: a table takes hours.
     if asked.write and collections.absent:
         msg = f"--write writes the report of the whole table, and these are not here: {', '.join(collections.absent)}."
         raise SettingsError(msg, hint="Use --report FILE.md for a part.")
@@ -92,20 +90,17 @@ def _table(asked: EvalOptions) -> tuple[EvalTable, FoundCollections]:
 
 
 def _read_table(asked: EvalOptions) -> EvalTable:
-    kind = kind_of(asked.what)
-    if kind == "judged":
-        return _judged_by(read_judged_table(asked.what), asked)
+    table = read_table(asked.what)
+    if isinstance(table, JudgedTable):
+        return _judged_by(table, asked)
     if asked.judge_model:
         raise SettingsError("--judge-model goes with a folder, or a table of `kind: judged`.", hint="Leave it out.")
-    return (
-        read_answer_table(asked.what) if kind == "answers" else _compared_with(read_table(asked.what), asked.baseline)
-    )
+    return table if isinstance(table, AnswerTable) else _compared_with(table, asked.baseline)
 
 
 def _judged_by(table: JudgedTable, asked: EvalOptions) -> JudgedTable:
-    return (
-        table.model_copy(update={"judge": {**table.judge, "model": asked.judge_model}}) if asked.judge_model else table
-    )
+    judge = {**table.judge, "model": asked.judge_model} if asked.judge_model else table.judge
+    return table.model_copy(update={"judge": judge})
 
 
 def _compared_with(table: ScoreTable, baseline: str | None) -> ScoreTable:
@@ -121,17 +116,18 @@ def _prepared(collection: Collection, table: EvalTable, asked: EvalOptions) -> P
     """Bring the corpus of a collection up to date, with progress on standard error."""
     if asked.corpus is not None:
         return opened(collection, asked.corpus)
-    making = CorpusOptions(
-        home=asked.cache,
-        embedder=asked.embedder,
-        base_url=asked.base_url,
-        sizes=table.chunk_sizes,
-        fresh=asked.fresh,
-    )
     # With the name of the collection: a table embeds one after the other.
     labels = {stage: f"{collection.name}: {stage}" for stage in ("files", "passages", "index")}
     with stages(**labels) as told:
-        return prepare(collection, making, told)
+        return prepare(
+            collection,
+            asked.cache,
+            embedder=asked.embedder,
+            base_url=asked.base_url,
+            sizes=table.chunk_sizes,
+            fresh=asked.fresh,
+            progress=told,
+        )
 
 
 async def _measured(
@@ -148,6 +144,7 @@ async def _measured(
 
 
 async def _runs(prepared: Prepared, contexts: Mapping[str, Context]) -> dict[str, Run]:
+    # Evidence by pattern judges passages, BEIR's judgements are of documents.
     by_passage = bool(prepared.collection.evidence)
 
     async def search(configuration: str, query: str) -> FoundDocuments:

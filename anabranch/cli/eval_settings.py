@@ -61,6 +61,7 @@ def settings_shown(values: Values) -> str:
 
 def measured_too_far(table: ScoreTable, settings: Mapping[str, Values]) -> Iterator[str]:
     """Yield which configurations keep fewer passages than a metric looks at."""
+    # Behind `top_k` everything counts as not found: R@20 of ten passages is not R@20.
     furthest = max(table.metrics, key=lambda name: cutoff_of(measure_of(name)))
     for name, values in settings.items():
         kept = context_of(values, "-").top_k
@@ -69,6 +70,7 @@ def measured_too_far(table: ScoreTable, settings: Mapping[str, Values]) -> Itera
 
 
 def _defaults() -> Values:
+    # All but the corpus, which is that of the collection.
     fields = {name: field for name, field in Context.model_fields.items() if name != "corpus"}
     return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
 
@@ -153,6 +155,7 @@ def collections_of(
         raise SettingsError(
             f"--data {str(data)!r} is not a folder.", hint="Name the folder that holds the collections."
         )
+    # In the order of the table, so that two reports can be compared line by line.
     names = list(dict.fromkeys((*table.collections, *folders)))
     selection.check(names, list(table.configurations))
     here: list[Collection] = []

@@ -15,6 +15,7 @@ from anabranch.cli.prompt_log import SentPrompt
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
 
+# What a screen holds; --json has all of them.
 MAX_ROWS = 15
 MAX_WHERE = 20
 
@@ -22,14 +23,7 @@ MAX_WHERE = 20
 def print_explanation(
     console: Console, state: Mapping[str, Any], chunks: Mapping[str, Chunk], prompts: Sequence[SentPrompt] = ()
 ) -> None:
-    """Print the screen.
-
-    Args:
-        console: Where to.
-        state: The values of a finished turn.
-        chunks: The text of the candidates, by id.
-        prompts: What the chat model was sent.
-    """
+    """Print the screen."""
     console.print()
     for table in (_queries(state), _passages(state, chunks), _decisions(state), _claims(state), _steps(state)):
         if table.row_count:
@@ -94,6 +88,7 @@ def _steps(state: Mapping[str, Any]) -> Table:
         table.add_row(step["node"], *_cost(step), " ".join(_counts(step["counts"])))
     if steps:
         total = {name: sum(step[name] for step in steps) for name in ("ms", "calls", "prompt_tokens", "output_tokens")}
+        # Calls of one round are sent side by side: rounds are what a reader waits for, calls what is paid for.
         rounds = len({step["round"] for step in steps if step["calls"]})
         table.add_section()
         table.add_row(
@@ -150,6 +145,7 @@ def _places(state: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
     numbers: dict[str, list[str]] = {}
     for window in state.get("windows") or []:
         for excerpt in window:
+            # A passage that is cut over two windows has a number in each of them.
             numbers.setdefault(excerpt["id"], []).append(str(excerpt["number"]))
     markers: dict[str, list[str]] = {}
     for citation in state.get("citations") or []:

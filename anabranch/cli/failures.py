@@ -66,6 +66,7 @@ def paragraph(error: BaseException) -> str:
     if isinstance(cause, AnabranchError):
         return " ".join(str(cause).split())
     said = " ".join(str(cause).split()) or "no message"
+    # The system says which file, and in the words that people look up.
     if isinstance(cause, OSError):
         return f"{said}."
     if isinstance(cause, ImportError):  # a library that is missing or broken, or another package of one of our names
@@ -80,6 +81,7 @@ def exit_code(error: BaseException) -> int:
 
 def innermost(error: BaseException) -> BaseException:
     """Return the error that a person should read: one of ours, wherever a library has wrapped it, else the first."""
+    # Task groups and libraries wrap what a step raised; their own words say less than its message and hint.
     leaves = list(_leaves(error))
     return next((leaf for leaf in leaves if isinstance(leaf, AnabranchError)), leaves[0])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anabranch.cli.shared_options import CorpusOption, JsonOption, WaitOption
+from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOption, WaitOption
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ def ingest(
             metavar="NAME", help="minilm [dim](the default)[/], openai:MODEL, or a folder with an ONNX model."
         ),
     ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
-    ] = None,
+    base_url: EmbedderUrlOption = None,
     chunk_sizes: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="Tokens of a root, a middle and a leaf [dim](2048,512,128)[/].")
     ] = None,
@@ -102,6 +100,7 @@ def ingest(
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
+    # Told apart here, where a person typed it: the ingest takes no `Path` for an address, whatever its name.
     given = tuple(path if is_url(path) else Path(path) for path in paths)
     address = context_of(corpus=corpus).corpus
     run = partial(

@@ -28,14 +28,7 @@ MAX_FINE = 40
 
 
 def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], corpus: str, *, as_json: bool) -> int:
-    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty.
-
-    Args:
-        run: `ingest` with its options.
-        paths: Files, folders and addresses.
-        corpus: Address of the corpus.
-        as_json: Whether to print JSON.
-    """
+    """Ingest, print what became of each file, and return the exit code: 1 where the corpus is still empty."""
     with stages(passages="passages embedded") as told:
         report = run(paths, corpus, progress=told)
     # Asked of the corpus and not of the report: a run that changed nothing still has to say what is there.
@@ -50,6 +43,7 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
         left = f"{report.left} of the files are left"
         say(notes(), f"Interrupted. The corpus is good and holds {documents} documents; {left}. {again}")
         return INTERRUPTED
+    # By what the corpus holds: where all files of a run failed, it answers as it did before.
     if documents == 0:
         said = "No file could be taken in." if report.rows else "There was no file to take in."
         say(notes(), f"error: {said} The corpus at {corpus} is empty.", style="red")

@@ -52,12 +52,15 @@ def new(
     values = {"identity": identity, "sha256": digest_of_secret(secret), "tenant": tenant, "access": access or []}
     values["roles"] = role or ["ask"]
     try:
+        # By the rules of the file itself: a line that it refuses would lock out everybody named in it.
         KeyEntry.model_validate(values)
     except ValidationError as error:
+        # Without the input, which has the key's hash in it.
         item = error.errors(include_input=False)[0]
         msg = f"The key cannot be made: {item['loc'][0]}: {item['msg']}."
         raise SettingsError(msg, hint="See docs/server.md on several people.") from error
     given = {name: value for name, value in values.items() if value}
     notes().print(f"The key of {identity}, shown this once:\n{secret}\n", markup=False, highlight=False, soft_wrap=True)
+    # So wide that no entry is folded: each is a line to be found and taken out again.
     text = yaml.safe_dump([given], sort_keys=False, allow_unicode=True, default_flow_style=None, width=1000)
     typer.echo("".join(f"  {line}\n" for line in text.splitlines()), nl=False)

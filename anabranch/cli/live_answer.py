@@ -67,6 +67,7 @@ class LiveAnswer:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the last lines that fit: a terminal cannot scroll what is drawn in place."""
+        # Cleaned as a whole and not piece by piece: an accent may come in the piece after its letter.
         if self._shows_answer:
             lines = Text(clean(self._text)).wrap(console, options.max_width)
             yield from lines[-max(console.height - MARGIN, 1) :]

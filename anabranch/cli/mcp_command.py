@@ -19,6 +19,7 @@ def mcp(*, corpus: CorpusOption = None, model: ModelOption = None, base_url: Bas
         from anabranch.server.mcp_tools import mcp_server
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch mcp`", "mcp") from error
+    # Left in the variables, because each call of a tool reads its settings for itself.
     given = {"corpus": corpus, "model": model, "base_url": base_url}
     set_variables({name: value for name, value in given.items() if value is not None})
     mcp_server().run("stdio")

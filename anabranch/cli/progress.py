@@ -16,7 +16,7 @@ from rich.progress import (
 )
 
 from anabranch.cli.output import notes
-from anabranch.ingestion.ingest_report import Progress
+from anabranch.store.writer_protocol import Progress
 from anabranch.text.normalization import squeeze
 
 MAX_DETAIL = 40
@@ -31,6 +31,7 @@ def bars() -> rich_progress.Progress:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=notes(),
+        # Gone at its end, because what was done is then said in words.
         transient=True,
         # A bar in a log file is a line for each step.
         disable=not notes().is_terminal,

@@ -21,6 +21,7 @@ class SentPrompt(TypedDict):
 class PromptLog(BaseCallbackHandler):
     """Keeps every prompt that is sent to a chat model, in order; give it to a run under `callbacks`."""
 
+    # In the order in which they are sent; LangChain runs other handlers in a pool of threads.
     run_inline = True
 
     def __init__(self) -> None:

@@ -30,6 +30,7 @@ def reply_of(text: str, waiting: Mapping[str, Any]) -> Any:  # noqa: ANN401  # t
     except ValueError as error:
         msg = f"--reply is not JSON: {error}."
         raise SettingsError(msg, hint="""Give true, or a list: --reply '["a query", "another"]'.""") from error
+    # True itself and nothing that only counts as true: 1 is more likely the number of a passage.
     if reply is True:
         return reply
     if not isinstance(reply, list) or not reply or not all(isinstance(item, str) and item.strip() for item in reply):
@@ -78,6 +79,7 @@ def corpus_option(corpus: str | None) -> str:
 def how_to_resume(waiting: Mapping[str, Any], thread: str, corpus: str | None) -> list[str]:
     """Return the commands that go on from here."""
     begin = resume_command(thread, corpus)
+    # Two of them, as a pattern to be changed: all would fill the screen.
     chosen = list(waiting.get("queries", []))[:2] or [p["id"] for p in waiting.get("passages", [])][:2]
     return [f"{begin} --reply true", f"{begin} --reply {shlex.quote(json.dumps(chosen, ensure_ascii=False))}"]
 
@@ -86,11 +88,8 @@ def _lines(waiting: Mapping[str, Any]) -> list[str]:
     passages: Sequence[Mapping[str, Any]] = waiting.get("passages", [])
     if not passages:
         return list(waiting.get("queries", []))
-    return [f"{_place(passage)}: {passage['preview']} ..." for passage in passages]
-
-
-def _place(passage: Mapping[str, Any]) -> str:
-    return passage["source"] if passage["page"] is None else f"{passage['source']}, p. {passage['page']}"
+    pages = ["" if passage["page"] is None else f", p. {passage['page']}" for passage in passages]
+    return [f"{each['source']}{page}: {each['preview']} ..." for each, page in zip(passages, pages, strict=True)]
 
 
 def _queries(console: Console) -> Any:  # noqa: ANN401
@@ -111,4 +110,5 @@ def _sources(console: Console, ids: Sequence[str]) -> Any:  # noqa: ANN401
             return True
         if all(number.isdigit() and 1 <= int(number) <= len(ids) for number in numbers):
             return [ids[int(number) - 1] for number in numbers]
+        # Asked once more, for a number that is none would leave a passage out without a word.
         say(console, f"Give numbers from 1 to {len(ids)}.", style="yellow")

@@ -50,6 +50,7 @@ async def show_hits(
     else:
         _print_hits(hits)
     for item in state["degraded"]:
+        # On standard error, so that --json stays JSON and nobody takes a poor list for a good one.
         say(notes(), f"degraded: {item['step']}: {item['reason']}", style="yellow")
 
 
@@ -71,12 +72,14 @@ def hit_row(candidate: Candidate, chunk: Chunk) -> dict[str, Any]:
 async def write_run(queries: Path, run: Path, context: Context, filters: dict[str, Any] | None, *, depth: int) -> None:
     """Search every query, and write a TREC run of documents; the file appears when it is whole."""
     asked = read_questions(queries)
+    # All of them before the first search: a run is written at the end, and would fail there.
     for item in asked:
         check_query_id(item.key)
     check_folder(run, "--run")
     # Passages are searched for and documents counted: the best ones of a long document take many places.
     leaves = depth * LEAVES_PER_DOCUMENT
     context = _with(context, top_k=max(leaves, context.top_k), depth=max(leaves, context.depth))
+    # A missing corpus or key is one error now, and not one for each query.
     await corpus_of(context)
     await model_of(context)
     gate = asyncio.Semaphore(AT_ONCE)
@@ -108,6 +111,7 @@ def _with(context: Context, **wanted: int) -> Context:
         name: [limit.le for limit in Context.model_fields[name].metadata if hasattr(limit, "le")] for name in wanted
     }
     changed = {name: min(value, *limits[name]) for name, value in wanted.items()}
+    # Made anew and not with `model_copy`, which checks no bounds.
     return Context(**{**context.model_dump(include=context.model_fields_set), **changed})
 
 

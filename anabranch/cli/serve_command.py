@@ -57,6 +57,7 @@ def serve(
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
     set_variables({name: value for name, value in given.items() if value is not None})
+    # An operator who has locked anything has thought about it; nobody has who only named the file of keys.
     if needs_identity() and not operator().lock:
         set_variables({"lock": json.dumps(LOCKED)})
     # The settings are looked at as the operator; what is asked later is asked by whoever asks.
@@ -93,8 +94,10 @@ def _listening(host: str, port: int) -> socket.socket:
     Raises:
         SettingsError: It is taken, or there is no such address here.
     """
+    # Names and addresses of IPv4 have no colon.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
+    # Without it a port that a server has just left cannot be taken for a minute (TIME_WAIT).
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

@@ -68,6 +68,7 @@ def _value(model: type[Context], name: str, text: str) -> Any:  # noqa: ANN401  
         value = json.loads(text, parse_constant=str)
     except ValueError:
         return text
+    # `null` is JSON for a text as well: it takes back what the environment has set.
     textual = name in model.model_fields and model.model_fields[name].annotation in (str, str | None)
     return text if textual and not isinstance(value, str | None) else value
 

@@ -37,6 +37,9 @@ BaseUrlOption = Annotated[
         "--base-url", metavar="URL", help="OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves --model."
     ),
 ]
+EmbedderUrlOption = Annotated[
+    str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
+]
 FilterOption = Annotated[
     str | None,
     typer.Option(

@@ -26,6 +26,7 @@ MAX_ID_CHARS = 200
 
 def thread_file(corpus: str) -> Path:
     """Return where the threads of a corpus are kept."""
+    # `.` has no name that an ending could be put to.
     folder = Path(corpus).absolute()
     return folder.with_name(f"{folder.name}.threads.db")
 
@@ -68,11 +69,13 @@ def is_unfinished(snapshot: StateSnapshot) -> bool:
 
 def is_taken_in(snapshot: StateSnapshot) -> bool:
     """Tell whether an unfinished run got past its first step, so that its question and its settings are known."""
+    # START is LangGraph's own task, which copies the input into the state.
     return "begin" not in snapshot.next and all(task.name != START for task in snapshot.tasks)
 
 
 def is_ahead(snapshot: StateSnapshot) -> bool:
     """Tell whether the last checkpoint is dated in the future: by the clock, what is kept now comes before it."""
+    # LangGraph's checkpoint ids begin with the time, and the greatest one is the last.
     return snapshot.created_at is not None and datetime.fromisoformat(snapshot.created_at) > datetime.now(UTC)
 
 
@@ -81,6 +84,7 @@ def thread_config(thread: str) -> RunnableConfig:
     if not thread.strip() or len(thread) > MAX_ID_CHARS:
         msg = f"A thread's id has 1 to {MAX_ID_CHARS} characters; this one has {len(thread.strip())}."
         raise SettingsError(msg, hint="Choose a short name: --thread holidays.")
+    # A blank that was copied along would begin another conversation.
     return {"configurable": {"thread_id": thread.strip()}}
 
 

@@ -91,6 +91,8 @@ def outcome_of(question: str, kind: QuestionKind, written: WrittenAnswer, gold: 
 
 
 def _holds(text: str, gold: Gold) -> bool:
+    # Where a short answer or a pattern is known it decides alone: sentences that share half of their words may say the
+    # opposite.
     found = contains(text, gold)
     return overlap(text, gold.references).recall >= HELD if found is None else found
 
@@ -107,6 +109,7 @@ def measures_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
     own = [each for each in outcomes if each.kind == "own" and each.holds is not None]
     written = [each for each in own if each.answered]
     values = {
+        # As a figure of its own: of how many questions a share is says how much it means.
         "compared": float(len(own)),
         "contains": _mean(own, lambda each: each.holds),
         "reachable": _mean(own, lambda each: each.reachable),

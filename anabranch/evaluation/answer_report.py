@@ -10,7 +10,6 @@ from anabranch.evaluation.answer_quality import Outcome, QuestionKind, measures_
 from anabranch.evaluation.eval_report import EvalReport, ReportTable, checked, checks_json, checks_table, number
 from anabranch.evaluation.score_tables import AnswerTable
 
-OTHERS: tuple[QuestionKind, ...] = ("marked", "elsewhere", "removed")
 MeasuredValues = Mapping[str, Mapping[str, float | None]]
 """What was measured, by name, of each collection."""
 
@@ -34,13 +33,7 @@ class AnswerCollection:
 def answers_reported(
     table: AnswerTable, collections: Sequence[AnswerCollection], absent: tuple[str, ...]
 ) -> EvalReport:
-    """Put a report together.
-
-    Args:
-        table: What was asked.
-        collections: What became of it.
-        absent: Names of the collections that are not here.
-    """
+    """Put a report together."""
     values = {each.name: measures_of(each.outcomes) for each in collections}
     checks = checked(table, {(each.name,): values[each.name] for each in collections}, absent)
     tables = (
@@ -88,7 +81,7 @@ def _caution(values: MeasuredValues) -> ReportTable:
     rows = [
         (
             name, f"{found['asked_own']:.0f}", number(found["false_abstentions"]),
-            *(cell for kind in OTHERS for cell in _kind(found, kind)),
+            *(cell for kind in TOLD for cell in _kind(found, kind)),
         )
         for name, found in values.items()
     ]  # fmt: skip
@@ -99,7 +92,7 @@ def _caution(values: MeasuredValues) -> ReportTable:
         "that answer them. AUC: how often an own question has more confidence than one of these.",
         (
             "collection", "own", "false abstentions",
-            *(f"{TOLD[kind]}: {what}" for kind in OTHERS for what in ("answered", "AUC")),
+            *(f"{TOLD[kind]}: {what}" for kind in TOLD for what in ("answered", "AUC")),
         ),
         rows,
     )  # fmt: skip

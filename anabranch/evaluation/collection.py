@@ -73,6 +73,7 @@ def read_collection(folder: Path, name: str = "", *, split: str = "test") -> Col
         CollectionError: A file is missing or has bad lines, or no query has a relevant document.
     """
     if not is_collection(folder):
+        # The folder above is the usual mistake: it holds several collections.
         inside = sorted(path.name for path in folder.glob("*") if is_collection(path)) if folder.is_dir() else []
         msg = f"There is no {QUERIES} in {str(folder)!r}."
         hint = (
@@ -124,6 +125,7 @@ def _of_questions(folder: Path, name: str) -> Collection:
         qrels={},
         remarks=(without,) if without else (),
         documents=tuple(sorted(each for each in folder.iterdir() if each != path and not each.name.startswith("."))),
+        # Of all questions, also those without a pattern: some say that there is no answer, and are asked for that.
         evidence=gold,
     )
 
@@ -145,6 +147,7 @@ def with_evidence(collection: Collection, corpus: Path) -> Collection:
         _remark(found.elsewhere, "{queries} about documents that are not here {are} left out"),
         _remark(found.nowhere, "{queries} whose evidence is in no passage can only miss"),
     ]
+    # Without the document nothing could be found, and the score would be of what somebody had at hand.
     queries = {key: text for key, text in collection.queries.items() if key in found.qrels}
     said = (*collection.remarks, *filter(None, remarks))
     return replace(collection, queries=queries, qrels=found.qrels, remarks=said)
@@ -155,10 +158,6 @@ def checked_against(collection: Collection, documents: Ids[str]) -> Collection:
 
     Such a document stays in the judgements and counts as not found, as trec_eval has it: to leave it out would make
     every score higher than it is.
-
-    Args:
-        collection: As read.
-        documents: Ids of the documents that can be found.
 
     Raises:
         CollectionError: No relevant document is among them: the ids are of another collection.

@@ -13,32 +13,14 @@ from pathlib import Path
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes
 from anabranch.errors import CollectionError, CorpusEmptyError
 from anabranch.evaluation.collection import Collection, checked_against, with_evidence
-from anabranch.ingestion.ingest_report import IngestReport, Progress
+from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.store.maintenance import Listed, documents, overview
+from anabranch.store.writer_protocol import Progress, silent
 
 MAX_NAMED = 3
 _UNSAFE = re.compile(r"[^\w.-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusOptions:
-    """How corpora are made; as in `ingest`.
-
-    Attributes:
-        home: Folder that holds them.
-        embedder: Empty for the default one.
-        base_url: OpenAI-compatible server of an `openai:` embedder.
-        sizes: Tokens of root, middle and leaf; None for the default ones.
-        fresh: Make them anew, whatever is there.
-    """
-
-    home: Path
-    embedder: str = ""
-    base_url: str | None = None
-    sizes: Sizes | None = None
-    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +33,19 @@ class Prepared:
     embedder: str
 
 
-def prepare(collection: Collection, making: CorpusOptions, progress: Progress | None = None) -> Prepared:
-    """Bring the corpus of a collection up to date and compare its documents with the judgements.
+def prepare(
+    collection: Collection,
+    home: Path,
+    *,
+    embedder: str = "",
+    base_url: str | None = None,
+    sizes: Sizes | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Prepared:
+    """Bring the corpus of a collection, in the folder `home`, up to date; compare its documents with the judgements.
+
+    What else is given is as in `ingest`; with `fresh` the corpus is made anew, whatever is there.
 
     Raises:
         CollectionError: It has no documents, or its judgements are of others.
@@ -62,19 +55,13 @@ def prepare(collection: Collection, making: CorpusOptions, progress: Progress | 
     if not collection.sources:
         msg = f"There is no corpus.jsonl in {collection.folder}."
         raise CollectionError(msg, hint="Add it, or name the corpus that holds the documents with --corpus.")
-    embedder = load_embedder(making.embedder or DEFAULT_EMBEDDER, making.base_url)
-    folder = making.home / _name(collection, embedder.name, making.sizes or DEFAULT_SIZES)
+    model = load_embedder(embedder or DEFAULT_EMBEDDER, base_url)
+    folder = home / _name(collection, model.name, sizes or DEFAULT_SIZES)
     # An embedder that was replaced under its name, or a reader that reads better, is no change of a file.
-    if making.fresh and folder.exists():
+    if fresh and folder.exists():
         shutil.rmtree(folder)
-    report = ingest(
-        list(collection.sources),
-        folder,
-        embedder=making.embedder,
-        base_url=making.base_url,
-        sizes=making.sizes,
-        progress=progress,
-    )
+    paths = list(collection.sources)
+    report = ingest(paths, folder, embedder=embedder, base_url=base_url, sizes=sizes, progress=progress)
     # Half a corpus would be measured as if the rest could not be found.
     if report.interrupted:
         raise KeyboardInterrupt
@@ -89,6 +76,7 @@ def opened(collection: Collection, corpus: Path, *, remarks: tuple[str, ...] = (
         CollectionError: The judgements know none of its documents.
         CorpusNotFoundError: There is no corpus there.
     """
+    # From the database and not from the files: a line that could not be taken in cannot be found either.
     listed = list(documents(corpus))
     if not listed:
         why = f" {'; '.join(remarks)}." if remarks else ""
@@ -103,6 +91,7 @@ def opened(collection: Collection, corpus: Path, *, remarks: tuple[str, ...] = (
 
 def _surprises(listed: Sequence[Listed]) -> Iterator[str]:
     """Yield what would make scores lower than they look."""
+    # A corpus of one's own may hold the same id in two files.
     twice = [key for key, count in Counter(document.key for document in listed).items() if count > 1]
     if twice:
         yield f"ids that name several documents: {len(twice)}, such as {twice[0]!r}; the best of them counts"

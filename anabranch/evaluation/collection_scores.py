@@ -75,19 +75,15 @@ class CollectionScores:
 
 
 def scored_collection(table: ScoreTable, prepared: Prepared, runs: Mapping[str, Run]) -> CollectionScores:
-    """Score what the configurations found on one collection.
-
-    Args:
-        table: What is measured.
-        prepared: The collection.
-        runs: By configuration.
-    """
+    """Score what the configurations found on one collection."""
     first = table.metrics[0]
     scored: dict[str, Scored] = {}
     for name, run in runs.items():
         scores = scores_of(table.metrics, prepared.collection.qrels, run.rankings)
         low, high = interval(list(scores[first].values()))
         scored[name] = Scored(scores, low, high, run)
+    # One metric is compared, the one that the table names first: with each further one chance finds a difference more
+    # often.
     columns = {name: each.scores[first] for name, each in scored.items()}
     comparisons = compared(columns, table.baseline) if table.baseline is not None else []
     return CollectionScores(prepared, scored, tuple(comparisons))

@@ -45,21 +45,14 @@ def checked(
     checks = []
     cases: Sequence[Case | AnswerCase] = table.cases
     for index, case in enumerate(cases):
-        found = values.get(_where(case))
+        *place, what = case.key
+        found = values.get(tuple(place))
         # What `--only` left out was not to be measured, and is no news.
         if found is not None or case.collection in absent:
-            measured = found.get(_what(case)) if found is not None else None
+            measured = found.get(what) if found is not None else None
             tolerance = table.tolerance if case.tolerance is None else case.tolerance
             checks.append(Check(index, case, tolerance, measured, _verdict(measured, case.expected, tolerance)))
     return tuple(checks)
-
-
-def _where(case: Case | AnswerCase) -> tuple[str, ...]:
-    return (case.collection, case.configuration) if isinstance(case, Case) else (case.collection,)
-
-
-def _what(case: Case | AnswerCase) -> str:
-    return case.metric if isinstance(case, Case) else case.measure
 
 
 def _verdict(measured: float | None, expected: float | None, tolerance: float) -> CheckVerdict:
@@ -110,7 +103,7 @@ def checks_table(checks: Iterable[Check], names: Sequence[str]) -> ReportTable:
     """Return what was measured beside what is expected; `names` are of the columns that say what a case is."""
     rows = [
         (
-            *_where(check.case), _what(check.case), number(check.measured), number(check.case.expected),
+            *check.case.key, number(check.measured), number(check.case.expected),
             number(check.tolerance), check.verdict,
         )
         for check in checks
@@ -132,6 +125,7 @@ def markdown_of(report: EvalReport, command: str) -> str:
     if report.table.about:
         lines += [report.table.about.strip(), ""]
     for table in report.tables:
+        # A heading over nothing would look like a measurement that failed.
         if table.rows:
             lines += [f"## {_safe(table.title)}", "", *([table.about, ""] if table.about else []), *_grid(table), ""]
     if report.remarks:

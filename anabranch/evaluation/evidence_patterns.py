@@ -8,19 +8,15 @@ of them is relevant.
 from __future__ import annotations
 
 import re
-import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from anabranch.errors import CorpusDamagedError
 from anabranch.evaluation.qrels import Qrels
 from anabranch.evaluation.queries import Gold
-from anabranch.readers.corpus_marker import DATABASE
-from anabranch.store.connections import read_only
-from anabranch.store.corpus_folder import SAVE, must_exist
+from anabranch.store.connections import reading
+from anabranch.store.corpus_folder import must_exist
 from anabranch.store.stored_document import numbers, stored_chunks, stored_document
 
 NOWHERE = "(no passage)"
@@ -51,6 +47,7 @@ def judged(gold: Mapping[str, Gold], corpus: Path) -> JudgedPassages:
     """
     asked = {key: each for key, each in gold.items() if each.pattern is not None}
     found: Qrels = {}
+    # Documents outside, questions inside: one text is in memory at a time, however many questions there are.
     for document in whole_documents(corpus):
         for key, each in asked.items():
             if each.pattern is not None and _is_about(each.document, document.source):
@@ -95,22 +92,18 @@ def whole_documents(corpus: Path) -> Iterator[WholeDocument]:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    must_exist(corpus)
-    try:
-        with closing(read_only(corpus / DATABASE)) as connection:
-            for number in numbers(connection):
-                document = stored_document(connection, number)
-                if document is None:
-                    continue
-                chunks = stored_chunks(connection, document.doc_id)
-                leaves = [(chunk.chunk_id, chunk.start, chunk.text) for chunk in chunks if chunk.text is not None]
-                yield WholeDocument(
-                    id=document.doc_id,
-                    key=document.key,
-                    source=document.source,
-                    text="".join(text for _, _, text in leaves),
-                    leaves=tuple(chunk_id for chunk_id, _, _ in leaves),
-                    starts=tuple(start - leaves[0][1] for _, start, _ in leaves),
-                )
-    except sqlite3.DatabaseError as error:
-        raise CorpusDamagedError(f"{corpus / DATABASE} cannot be read: {error}", hint=SAVE) from error
+    with reading(must_exist(corpus)) as connection:
+        for number in numbers(connection):
+            if (document := stored_document(connection, number)) is None:
+                continue
+            chunks = stored_chunks(connection, document.doc_id)
+            # The leaves tile the text, so joined they are what the reader made of the file.
+            leaves = [(chunk.chunk_id, chunk.start, chunk.text) for chunk in chunks if chunk.text is not None]
+            yield WholeDocument(
+                id=document.doc_id,
+                key=document.key,
+                source=document.source,
+                text="".join(text for _, _, text in leaves),
+                leaves=tuple(chunk_id for chunk_id, _, _ in leaves),
+                starts=tuple(start - leaves[0][1] for _, start, _ in leaves),
+            )

@@ -62,15 +62,7 @@ def judged_report(
     absent: tuple[str, ...],
     remarks: tuple[tuple[str, str], ...] = (),
 ) -> EvalReport:
-    """Put a report together.
-
-    Args:
-        table: What was asked.
-        answers: What became of it.
-        usage: Of the judge.
-        absent: Names of the collections that are not here.
-        remarks: What was left out or failed, with the name of the collection.
-    """
+    """Put a report together."""
     groups: dict[tuple[str, str], list[JudgedAnswer]] = {}
     for each in answers:
         groups.setdefault((each.collection, each.configuration), []).append(each)
@@ -88,12 +80,14 @@ def judged_report(
 
 def _measures(rows: Sequence[JudgedAnswer]) -> dict[str, Any]:
     """Return what is measured: means over what was judged, None where nothing was, and counts."""
+    # An abstention has no comparison: neither answer of the pair won, and neither was judged.
     counts = Counter(row.compared for row in rows)
     return {
         "questions": len(rows),
         "answered": _mean(float(bool(row.answer)) for row in rows),
         **{name: _mean(row.scores.get(name) for row in rows) for name in MEASURES},
         "similarity": _mean(row.similarity for row in rows),
+        # Shown beside the means, which say less the more is missing from them.
         "not_judged": sum(row.unread for row in rows),
         "compared": {name: counts[name] for name in COMPARISONS if any(row.compared for row in rows)},
     }

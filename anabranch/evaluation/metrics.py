@@ -34,6 +34,7 @@ def measure_of(name: str) -> Measure:
 
     try:
         measure = parse_measure(name)
+    # ir-measures parses the name as an expression of Python, and raises whatever that comes to.
     except (ValueError, NameError, AssertionError, SyntaxError) as error:
         raise ValueError(f"there is no metric {name!r}; for example: {EXAMPLES}") from error
     # Without a cutoff a score depends on how much was retrieved, and two runs cannot be compared.
@@ -64,6 +65,7 @@ def scores_of(names: Iterable[str], qrels: Qrels, rankings: Mapping[str, Sequenc
     # Evaluators order a run by score, ties by id; minus the rank is exact and has no ties.
     run = {query: {key: -float(rank) for rank, key in enumerate(ranked)} for query, ranked in rankings.items()}
     measures = {name: measure_of(name) for name in names}
+    # From 0 on, because evaluators pass over a query that found nothing, and the mean would be of the others.
     found: dict[str, PerQuery] = {str(measure): dict.fromkeys(qrels, 0.0) for measure in measures.values()}
     for each in iter_calc(list(dict.fromkeys(measures.values())), qrels, run):
         if each.query_id in qrels:

@@ -23,6 +23,7 @@ def find_qrels(folder: Path, split: str = "test") -> Path:
     Raises:
         CollectionError: There is none.
     """
+    # A file beside the queries was put there for this folder; a split is what a benchmark came with.
     tried = [folder / "qrels.tsv", folder / "qrels" / f"{split}.tsv"]
     for path in tried:
         if path.is_file():
@@ -47,6 +48,7 @@ def read_qrels(path: Path) -> Qrels:
     problems: list[str] = []
     is_first = True
     for number, line in numbered(path):
+        # By tabs where there are any: an id may be a file name with blanks.
         fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
         # BEIR's files begin with the names of the columns, TREC's do not.
         if is_first and len(fields) in (3, 4) and not _WHOLE.fullmatch(fields[-1]):

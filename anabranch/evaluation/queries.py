@@ -69,6 +69,7 @@ def read_rows(
     """
     found: dict[str, _Item] = {}
     problems: list[str] = []
+    # To the end of the file: whoever repairs one line is told of the others now.
     for number, line in numbered(path, refused=refused, hint=hint):
         try:
             row = json.loads(line)
@@ -127,11 +128,8 @@ def read_named_documents(path: Path) -> dict[str, set[str]]:
         CollectionError: The file cannot be read or has bad lines, named by their numbers.
     """
     hint = 'A line with evidence is an object like {"_id": "q1", "text": "...", "corpus_id": "d1", "references": [{}]}.'
-    return {key: names for key, names in read_rows(path, _named_documents, hint=hint).items() if names}
-
-
-def _named_documents(row: Mapping[str, Any]) -> set[str]:
-    return {document_of(item, row) for item in references_in(row)}
+    named = read_rows(path, lambda row: {document_of(item, row) for item in references_in(row)}, hint=hint)
+    return {key: names for key, names in named.items() if names}
 
 
 def references_in(row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -203,6 +201,7 @@ def gold_of(row: Mapping[str, Any]) -> Gold:
         ValueError: A value is of the wrong kind.
         re.error: The pattern is none.
     """
+    # Null and "" say that none is known, as in the benchmarks that write every key on every line.
     regex = row.get("evidence_regex") or ""
     if not isinstance(regex, str):
         raise ValueError(f"'evidence_regex' is {type(regex).__name__}, not text")  # noqa: TRY004  # told with the others
@@ -211,6 +210,7 @@ def gold_of(row: Mapping[str, Any]) -> Gold:
     references = tuple(dict.fromkeys(_texts(row, "references")))
     return Gold(
         answers=tuple(text for text in said if _is_short(text)),
+        # A match may run over the end of a line: where lines break is the reader's doing.
         pattern=re.compile(regex, re.IGNORECASE | re.DOTALL) if regex else None,
         references=references,
         document=str(row.get("doc") or ""),
@@ -242,6 +242,7 @@ def contains(text: str, gold: Gold) -> bool | None:
     """
     if not gold.answers and gold.pattern is None:
         return None
+    # The pattern was written against the document, and an answer quotes that.
     if gold.pattern is not None and gold.pattern.search(text):
         return True
     # With spaces around: 19 is no answer to be found in 1954.

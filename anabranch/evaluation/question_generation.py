@@ -74,6 +74,7 @@ def read_question(reply: str, passage: SourcePassage) -> dict[str, Any] | None:
     Three lines are read, numbered or with labels in any language.
     """
     lines = [_NUMBERED.sub("", line).strip() for line in drop_thinking(reply).splitlines() if _WORD.search(line)]
+    # Which of more lines are meant, nobody can say; another passage gives another question.
     if len(lines) != 3:
         return None
     # A question may hold a colon of its own: labels stand on all three lines, or on none.
@@ -93,6 +94,7 @@ def _pattern(words: str) -> str:
 
 def rows(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the lines with ids, each question once."""
+    # Backwards, so that of two alike the first one stays, in its place.
     once = {row["question"].casefold(): row for row in reversed(found)}
     for number, row in enumerate(reversed(once.values()), start=1):
         yield {"id": f"g{number}", **row}

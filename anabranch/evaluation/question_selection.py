@@ -71,16 +71,11 @@ def pool_of(collection: Collection, documents: int) -> QuestionPool:
 
 
 def asked_of(name: str, pools: Mapping[str, QuestionPool], table: AnswerTable) -> list[Question]:
-    """Return what one collection is asked: the same questions each time.
-
-    Args:
-        name: Of the collection.
-        pools: The questions of all collections that are here.
-        table: Says how many of each kind.
-    """
+    """Return what one collection is asked: the same questions each time."""
     pool = pools[name]
     own = spread(pool.own, table.questions or len(pool.own))
     others = [other for other in pools if table.may_ask(name, other)]
+    # Rounded up: one question too many rather than a collection that is not asked at all.
     share = -(-table.elsewhere // len(others)) if others else 0
     elsewhere = [
         Question(f"{other}/{each.id}", each.text, "elsewhere")
@@ -100,4 +95,5 @@ def spread(items: Sequence[_Item], most: int) -> list[_Item]:
     """Return at most so many items, spread evenly over all."""
     if len(items) <= most:
         return list(items)
+    # Spread and not drawn: the next run asks the same, and no part of a book is left out.
     return [items[index * len(items) // most] for index in range(most)]

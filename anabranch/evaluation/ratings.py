@@ -32,9 +32,11 @@ def read_choice(reply: str, least: int, most: int) -> float | None:
     """Return the number of a reply as `read_rating` does, where the numbers are names and no scale."""
     text = unicodedata.normalize("NFKC", drop_thinking(reply[:MAX_REPLY]))
     alone = [match[1] for line in text.splitlines() if (match := _LINE.fullmatch(line.strip()))]
+    # A line of its own counts first: reasons before it may name other numbers.
     for said in (alone, _NUMBERS.findall(text)):
         values = {float(number.replace(",", ".")) for number in said}
         if values:
+            # Several different numbers: any one of them would be a guess that enters a mean.
             value = values.pop()
             return value if not values and least <= value <= most else None
     return None

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -31,16 +30,8 @@ class FoundDocuments:
     degraded: tuple[str, ...] = ()
 
 
-class SearchFunction(Protocol):
-    """Answers one query in one configuration."""
-
-    async def __call__(self, configuration: str, query: str) -> FoundDocuments:
-        """Return the documents that it finds.
-
-        Raises:
-            QuestionError: The query cannot be searched for.
-        """
-        ...
+SearchFunction = Callable[[str, str], Awaitable[FoundDocuments]]
+"""Searches in a configuration for a query; a QuestionError of it means that this one cannot be searched for."""
 
 
 @dataclass(slots=True)
@@ -89,6 +80,7 @@ async def run_queries(
             if told is not None:
                 told()
 
+    # Any other failure ends the run: scores of half the queries would look like scores of all.
     async with asyncio.TaskGroup() as group:
         for _ in range(at_once):
             group.create_task(work(waiting))
@@ -121,12 +113,7 @@ _UNSAFE = re.compile(r"[\s%]")
 
 
 def best_per_document(ranked: Iterable[tuple[str, float]], depth: int) -> list[tuple[str, float]]:
-    """Return one entry per document, best first: a document counts as much as its best passage.
-
-    Args:
-        ranked: Document and score of each passage, best first.
-        depth: Documents to keep.
-    """
+    """Return one entry per document, best first: a document counts as much as its best passage."""
     best: dict[str, float] = {}
     for document, score in ranked:
         best.setdefault(document, score)
@@ -135,7 +122,7 @@ def best_per_document(ranked: Iterable[tuple[str, float]], depth: int) -> list[t
     return list(best.items())
 
 
-def run_lines(query: str, ranked: Iterable[tuple[str, float]], tag: str = TAG) -> Iterator[str]:
+def run_lines(query: str, ranked: Iterable[tuple[str, float]]) -> Iterator[str]:
     """Yield the lines of one query, ranks from 1, scores strictly falling in 32-bit precision.
 
     White space would shift the columns: in a document id it is percent-encoded (`my notes.md` becomes `my%20notes.md`).
@@ -149,7 +136,7 @@ def run_lines(query: str, ranked: Iterable[tuple[str, float]], tag: str = TAG) -
         # trec_eval holds scores in 32 bits: two that differ in 64 would tie there, and be ordered by id.
         score = min(np.float32(given), np.nextafter(previous, np.float32(-np.inf), dtype=np.float32))
         previous = score
-        yield f"{query} Q0 {document_id(document)} {rank} {np.format_float_positional(score, unique=True)} {tag}"
+        yield f"{query} Q0 {document_id(document)} {rank} {np.format_float_positional(score, unique=True)} {TAG}"
 
 
 def check_query_id(query: str) -> None:

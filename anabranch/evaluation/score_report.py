@@ -37,14 +37,7 @@ def reported(
     absent: tuple[str, ...],
     settings: Mapping[str, str],
 ) -> EvalReport:
-    """Put a report together.
-
-    Args:
-        table: What was measured.
-        collections: Those that are here, in the order of the table.
-        absent: Names of those that are not.
-        settings: Of each configuration, for people.
-    """
+    """Put a report together."""
     first = table.metrics[0]
     columns = {each.name: {name: scored.mean(first) for name, scored in each.scored.items()} for each in collections}
     values: dict[tuple[str, ...], Mapping[str, float | None]] = {
@@ -58,6 +51,7 @@ def reported(
         checks_table(checks, ("collection", "configuration", "metric")),
         _margins(table, margins),
         *(found for each in collections for found in _details(table, each)),
+        # Last, and in full: whoever reads a figure can set what it was measured with.
         ReportTable("Configurations", "", ("configuration", "settings"), list(settings.items())),
     )
     value = {
@@ -112,6 +106,7 @@ def margins_checked(table: ScoreTable, columns: ScoreMeans, *, absent: Collectio
 
 def _margin_checks(margin: Margin, columns: ScoreMeans, *, complete: bool) -> Iterator[MarginCheck]:
     needed = (margin.configuration, *margin.over)
+    # `--only` may have left out one of those that the margin compares.
     whole = {name: row for name, row in columns.items() if all(each in row for each in needed)}
     if margin.where == "mean":
         # A mean over the collections that happen to be here is another figure.

@@ -9,9 +9,9 @@ In one of `kind: judged` every configuration answers, and a chat model judges th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,8 +38,8 @@ ANSWERS = "answers"
 # Of an expected score; finer than any tolerance that makes sense.
 DIGITS = 4
 
-
-_Kind = TypeVar("_Kind", bound=BaseModel)
+Problem = tuple[Where, str]
+"""The place of something in a table, and what is wrong with it."""
 
 
 class _TableModel(BaseModel):
@@ -48,7 +48,7 @@ class _TableModel(BaseModel):
 
 
 class _CommonTable(_TableModel):
-    """What both kinds of tables say."""
+    """What all kinds of tables say."""
 
     title: str = Field(min_length=1, description="Heading of the report.")
     about: str = Field(default="", description="What the table shows, for its readers.")
@@ -66,6 +66,11 @@ class Case(_TableModel):
     expected: Score | None
     tolerance: Score | None = None
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Where it is measured, and at the end what."""
+        return self.collection, self.configuration, self.metric
+
 
 class Margin(_TableModel):
     """By how much a configuration has to be better than the best of others, in the first metric.
@@ -82,6 +87,7 @@ class Margin(_TableModel):
 class ScoreTable(_CommonTable):
     """What a YAML file of scores holds; see the guide's page on evaluation."""
 
+    kind: Literal["scores"] = "scores"
     metrics: tuple[Metric, ...] = Field(min_length=1, description="The first one is compared and drawn.")
     baseline: Name | None = Field(default=None, description="Configuration that the others are compared with.")
     tolerance: Score = Field(default=0.005, description="Of the cases that name none.")
@@ -89,8 +95,27 @@ class ScoreTable(_CommonTable):
     cases: tuple[Case, ...] = Field(default=(), description="Expected scores.")
     margins: tuple[Margin, ...] = Field(default=(), description="What one configuration owes to others.")
 
+    def problems(self) -> Iterator[Problem]:
+        """Yield what it names and does not define, or names twice."""
+        yield from _unknown_baseline(self)
+        for name in ("metrics", "collections"):
+            listed: tuple[str, ...] = getattr(self, name)
+            if len(set(listed)) < len(listed):
+                yield (name,), "a name stands in it twice"
+        known = {"collection": self.collections, "configuration": self.configurations, "metric": self.metrics}
+        for index, case in enumerate(self.cases):
+            for name, names in known.items():
+                if getattr(case, name) not in names:
+                    yield ("cases", index, name), f"the table has no {name} {getattr(case, name)!r}"
+        yield from _repeated(self.cases)
+        for index, margin in enumerate(self.margins):
+            for name in (margin.configuration, *margin.over):
+                if name not in self.configurations:
+                    yield ("margins", index), f"there is no configuration {name!r}"
+
 
 Measure = Literal[
+    # Without `reachable` and `lead`, which are measured for comparison and say nothing of the answers.
     "contains", "recall", "precision", "sentences", "words", "false_abstentions", "answered_marked",
     "answered_elsewhere", "answered_removed", "auc_marked", "auc_elsewhere", "auc_removed",
 ]  # fmt: skip
@@ -103,6 +128,11 @@ class AnswerCase(_TableModel):
     measure: Measure
     expected: _Positive | None
     tolerance: _Positive | None = None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Where it is measured, and at the end what."""
+        return self.collection, self.measure
 
 
 class AnswerTable(_CommonTable):
@@ -126,6 +156,17 @@ class AnswerTable(_CommonTable):
         """Tell whether the questions of one collection have no answer in another."""
         return asked != of and (asked, of) not in self.related and (of, asked) not in self.related
 
+    def problems(self) -> Iterator[Problem]:
+        """Yield what it names and does not define, or names twice."""
+        for index, pair in enumerate(self.related):
+            for name in pair:
+                if name not in self.collections:
+                    yield ("related", index), f"the table has no collection {name!r}"
+        for index, case in enumerate(self.cases):
+            if case.collection not in self.collections:
+                yield ("cases", index, "collection"), f"the table has no collection {case.collection!r}"
+        yield from _repeated(self.cases)
+
 
 class JudgedTable(_CommonTable):
     """What a YAML file of `kind: judged` holds; see the guide's page on evaluation."""
@@ -142,59 +183,39 @@ class JudgedTable(_CommonTable):
         """The configuration that the others are compared with."""
         return self.baseline or next(iter(self.configurations))
 
+    def problems(self) -> Iterator[Problem]:
+        """Yield what it names and does not define."""
+        return _unknown_baseline(self)
+
 
 EvalTable = ScoreTable | AnswerTable | JudgedTable
 
-
-def kind_of(path: Path) -> str:
-    """Return which kind of table a YAML file says that it is; empty for one of scores.
-
-    Raises:
-        CollectionError: It cannot be read.
-    """
-    value = read_located(path).value
-    return str(value.get("kind", "")) if isinstance(value, dict) else ""
+_KINDS: dict[str, type[EvalTable]] = {"scores": ScoreTable, "answers": AnswerTable, "judged": JudgedTable}
 
 
-def read_table(path: Path) -> ScoreTable:
-    """Read a table of scores from its YAML file.
+def read_table(path: Path) -> EvalTable:
+    """Read a table from its YAML file, of the kind that it says it is; one that does not say is of scores.
 
     Raises:
         CollectionError: It is not one, or names what it does not define; each problem with its line.
     """
-    return _read(path, ScoreTable, _contradictions)
-
-
-def read_answer_table(path: Path) -> AnswerTable:
-    """Read a table of answers from its YAML file.
-
-    Raises:
-        CollectionError: It is not one, or names what it does not define; each problem with its line.
-    """
-    return _read(path, AnswerTable, _answer_contradictions)
-
-
-def read_judged_table(path: Path) -> JudgedTable:
-    """Read a table that is judged from its YAML file.
-
-    Raises:
-        CollectionError: It is not one, or names what it does not define; each problem with its line.
-    """
-    return _read(path, JudgedTable, _unknown_baseline)
-
-
-def _read(path: Path, kind: type[_Kind], contradictions: Callable[[_Kind], Iterable[tuple[Where, str]]]) -> _Kind:
     located = read_located(path)
+    kind = str(located.value.get("kind", "scores")) if isinstance(located.value, dict) else "scores"
+    # Chosen here and not by a union of pydantic's, which would tell what is wrong by the rules of all three.
+    if kind not in _KINDS:
+        raise _unusable(path, located, [(("kind",), f"there is none {kind!r}; known are {', '.join(_KINDS)}")])
     try:
-        table = kind.model_validate(located.value)
+        table = _KINDS[kind].model_validate(located.value)
     except ValidationError as error:
-        raise _unusable(path, located, [(_place(item["loc"]), _said(item)) for item in error.errors()]) from error
-    if problems := list(contradictions(table)):
+        # pydantic marks an error in a key itself; the place of that is the key's.
+        places = [tuple(part for part in item["loc"] if part != "[key]") for item in error.errors()]
+        raise _unusable(path, located, zip(places, map(_said, error.errors()), strict=True)) from error
+    if problems := list(table.problems()):
         raise _unusable(path, located, problems)
     return table
 
 
-def _unusable(path: Path, located: Located, problems: Iterable[tuple[Where, str]]) -> CollectionError:
+def _unusable(path: Path, located: Located, problems: Iterable[Problem]) -> CollectionError:
     told = [f"line {located.line(where)}: {_spelled(where)}{what}" for where, what in problems]
     return unusable(
         path, told, hint="The guide's page on evaluation shows what a table holds.", refused=CollectionError
@@ -211,57 +232,21 @@ def with_expected(path: Path, table: EvalTable, values: Mapping[int, float]) -> 
     # The places of the numbers are those of the file as it is now.
     if type(table).model_validate(located.value) != table:
         raise CollectionError(f"{path} has changed since it was read.", hint="Run the command again.")
+    # Number by number in the text: a YAML library would write the file anew, without its comments.
     return located.replaced({("cases", index, "expected"): f"{value:.{DIGITS}f}" for index, value in values.items()})
 
 
-def _unknown_baseline(table: ScoreTable | JudgedTable) -> Iterator[tuple[Where, str]]:
+def _unknown_baseline(table: ScoreTable | JudgedTable) -> Iterator[Problem]:
     if table.baseline is not None and table.baseline not in table.configurations:
         yield ("baseline",), f"there is no configuration {table.baseline!r}"
 
 
-def _contradictions(table: ScoreTable) -> Iterator[tuple[Where, str]]:
-    yield from _unknown_baseline(table)
-    for name in ("metrics", "collections"):
-        listed: tuple[str, ...] = getattr(table, name)
-        if len(set(listed)) < len(listed):
-            yield (name,), "a name stands in it twice"
-    seen: dict[tuple[str, str, str], int] = {}
-    for index, case in enumerate(table.cases):
-        known = {"collection": table.collections, "configuration": table.configurations, "metric": table.metrics}
-        for name, names in known.items():
-            if getattr(case, name) not in names:
-                yield ("cases", index, name), f"the table has no {name} {getattr(case, name)!r}"
-        first = seen.setdefault((case.collection, case.configuration, case.metric), index)
+def _repeated(cases: Sequence[Case | AnswerCase]) -> Iterator[Problem]:
+    seen: dict[tuple[str, ...], int] = {}
+    for index, case in enumerate(cases):
+        first = seen.setdefault(case.key, index)
         if first != index:
             yield ("cases", index), f"it is the case of cases[{first}] again"
-    yield from _unknown_in_margins(table)
-
-
-def _unknown_in_margins(table: ScoreTable) -> Iterator[tuple[Where, str]]:
-    for index, margin in enumerate(table.margins):
-        for name in (margin.configuration, *margin.over):
-            if name not in table.configurations:
-                yield ("margins", index), f"there is no configuration {name!r}"
-
-
-def _answer_contradictions(table: AnswerTable) -> Iterator[tuple[Where, str]]:
-    for index, pair in enumerate(table.related):
-        for name in pair:
-            if name not in table.collections:
-                yield ("related", index), f"the table has no collection {name!r}"
-    seen: set[tuple[str, str]] = set()
-    for index, case in enumerate(table.cases):
-        if case.collection not in table.collections:
-            yield ("cases", index, "collection"), f"the table has no collection {case.collection!r}"
-        if (case.collection, case.measure) in seen:
-            yield ("cases", index), "it stands in the table twice"
-        seen.add((case.collection, case.measure))
-
-
-def _place(where: tuple[str | int, ...]) -> Where:
-    """Return the place that one of pydantic's errors is about."""
-    # pydantic's mark of an error in the key itself; the place of that is the key's.
-    return tuple(part for part in where if part != "[key]")
 
 
 def _said(item: Any) -> str:  # noqa: ANN401  # pydantic's ErrorDetails
@@ -289,12 +274,7 @@ DEFAULT = "default"
 
 
 def usual_table(collection: str, *, passages: bool = False) -> ScoreTable:
-    """Return the table for one collection: the default, each retriever alone, and plain rank fusion.
-
-    Args:
-        collection: Its name.
-        passages: Whether passages are judged, not documents.
-    """
+    """Return the table for one collection: the default, each retriever alone, and plain rank fusion."""
     return ScoreTable(
         title=f"Retrieval on {collection}",
         metrics=PASSAGE_METRICS if passages else METRICS,

@@ -37,8 +37,10 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
     difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     if not difference.any():
         return 1.0
+    # SciPy refuses a single pair.
     if len(difference) == 1:
         return 1.0  # either side is as likely
+    # In batches, because all resamples of a thousand queries at once take 80 MB.
     result = permutation_test(
         (difference,),
         np.mean,
@@ -62,11 +64,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a mean over queries, by the percentiles of 2,000 bootstrap samples.
-
-    Args:
-        values: One per query.
-    """
+    """Return the 95 % confidence interval of a mean over queries, by the percentiles of 2,000 bootstrap samples."""
     from scipy.stats import bootstrap
 
     scores = np.asarray(values, dtype=np.float64)
@@ -104,12 +102,7 @@ class RunComparison:
 
 
 def compared(scores: Mapping[str, PerQuery], baseline: str) -> list[RunComparison]:
-    """Compare every configuration with the baseline; none where the baseline was not measured.
-
-    Args:
-        scores: Score by query, of the same queries, by configuration.
-        baseline: Which configuration the others are compared with.
-    """
+    """Compare every configuration with the baseline; none where the baseline was not measured."""
     others = [name for name in scores if name != baseline]
     if baseline not in scores or not others:
         return []

@@ -43,6 +43,7 @@ class Located:
         # From the end, so that the places before stay what they are.
         for where, new in sorted(values.items(), key=lambda item: self.spans[item[0]], reverse=True):
             start, end = self.spans[where]
+            # An empty value has no characters of its own to replace.
             text = text[:start] + (new if end > start else f" {new}") + text[end:]
         return text
 
@@ -78,6 +79,7 @@ def read_located(path: Path) -> Located:
 
 def _walk(node: yaml.Node | None, where: Where, seen: set[int]) -> Iterator[tuple[Where, yaml.Node]]:
     """Yield every value with its place; what an alias repeats only where it is written."""
+    # An alias is the same node again; a few of them can stand for billions of values.
     if node is None or id(node) in seen:
         return
     seen.add(id(node))

@@ -110,17 +110,13 @@ class ChangeCheck:
     def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
         """Say whether a file has to be read.
 
-        Args:
-            number: Its place in the run.
-            found: The file.
-            folders: Those that this run goes through.
-
         Raises:
             OSError: It cannot be looked at.
             ReadingError: It is not theirs to change.
         """
         identity = identity_of(found)
         known = self._writer.file(identity)
+        # A run that names no tags must not make public what an earlier one protected.
         access = self._access or (known.access if known else ())
         self._rights.require(access, known.access if known else ())
         notes: dict[str, None] = {}

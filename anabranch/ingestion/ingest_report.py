@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 MOST_FAILURES = 100
 """Parts of one file that are listed one by one: a million bad lines must not fill memory, nor somebody's screen."""
 
 Status = Literal["added", "updated", "unchanged", "removed", "skipped", "failed"]
-
-
-class Progress(Protocol):
-    """Told how far a run is: stage is 'files', 'passages' or 'index'."""
-
-    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """Show it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +87,5 @@ class Tally:
             for number, count in self._failures.items()
             if count > MOST_FAILURES
         ]
+        # By the number alone: rows of one file stay as they came.
         return [row for _, row in sorted([*self._rows, *rest], key=lambda numbered: numbered[0])] + self._removed

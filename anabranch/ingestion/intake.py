@@ -15,7 +15,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile
-from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status, Tally
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
@@ -27,7 +27,7 @@ from anabranch.models.embedder import Embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.readers.document import Failure
 from anabranch.store.records import Grown, content_digest, digest_of
-from anabranch.store.writer_protocol import CorpusWriter, FileRecord, WriteResult
+from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
 from anabranch.text.normalization import storable
 
 MOST_NOTES = 100
@@ -133,6 +133,7 @@ class Intake:
 
     def _load(self) -> None:
         """Load a local model while another process reads the first file."""
+        # A hosted embedder has nothing to load.
         load: Any = getattr(self._embedder, "load", None)
         if load is not None:
             load()

@@ -10,21 +10,22 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
+from pathlib import Path
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.errors import SettingsError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
-from anabranch.ingestion.ingest_report import FileRow, IngestReport, Progress, Status
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.sources import gathered
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.store.corpus_address import StrPath, folder_of, path_of, paths_of, scheme_of
+from anabranch.store.corpus_address import StrPath, folder_of, paths_of, scheme_of
 from anabranch.store.corpus_embedder import embedder_of
 from anabranch.store.stores import open_writer
-from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.stemmer import checked_language
 
 __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
@@ -48,7 +49,7 @@ def ingest(
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
     wait: float = 0.0,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> IngestReport:
     """Take files, folders and web pages into a corpus, creating it where it is missing.
 
@@ -75,7 +76,7 @@ def ingest(
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
-        progress: Told how far it is.
+        progress: Told how far it is; the stages are 'files', 'passages' and 'index'.
 
     Raises:
         UserError: A path does not exist, is a corpus or leads out, an address is not one of the web, or the embedder or
@@ -94,7 +95,6 @@ def ingest(
     if language:
         checked_language(language)
     report = IngestReport()
-    progress = progress if progress is not None else _silent
     opening = open_writer(corpus, wait=wait)  # an address of no store is refused before anything is looked for
     asked = gathered(
         paths_of(paths),
@@ -102,7 +102,7 @@ def ingest(
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,
-        inside=None if inside is None else path_of(inside),
+        inside=None if inside is None else Path(inside),
     )
     with asked as found, opening as writer:
         settled = _settle(writer, embedder, base_url, sizes, language)
@@ -132,10 +132,6 @@ def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, 
     except KeyboardInterrupt:
         report.interrupted = True
         writer.publish(quick=True)
-
-
-def _silent(stage: str, done: int, total: int, detail: str = "") -> None:  # the protocol names them
-    """Show nothing."""
 
 
 def _settle(

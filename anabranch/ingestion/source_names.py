@@ -20,12 +20,7 @@ class Names:
         self._uncommitted: dict[str, str] = {}
 
     def named(self, document: Document, path: str) -> Document:
-        """Return a document under a name that no other file has: the later one takes its folder in front of its own.
-
-        Args:
-            document: As the reader named it.
-            path: What the corpus knows its file by.
-        """
+        """Return a document under a name that no other file has: the later one takes its folder in front of its own."""
         source = document.source
         if self._is_taken(source, path):
             source = f"{PurePath(path).parent.name or 'files'}/{source}"

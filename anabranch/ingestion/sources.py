@@ -88,6 +88,8 @@ class Gathered:
         self._known -= 1
         for item in members(found, self._folder):
             self._known += 1
+            # A failure under the name of the archive itself: it was not read to its end, and what did not come may be
+            # there.
             if item.source == found.source:
                 whole = False
             # A member that cannot be read today is there all the same.

@@ -11,17 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from anabranch.chunking.hierarchical_chunker import Tree
-from anabranch.ingestion.ingest_report import IngestReport, Progress
+from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.models.embedder import Embedder
+from anabranch.store.corpus_embedder import embed_missing
 from anabranch.store.records import Grown
-from anabranch.store.writer_protocol import CorpusWriter, FileRecord, WriteResult
-from anabranch.text.amounts import without_amounts
+from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
 
 WAITING_LEAVES = 256
 """Sorted by length and embedded eight at a time, so many waste 2 % on padding; 64 waste 6 %, 16 waste 17 %."""
-
-EMBEDDED_LEAVES = 64
-"""In one call of the embedder, and then kept at once: a kill costs seconds of work, and no vector is paid for twice."""
 
 WAITING_SECONDS = 5.0
 """Since the last commit: a Ctrl-C or a kill costs no more reading than that, and the document that it comes in."""
@@ -100,14 +97,8 @@ class Batch:
 
     def embed(self) -> None:
         """Embed what waits; the vectors are kept as they come."""
-        texts = [text for grown in self._grown for text in grown.leaves]
-        missing = self.writer.missing_vectors(texts, self.embedder.name)
-        # Sorted by length: a batch is padded to its longest text.
-        keys = sorted(missing, key=lambda key: len(missing[key]))
-        for start in range(0, len(keys), EMBEDDED_LEAVES):
-            part = keys[start : start + EMBEDDED_LEAVES]
-            self.writer.add_vectors(
-                part, self.embedder.embed([without_amounts(missing[key]) for key in part]), self.embedder.name
-            )
-            self.report.embedded += len(part)
-            self.progress("passages", self.report.embedded, 0, self._grown[-1].document.source)
+        embed_missing(self.writer, self.embedder, (text for grown in self._grown for text in grown.leaves), self._told)
+
+    def _told(self, leaves: int) -> None:
+        self.report.embedded += leaves
+        self.progress("passages", self.report.embedded, 0, self._grown[-1].document.source)

@@ -28,4 +28,5 @@ def read_answer(reply: str) -> str:
     """
     text = drop_thinking(reply[:MAX_REPLY_READ]).strip()
     label = ENGLISH_LABEL.match(text)
+    # After the thoughts are gone, for without them two halves of a link may come to stand side by side.
     return strip_links(text[label.end() :] if label else text).strip()

@@ -9,6 +9,7 @@ from anabranch.parsing.reasoning_blocks import ThinkingFilter
 from anabranch.safety.link_removal import LinkFilter
 from anabranch.safety.prompt_leak import InstructionFilter, without_instructions
 
+# What ENGLISH_LABEL matches, as words whose beginning can be recognised.
 _LABELS = ("answer:", "final answer:")
 
 
@@ -41,6 +42,7 @@ class AnswerStream:
 
     def feed(self, delta: str) -> str:
         """Take the next piece of the reply; return what can be shown now, often nothing."""
+        # Bounded as in `read_answer`, or what was shown would not be the beginning of the answer.
         piece = delta[: self._room]
         self._room -= len(piece)
         self._reply.append(piece)
@@ -54,6 +56,7 @@ class AnswerStream:
     def finish(self) -> str:
         """Return what is left of the checked answer, where what was shown is the beginning of it."""
         answer, _ = without_instructions(read_answer("".join(self._reply)), self._told, self._given)
+        # Otherwise the checked answer takes the place of what was shown, and there is no rest of it.
         return answer[len(self._shown) :] if answer.startswith(self._shown) else ""
 
     def _begun(self, text: str) -> str:

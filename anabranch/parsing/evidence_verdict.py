@@ -23,6 +23,7 @@ _YES = re.compile(r"\b(?:sufficient|enough|adequate|answerable|contains? (?:the|
 _FIRST = re.compile(r"^\W*(?:(?:answer|verdict|sufficient)\W{1,6})?(yes|no|true|false)\b", re.IGNORECASE)
 _STATED = re.compile(r"\bsufficient\b[\"'*]*\s*[:=]\s*\W{0,4}(yes|no|true|false)\b", re.IGNORECASE)
 _MISSING = re.compile(r"\bmissing\b[\"'*]*\s*(?:information|is|are)?\s*[:=]+\s*(.+)", re.IGNORECASE | re.DOTALL)
+# Models fill in every key that they were shown.
 _NOTHING = re.compile(r"\W*(?:none|nothing|n/?a|null|no|empty|-)?\W*", re.IGNORECASE)
 
 
@@ -49,6 +50,7 @@ def parse_verdict(reply: str) -> EvidenceVerdict:
         The verdict. Never raises.
     """
     text = drop_thinking(reply[:MAX_REPLY]).strip()
+    # Half a string as well: what is missing stands last, and half of that can be searched for.
     found = {str(key).casefold(): value for key, value in (find_object(text, cut_off="half") or {}).items()}
     # Of several keys the one that the instructions name comes first.
     values = [found[key] for key in _KEYS if key in found]
@@ -68,6 +70,7 @@ def _truth(value: object) -> bool | None:
 def _in_prose(text: str) -> bool | None:
     if found := _STATED.search(text) or _FIRST.match(text):
         return found[1].casefold() in {"yes", "true"}
+    # Before the yes, because "not sufficient" has that word in it.
     if _NO.search(text):
         return False
     return True if _YES.search(text) else None

@@ -16,6 +16,7 @@ MAX_REPLY = 100_000
 CutOff = Literal["refuse", "complete", "half"]
 """What to do with a value that has no end: leave it, take what is complete of it, or take half a string as well."""
 
+# Each bracket of a long text may be read on to its end in vain.
 _MAX_STARTS = 20
 _LONGEST_LITERAL = 20_000
 _OBJECT = re.compile(r"\{")
@@ -56,6 +57,7 @@ def _find(text: str, opening: re.Pattern[str], cut_off: CutOff) -> dict[str, Any
 def _readings(text: str, start: int) -> Iterator[object]:
     """Yield what a complete value at `start` may mean: as JSON, then as the Python literal that models slip into."""
     try:
+        # Not strict: models write line breaks inside strings.
         yield json.JSONDecoder(strict=False).raw_decode(text, start)[0]
     except (ValueError, RecursionError):
         end = text.rfind(_OPENING[text[start]], start, start + _LONGEST_LITERAL)
@@ -77,6 +79,7 @@ def _partial(text: str, cut_off: CutOff) -> dict[str, Any] | list[Any] | None:
     try:
         from_json(plain)
     except ValueError as error:
+        # With "EOF" begins what is said of an end that is missing, and nothing else.
         if cut_off == "refuse" or not str(error).startswith("EOF"):
             return None
     try:

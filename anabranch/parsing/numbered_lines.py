@@ -25,9 +25,11 @@ def read_judgements(reply: str, statements: int) -> list[Judgement]:
     """
     said: dict[int, Judgement] = {}
     for number, words in _lines(reply):
+        # By its beginning: "not entailed" has the word "entailed" in it.
         word = words.casefold().lstrip(_QUOTES)
         for name, begins in _BEGINNINGS.items():
             if word.startswith(begins):
+                # The first one counts; a model that explains itself may begin a later line with the number.
                 said.setdefault(number, name)
                 break
     return [said.get(number, "not_said") for number in range(1, statements + 1)]

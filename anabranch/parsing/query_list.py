@@ -78,7 +78,9 @@ def parse_queries(reply: str, *, limit: int, original: str) -> list[str]:
     text = _TOKEN.sub("\n", drop_thinking(reply[:MAX_REPLY]).rpartition(_CHANNEL)[2])
     text = _LINE_END.sub("\n", text)
     queries: list[str] = []
+    # Also as it would come out of a reply: there a long one is cut.
     seen = {_key(original), _key(_clean(original)), *_NOTHING}
+    # JSON first: each line of it would pass for a query.
     for candidate in list(_from_json(_json_in(text))) or _from_lines(text):
         query = _clean(candidate)
         if _key(query) in seen:
@@ -101,6 +103,7 @@ def _json_in(text: str) -> list[object]:
 
 def _from_json(value: object, depth: int = 0) -> Iterator[str]:
     """Yield the strings of a list, of an object's lists, or under a key that means a query."""
+    # No model that was asked for queries nests so deep; one that repeats brackets does.
     if depth > 4:
         return
     if isinstance(value, list):
@@ -126,6 +129,7 @@ def _from_object(value: dict[object, object], depth: int) -> Iterator[str]:
 def _from_lines(text: str) -> Iterable[str]:
     """Return the items of a list where there is one, the rows of a table, else every line that is not chatter."""
     lines = [line for line in text.split("\n", _MAX_LINES)[:_MAX_LINES] if line.strip() and "```" not in line]
+    # Some models write a numbered list without line breaks.
     if len(lines) == 1:
         lines = _INLINE_ITEM.split(lines[0])
     rule = next((place for place, line in enumerate(lines) if _TABLE_RULE.match(line)), None)

@@ -11,6 +11,7 @@ _BEGIN = re.compile(rf"<(?:(?:{_THOUGHT})>|{_PASSAGE}\b)|(?P<stray></{_PASSAGE}>
 _END = re.compile(rf"</(?:{_THOUGHT}|{_PASSAGE})>", re.IGNORECASE)
 _THOUGHT_END = re.compile(rf"</(?:{_THOUGHT})>", re.IGNORECASE)
 _LONGEST_TAG = len("</passages-0123456789abcdef>")
+# No longer than a tag: what is longer cannot become one, and is shown at once.
 _UNFINISHED = re.compile(rf"<[/a-z0-9-]{{0,{_LONGEST_TAG - 2}}}\Z", re.IGNORECASE)
 
 

@@ -15,6 +15,7 @@ from anabranch.text.function_words import NEGATIONS, fold_word
 from anabranch.text.language import language_of
 from anabranch.text.sentences import spans
 
+# A longer text says something beside its refusal.
 _LONGEST = 400
 _LETTER = rf"(?:[^\W\d_]|[{MARKS}])"
 _WORD = re.compile(rf"{_LETTER}+(?:['’/]{_LETTER}+)*")

@@ -34,6 +34,7 @@ def value_in(match: re.Match[str]) -> float | None:
         return score * BEST / 100
     if match["scale"]:
         scale = int(match["scale"])
+        # Of zero there is no share.
         return score * BEST / scale if scale else None
     return score
 
@@ -41,6 +42,7 @@ def value_in(match: re.Match[str]) -> float | None:
 def document_of(value: object) -> int | None:
     """Return the number in 2, "2", "Doc 2" or "[2]"; None for a negative one and for what is no number."""
     text = str(value).strip()[:40]
+    # A number with a fraction is a score in the wrong place, and true is no number.
     match = None if isinstance(value, bool | float) or text.startswith("-") else _INTEGER.fullmatch(text)
     return int(match[1]) if match else None
 
@@ -119,6 +121,7 @@ def read_judgements(reply: str, count: int) -> Judgements:
 
 def on_ten(scores: Mapping[int, float]) -> dict[int, float]:
     """Return scores on the scale to 10 where all of them are shares of one (0.9), else as they are."""
+    # With a fraction among them: a reply of ones and zeros may be on either scale, and is left as it is.
     if scores and max(scores.values()) <= 1 and any(score % 1 for score in scores.values()):
         return {index: score * BEST for index, score in scores.items()}
     return dict(scores)

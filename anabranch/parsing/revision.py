@@ -35,6 +35,7 @@ def read_revision(reply: str, previous: str) -> tuple[Action, str]:
     text = read_answer(reply)
     if label := _LABEL.match(text):
         text = text[label.end() :]
+    # A refusal of the new passages is no reason to give up what the former ones said.
     if is_refusal(MARKER.sub("", text)) or not text.strip() or _KEEP.fullmatch(text):
         return "keep", ""
     known, said = _said(previous), _said(text)
@@ -82,6 +83,7 @@ def _key(sentence: str) -> str:
 
 
 def _gap(before: str, after: str) -> str:
+    # A blank line would end a table, and set the items of a list apart.
     last, first = before.rpartition("\n")[2], after.partition("\n")[0]
     if any(kind.match(last) and kind.match(first) for kind in (_ITEM, _ROW)):
         return "\n"

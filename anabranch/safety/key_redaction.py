@@ -15,6 +15,7 @@ LEAST = 8
 
 _NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)\Z")
 _QUOTED = r"""["']?\s*[:=]\s*["']?"""
+# Where requests are signed: headers, query strings, the user in an address.
 _SIGNED = (
     re.compile(
         rf"""((?:authorization|api[-_]?key){_QUOTED})(?:(?:bearer|basic|token)\s+)?[^\s"',;}}]+""", re.IGNORECASE
@@ -33,7 +34,9 @@ def redacted(text: str, sent: Iterable[str] = ()) -> str:
         sent: Keys that the request was signed with; those of the environment go in any case, as does everything that
             stands where requests are signed.
     """
+    # Looked up each time: programs put keys into their environment while they run.
     known = {value for name, value in os.environ.items() if _NAMES.search(name.upper()) and len(value) >= LEAST}
+    # The longest first, because one key may be the beginning of another.
     for key in sorted({*known, *filter(None, sent)}, key=len, reverse=True):
         text = text.replace(key, GONE)
     for signed in _SIGNED:

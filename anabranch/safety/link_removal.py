@@ -93,6 +93,7 @@ class LinkFilter:
         """Return what was held back."""
         shown = ""
         for each in self._passes:
+            # What one pass held back has to go through those after it.
             shown = each.feed(shown) + each.finish()
         return shown
 
@@ -143,6 +144,7 @@ class _Pass:
             parts += [self._text[start : match.start()], self._rule.replacement(match)]
             start = match.end()
         parts.append(self._text[start:end])
+        # Patterns look behind them, at what was shown already.
         keep = max(end - _CONTEXT, 0)
         self._text, self._done = self._text[keep:], end - keep
         return "".join(parts)
@@ -154,6 +156,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 def _character(text: str) -> str:
     """Return what an entity stands for; anything else, and a name that is none (`&x;` in C), as it is."""
+    # Names by the table: `html.unescape` takes the beginning of one for all of it, and makes "¬ify;" of "&notify;".
     return html.unescape(text) if text.startswith("&#") else html5.get(text.removeprefix("&"), text)
 
 
@@ -166,6 +169,7 @@ def _link_text(match: re.Match[str]) -> str:
     text, target = match["text"], match["target"]
     if match[0].startswith("!"):
         return ""
+    # A picture may stand inside a link, with an address of its own.
     inner = _READABLE.whole(text)
     is_marker = _NUMBERS.fullmatch(text) is not None
     if not _TITLED.fullmatch(target) or (is_marker and not _ADDRESS_MARK.search(target)):
@@ -226,4 +230,5 @@ _HARMLESS = _Rule(
     replacement=_broken,
 )
 
+# In this order: entities may spell a link, and what is left of one may be the beginning of another.
 _RULES = (_VISIBLE, _READABLE, _HARMLESS)

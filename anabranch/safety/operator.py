@@ -36,6 +36,7 @@ def set_variables(values: Mapping[str, str]) -> None:
         values: By their names in small letters, without the prefix.
     """
     os.environ.update({f"{PREFIX}{name.upper()}": value for name, value in values.items()})
+    # What was read before is remembered for good.
     environment.cache_clear()
 
 
@@ -52,6 +53,7 @@ class Operator(BaseModel):
         base_url_key: Key for it; read where it is used and nowhere else, never part of state, repr or logs.
     """
 
+    # Without the input, among which a key may be.
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     lock: tuple[str, ...] = ()
@@ -64,6 +66,7 @@ class Operator(BaseModel):
     @field_validator("lock", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
+        # A variable has text alone.
         return json.loads(value) if isinstance(value, str) else value
 
 

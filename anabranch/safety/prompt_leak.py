@@ -17,6 +17,7 @@ RUN = 7
 """Words in a row that two texts share only if one repeats the other."""
 
 WORD = re.compile(r"\w+")
+# Such as the name of a version or a secret that somebody wrote into a prompt: no language has words like these.
 _CODE = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{6,}")
 
 Runs = frozenset[tuple[str, ...]]
@@ -98,6 +99,7 @@ class InstructionFilter:
 
     def _settled(self) -> int:
         """Return where the words begin that the instructions have in the same order, as far as they are written."""
+        # Seven at most, for as many in a row stop the text anyway.
         words = list(WORD.finditer(self._text))[-RUN:]
         for at, match in enumerate(words):
             if f" {' '.join(word[0].casefold() for word in words[at:])}" in self._phrases:

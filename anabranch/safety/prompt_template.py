@@ -10,6 +10,7 @@ import re
 
 from anabranch.safety.prompt_envelope import DATA
 
+# Doubled braces are braces, as for `str.format`: templates hold examples of JSON.
 _PLACE = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 
 _READING = ("context_str", "query_str")

@@ -26,7 +26,8 @@ def scheme_of(corpus: StrPath) -> str:
     Raises:
         UserError: It is neither text nor a path.
     """
-    found = _SCHEME.match(corpus) if isinstance(_checked(corpus), str) and isinstance(corpus, str) else None
+    path = _checked(corpus)
+    found = _SCHEME.match(path) if isinstance(path, str) else None
     return found[1].lower() if found else "file"
 
 
@@ -44,15 +45,6 @@ def folder_of(corpus: StrPath) -> Path:
         # `file:` addresses are URLs: a blank in the path is %20, and a drive on Windows stands behind a slash.
         return Path(url2pathname(urlsplit(corpus).path))
     return Path(corpus)
-
-
-def path_of(path: StrPath) -> Path:
-    """Return it as a `Path`.
-
-    Raises:
-        UserError: It is neither text nor a path.
-    """
-    return Path(_checked(path))
 
 
 def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:

@@ -14,7 +14,9 @@ import numpy as np
 from anabranch.errors import CorpusDamagedError
 from anabranch.models.embedder import Vectors
 from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_facts import changes_in
 from anabranch.store.corpus_folder import SAVE
+from anabranch.store.filter_sql import LISTED
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.schema import prepare
 from anabranch.store.writer_protocol import FileRecord, WriteResult
@@ -28,10 +30,6 @@ class CorpusDatabase:
 
     def __init__(self, folder: Path, connection: sqlite3.Connection | None = None) -> None:
         """Open the database, creating it where it is missing.
-
-        Args:
-            folder: Where it lies.
-            connection: To a database that is in no folder.
 
         Raises:
             CorpusDamagedError: The file is no database, or of another version.
@@ -121,14 +119,8 @@ class CorpusDatabase:
     def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
         """Return the texts that have no vector yet, by their key."""
         by_key = {text_key(text): text for text in texts}
-        known: set[str] = set()
-        # Builds of SQLite differ in how many question marks they take (999 before 3.32).
-        keys = list(by_key)
-        for start in range(0, len(keys), 500):
-            part = keys[start : start + 500]
-            marks = ",".join("?" * len(part))
-            sql = f"SELECT vector_key FROM vectors WHERE embedder = ? AND vector_key IN ({marks})"  # noqa: S608
-            known.update(row[0] for row in self.connection.execute(sql, (embedder, *part)))
+        sql = f"SELECT vector_key FROM vectors WHERE embedder = ? AND vector_key IN {LISTED}"  # noqa: S608  # a constant
+        known = {key for (key,) in self.all(sql, embedder, json.dumps(list(by_key)))}
         return {key: text for key, text in by_key.items() if key not in known}
 
     def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
@@ -282,27 +274,3 @@ class CorpusDatabase:
                 self.connection.execute(f"UPDATE files SET sha256 = '' WHERE {of_file}", (doc_id,))  # noqa: S608
                 removed += self.connection.execute("DELETE FROM documents WHERE doc_id = ?", (doc_id,)).rowcount
         return removed
-
-
-def changes_in(connection: sqlite3.Connection) -> int:
-    """Return how often the documents of a corpus have changed.
-
-    Raises:
-        sqlite3.DatabaseError: The database is damaged.
-    """
-    row = connection.execute("SELECT value FROM meta WHERE name = 'changes'").fetchone()
-    try:
-        return int(row[0]) if row else 0
-    except (TypeError, ValueError) as error:
-        raise sqlite3.DatabaseError("the count of changes is no number") from error
-
-
-def counts_in(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return how many documents, chunks, leaves and tokens a corpus has; takes a while for a million of them."""
-    queries = {
-        "documents": "SELECT count(*) FROM documents",
-        "chunks": "SELECT count(*) FROM chunks",
-        "leaves": "SELECT count(*) FROM chunks WHERE vector_key IS NOT NULL",
-        "tokens": "SELECT coalesce(sum(tokens), 0) FROM documents",
-    }
-    return {name: connection.execute(sql).fetchone()[0] for name, sql in queries.items()}

@@ -1,13 +1,18 @@
-"""The embedder of a corpus that is written to: the first run decides it, and later ones have to keep to it."""
+"""The embedder of a corpus that is written to: the first run decides it, later ones keep to it, and all embed alike."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from anabranch.errors import EmbedderMismatchError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.text.amounts import without_amounts
+
+EMBEDDED_LEAVES = 64
+"""In one call of the embedder, and then kept at once: a kill costs seconds of work, and no vector is paid for twice."""
 
 
 class CorpusEmbedder(NamedTuple):
@@ -47,3 +52,23 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> Corpus
         hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
         raise EmbedderMismatchError(msg, hint=hint)
     return CorpusEmbedder(model, spec, url)
+
+
+def embed_missing(
+    writer: CorpusWriter, model: Embedder, texts: Iterable[str], told: Callable[[int], None] = lambda _: None
+) -> None:
+    """Embed the texts that have no vector yet; the vectors are kept as they come.
+
+    Args:
+        writer: The corpus.
+        model: Its embedder.
+        texts: What is embedded of leaves (`anabranch.store.records.embedded_text`).
+        told: Told after each call how many texts it was of.
+    """
+    missing = writer.missing_vectors(list(texts), model.name)
+    # Sorted by length: a batch is padded to its longest text.
+    keys = sorted(missing, key=lambda key: len(missing[key]))
+    for start in range(0, len(keys), EMBEDDED_LEAVES):
+        part = keys[start : start + EMBEDDED_LEAVES]
+        writer.add_vectors(part, model.embed([without_amounts(missing[key]) for key in part]), model.name)
+        told(len(part))

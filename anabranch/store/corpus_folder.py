@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,14 +15,6 @@ from anabranch.readers.corpus_marker import BESIDE_DATABASE, DATABASE
 from anabranch.store.corpus_address import StrPath, folder_of
 
 SAVE = "Save what can be read: anabranch corpus export --output FILE; then import that into a new folder."
-
-CorpusProgress = Callable[[str, int, int], None]
-"""Told the stage of a long work on a corpus, how much is done and how much there is (0 where nobody knows)."""
-
-
-def silent(stage: str, done: int, total: int) -> None:  # a `CorpusProgress`
-    """Show nothing."""
-
 
 _OF_THE_DISK = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections import OrderedDict
 from contextlib import closing
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -21,10 +20,12 @@ from anabranch.errors import (
 )
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import load_embedder
+from anabranch.models.lru import LRU
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath, folder_of
-from anabranch.store.corpus_database import CorpusDatabase, changes_in
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_facts import changes_in
 from anabranch.store.corpus_folder import must_exist
 from anabranch.store.index.manifest import Manifest, current, read_manifest
 from anabranch.store.index.publisher import publish
@@ -52,12 +53,14 @@ class _Home:
         self.indexing = threading.Lock()
 
 
-_lock = threading.Lock()
-"""Of the two below; nothing is read or made while it is held."""
+_open = LRU[Path, LocalReader](HANDLES)
+"""The last handle on each corpus. Only let go of, never closed: whoever searches with one right now keeps it alive."""
 
-_open: OrderedDict[tuple[str, str], LocalReader] = OrderedDict()
 _homes: WeakValueDictionary[Path, _Home] = WeakValueDictionary()
 """Of the corpora that are being opened now; each belongs to the threads that do."""
+
+_lock = threading.Lock()
+"""Of `_homes`; nothing is read or made while it is held."""
 
 
 def open_folder(path: StrPath) -> LocalReader:
@@ -84,7 +87,6 @@ def open_folder(path: StrPath) -> LocalReader:
             with home.opening:
                 return _handle(folder, name)
         except IndexDamagedError as error:
-            _forget(folder, name)
             if _is_current(folder, name):
                 _mend(folder, home, name, error)
     name = _caught_up(folder, home, current(folder), _changes(folder))
@@ -109,29 +111,13 @@ def _is_current(folder: Path, name: str | None) -> bool:
 
 
 def _handle(folder: Path, name: str) -> LocalReader:
-    key = (str(folder), name)
-    with _lock:
-        handle = _open.get(key)
-    if handle is None:
-        manifest = read_manifest(folder, name)
-        handle = LocalReader(folder, name, _embedder(folder, manifest))
-    handle.watch.check()
-    with _lock:
-        # Those of former generations keep files on the disk that are removed already.
-        for former in [each for each in _open if each[0] == str(folder) and each[1] != name]:
-            del _open[former]
-        _open[key] = handle
-        _open.move_to_end(key)
-        # Only let go of, not closed: whoever searches with one of them right now keeps it alive.
-        while len(_open) > HANDLES:
-            _open.popitem(last=False)
+    handle = _open.get(folder)
+    # One that was found damaged is opened anew, which says so again as long as its files are what they are.
+    if handle is None or handle.manifest.name != name or handle.watch.problem is not None:
+        handle = LocalReader(folder, name, _embedder(folder, read_manifest(folder, name)))
+        # In the place of the one before, which keeps files on the disk that are removed already.
+        _open.set(folder, handle)
     return handle
-
-
-def _forget(folder: Path, name: str | None) -> None:
-    """Let go of the handles on a generation that is damaged."""
-    with _lock:
-        _open.pop((str(folder), name or ""), None)
 
 
 def _caught_up(folder: Path, home: _Home, name: str | None, changes: int) -> str:

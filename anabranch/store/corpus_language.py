@@ -32,9 +32,6 @@ _LATIN = {language: words for language, words in STOP_WORDS.items() if any(word.
 def language_of(texts: Iterable[str]) -> str:
     """Return the language that most of the texts are in, 'english' where that is not certain.
 
-    Args:
-        texts: In any scripts; of any length.
-
     Returns:
         A language of `anabranch.text.stopwords`: its words have to be a seventh of all words, and half as many again
         as English ones.

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from anabranch.store.filters import COLUMNS, SET, And, Compare, Exists, Filter, Glob, In, Not, Or, Scalar, parse_filters
+
+# One parameter however long the list is: builds of SQLite differ in how many question marks they take, from 999 on.
+LISTED = "(SELECT value FROM json_each(?))"
+"""The items of a parameter that is a JSON list, in SQL."""
 
 _ORDERS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _TEXT, _NUMBER = "v.type = 'text'", "v.type IN ('integer', 'real')"
@@ -80,21 +85,17 @@ def _some(field: str, test: Condition) -> Condition:
 
 
 def _any_of(values: Sequence[Scalar]) -> Condition:
-    texts = [value for value in values if isinstance(value, str)]
     words = [_WORDS[value] for value in values if value is None or isinstance(value, bool)]
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    tests = [
-        Condition(f"({_TEXT} AND v.atom IN ({_marks(texts)}))", tuple(texts)),
-        Condition(f"({_NUMBER} AND v.atom IN ({_marks(numbers)}))", tuple(numbers)),
-        Condition(f"v.type IN ({_marks(words)})", tuple(words)),
-    ]
-    return _joined([test for test in tests if test.parameters], " OR ", empty="0")
+    tests = {
+        f"({_TEXT} AND v.atom IN {LISTED})": [value for value in values if isinstance(value, str)],
+        f"({_NUMBER} AND v.atom IN {LISTED})": numbers,
+        f"v.type IN {LISTED}": words,
+    }
+    found = [Condition(sql, (json.dumps(listed),)) for sql, listed in tests.items() if listed]
+    return _joined(found, " OR ", empty="0")
 
 
 def _path(field: str) -> str:
     # Quoted part by part: a key with a blank, or one that begins with a digit, is no bare name in a JSON path.
     return "$" + "".join(f'."{part}"' for part in field.split("."))
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))

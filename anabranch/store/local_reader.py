@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -14,6 +12,7 @@ import numpy as np
 
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Embedder
+from anabranch.models.lru import LRU
 from anabranch.store.connections import Connections
 from anabranch.store.index.bm25 import BM25
 from anabranch.store.index.checksum_watch import Watch
@@ -65,9 +64,8 @@ class LocalReader(Passages):
             )
             raise IndexDamagedError(msg, hint="Run `anabranch corpus rebuild`.")
         self.watch = Watch(self._index)
-        self._keeping = threading.Lock()
         self._vectors = QueryVectors(embedder)
-        self._views: OrderedDict[str, _View] = OrderedDict()
+        self._views = LRU[str, _View](VIEWS)
 
     @property
     def generation(self) -> int:
@@ -168,18 +166,13 @@ class LocalReader(Passages):
         """
         key = json.dumps(visible(scope))
         changes = self.changes()
-        with self._keeping:
-            known = self._views.get(key)
-            if known is not None and known.changes == changes:
-                self._views.move_to_end(key)
-                return known
+        known = self._views.get(key)
+        if known is not None and known.changes == changes:
+            return known
         # What was removed since this index was made is still in it.
         # The count comes with the numbers from one transaction: a change between two reads would be kept under a count
         # that knows nothing of it.
         changes, allowed = self.allowed(scope, self.manifest.changes)
         made = _View(changes, self._index.masks(allowed), self._index.bm25)
-        with self._keeping:
-            self._views[key] = made
-            while len(self._views) > VIEWS:
-                self._views.popitem(last=False)
+        self._views.set(key, made)
         return made

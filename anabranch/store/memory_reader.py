@@ -13,7 +13,8 @@ from rank_bm25 import BM25Okapi
 
 from anabranch.models.embedder import Embedder, embed_queries
 from anabranch.models.embedders import load_embedder
-from anabranch.store.corpus_database import CorpusDatabase, counts_in
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_facts import counts_in
 from anabranch.store.corpus_language import settled_language
 from anabranch.store.index.bm25 import K1
 from anabranch.store.passage_reader import Passages, in_thread, visible
@@ -89,7 +90,9 @@ class MemoryReader(Passages):
     @in_thread
     def rare(self, scope: Scope) -> float:
         """Return what BM25 gives at most for a word that a single passage holds."""
-        return self._rare(scope)
+        bm25, _ = self._bm25(scope)
+        # `rank_bm25` has the weights of words that occur; this is of one that occurs once.
+        return max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) * (K1 + 1) if bm25 is not None else 0.0
 
     @in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
@@ -132,9 +135,3 @@ class MemoryReader(Passages):
         rows = self._rows(Scope(access=scope.access))
         terms = [self._terms[row] for row in rows]
         return (BM25Okapi(terms, epsilon=0) if any(terms) else None), rows
-
-    def _rare(self, scope: Scope) -> float:
-        bm25, _ = self._bm25(scope)
-        if bm25 is None:
-            return 0.0
-        return max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) * (K1 + 1)

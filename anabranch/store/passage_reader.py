@@ -18,17 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.readers.document import Chunk
-from anabranch.store.corpus_database import changes_in
-from anabranch.store.filter_sql import compile_filters
+from anabranch.store.corpus_facts import changes_in
+from anabranch.store.filter_sql import LISTED, compile_filters
 from anabranch.store.protocol import Original, Outline, Place, Scope
 from anabranch.store.records import digest_of, embedded_text, summary_of, text_key
 from anabranch.text.analyzer import Analyser
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-# Builds of SQLite take 999 question marks at least; scopes need some of them, too.
-PARAMETERS = 500
 
 # Searches are short and numpy and FAISS release the GIL; more threads than this would only wait for cores.
 _POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="anabranch-corpus")
@@ -91,10 +88,10 @@ class Passages:
         sql = (
             "SELECT c.chunk_id, c.doc_id, d.key, d.source, d.title, c.heading, c.page, c.page_end, c.level, "
             'c.parent_id, c.start, c."end", c.text, c.tokens, c.position, c.vector_key '
-            "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN ({ids}) AND {where}"
+            "FROM chunks c JOIN documents d USING (doc_id) WHERE c.chunk_id IN {ids} AND {where}"
         )
         with self._lend() as connection:
-            rows = _batched(connection, sql, ids, scope)
+            rows = _rows(connection, sql, ids, scope)
             found = {row[0]: _whole(connection, Chunk(*row[:-2]), *row[-2:]) for row in rows}
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
@@ -102,10 +99,10 @@ class Passages:
         """Return the number of the document of each leaf; those that are gone or out of scope are absent."""
         sql = (
             "SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id) "
-            "WHERE c.chunk_id IN ({ids}) AND c.level = 2 AND {where}"
+            "WHERE c.chunk_id IN {ids} AND c.level = 2 AND {where}"
         )
         with self._lend() as connection:
-            return dict(_batched(connection, sql, ids, scope))
+            return dict(_rows(connection, sql, ids, scope))
 
     @in_thread
     def analyse(self, texts: Sequence[str]) -> list[list[str]]:
@@ -117,11 +114,11 @@ class Passages:
         """Return each chunk's ids one level down in document order."""
         sql = (
             "SELECT c.parent_id, c.chunk_id FROM chunks c JOIN documents d USING (doc_id) "
-            "WHERE c.parent_id IN ({ids}) AND {where} ORDER BY c.parent_id, c.position"
+            "WHERE c.parent_id IN {ids} AND {where} ORDER BY c.parent_id, c.position"
         )
         result: dict[str, list[str]] = {}
         with self._lend() as connection:
-            for parent, child in _batched(connection, sql, ids, scope):
+            for parent, child in _rows(connection, sql, ids, scope):
                 result.setdefault(parent, []).append(child)
         return {chunk_id: result[chunk_id] for chunk_id in ids if chunk_id in result}
 
@@ -159,10 +156,10 @@ class Passages:
         # A file has a row of its own unless an import brought the documents without it.
         sql = (
             "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages FROM documents d "
-            "LEFT JOIN files f ON f.path = d.path WHERE d.doc_id IN ({ids}) AND {where}"
+            "LEFT JOIN files f ON f.path = d.path WHERE d.doc_id IN {ids} AND {where}"
         )
         with self._lend() as connection:
-            rows = _batched(connection, sql, doc_ids, scope)
+            rows = _rows(connection, sql, doc_ids, scope)
         found = {
             doc_id: Original(source, title, path, sha256, max((page for _, page in _parsed(pages)), default=0))
             for doc_id, source, title, path, sha256, pages in rows
@@ -195,11 +192,11 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
         SettingsError: The filters are malformed.
     """
     # Access comes first and cannot be widened: whatever the filter says is joined to it by AND.
-    parts, parameters = ["d.access = '[]'"], []
+    parts: list[str] = ["d.access = '[]'"]
+    parameters: list[Any] = []
     if scope.access:
-        marks = ",".join("?" * len(scope.access))
-        parts.append(f"EXISTS (SELECT 1 FROM json_each(d.access) WHERE value IN ({marks}))")  # noqa: S608
-        parameters += list(scope.access)
+        parts.append(f"EXISTS (SELECT 1 FROM json_each(d.access) WHERE value IN {LISTED})")  # noqa: S608  # a constant
+        parameters.append(json.dumps(scope.access))
     where = f"({' OR '.join(parts)})"
     if scope.filters:
         narrowed = compile_filters(scope.filters)
@@ -207,15 +204,9 @@ def visible(scope: Scope) -> tuple[str, list[Any]]:
     return where, parameters
 
 
-def _batched(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
+def _rows(connection: sqlite3.Connection, sql: str, ids: Sequence[str], scope: Scope) -> list[tuple[Any, ...]]:
     where, parameters = visible(scope)
-    found: list[tuple[Any, ...]] = []
-    distinct = list(dict.fromkeys(ids))
-    for start in range(0, len(distinct), PARAMETERS):
-        part = distinct[start : start + PARAMETERS]
-        marks = ",".join("?" * len(part))
-        found += connection.execute(sql.format(ids=marks, where=where), [*part, *parameters]).fetchall()
-    return found
+    return connection.execute(sql.format(ids=LISTED, where=where), [json.dumps(list(ids)), *parameters]).fetchall()
 
 
 def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_key: str | None) -> Chunk:

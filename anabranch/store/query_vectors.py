@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anabranch.models.embedder import Embedder, Vectors, embed_queries
+from anabranch.models.lru import LRU
 from anabranch.models.usage import count_vectors
 
 KEPT = 1_024
@@ -26,12 +25,11 @@ class QueryVectors:
     def __init__(self, embedder: Embedder) -> None:
         """Begin with none."""
         self._embedder = embedder
-        self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._vectors = LRU[str, NDArray[np.float32]](KEPT)
 
     def of(self, queries: Sequence[str]) -> Vectors:
         """Return a row for each query, those that are not kept embedded side by side; counts both on the meter."""
-        kept = {query: one for query in queries if (one := self._known(query)) is not None}
+        kept = {query: one for query in queries if (one := self._vectors.get(query)) is not None}
         new = list(dict.fromkeys(query for query in queries if query not in kept))
         # Both are counted, so that a trace can tell a question that cost nothing from one that was not searched for.
         count_vectors(embedded=len(new), known=len(kept))
@@ -40,21 +38,11 @@ class QueryVectors:
 
     def one(self, query: str) -> NDArray[np.float32]:
         """Return the vector of a query; what a search has embedded is there."""
-        known = self._known(query)
+        known = self._vectors.get(query)
         return self._embedded(query) if known is None else known
-
-    def _known(self, query: str) -> NDArray[np.float32] | None:
-        with self._lock:
-            known = self._vectors.get(query)
-            if known is not None:
-                self._vectors.move_to_end(query)
-            return known
 
     def _embedded(self, query: str) -> NDArray[np.float32]:
         """Embed each query on its own: one text's vector must not depend on what else is in its batch."""
         vector: NDArray[np.float32] = embed_queries(self._embedder, [query])[0]
-        with self._lock:
-            self._vectors[query] = vector
-            while len(self._vectors) > KEPT:
-                self._vectors.popitem(last=False)
+        self._vectors.set(query, vector)
         return vector

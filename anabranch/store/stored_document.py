@@ -6,12 +6,12 @@ hash of its name, the ids of its chunks are hashes of their text, and its leaves
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from anabranch.store.records import digest_of, embedded_text, text_key
 
@@ -39,7 +39,7 @@ class StoredChunk(NamedTuple):
     chunk_id: str
     doc_id: str
     parent_id: str | None
-    level: int
+    level: Annotated[int, Field(ge=0, le=2)]
     position: int
     start: int
     end: int
@@ -59,6 +59,8 @@ CHUNK = ", ".join(f'"{name}"' for name in StoredChunk._fields)
 # SQLite keeps any type in any column, whatever the table says: a flipped bit in the header of a record turns text into
 # bytes or a number, and Python code that expects text fails far from here.
 _TEXTS = ("doc_id", "path", "source", "key", "title", "digest", "metadata", "access", "pages")
+_CHUNKS = TypeAdapter(list[StoredChunk], config=ConfigDict(strict=True))
+_METADATA, _TAGS, _PAGES = TypeAdapter(dict[str, Any]), TypeAdapter(list[str]), TypeAdapter(list[tuple[int, int]])
 
 
 def numbers(connection: sqlite3.Connection) -> Iterator[int]:
@@ -157,12 +159,7 @@ def examined(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
 
 
 def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:
-    """Return what is wrong with a document, None where it is exactly what was written.
-
-    Args:
-        document: Its row.
-        chunks: All of its chunks, in reading order.
-    """
+    """Return what is wrong with a document, None where it is exactly what was written."""
     return (
         _fault_of_row(document)
         or _fault_of_types(chunks)
@@ -178,35 +175,22 @@ def _fault_of_row(document: StoredDocument) -> str | None:
     if document.doc_id != digest_of(document.source):
         return "its id is not that of its name"
     try:
-        metadata, access, pages = (json.loads(each) for each in (document.metadata, document.access, document.pages))
-    # Deeply nested brackets are valid JSON by their beginning and end in a RecursionError.
-    except (ValueError, RecursionError):
-        return "its metadata cannot be read"
-    if not isinstance(metadata, dict) or not _are_tags(access) or not _are_pages(pages):
+        # Strict, or a damaged 1 that reads "1" would pass for what was written.
+        _METADATA.validate_json(document.metadata, strict=True)
+        _TAGS.validate_json(document.access, strict=True)
+        _PAGES.validate_json(document.pages, strict=True)
+    except ValueError:
         return "its metadata cannot be read"
     return None
 
 
-def _are_tags(access: object) -> bool:
-    return isinstance(access, list) and all(isinstance(tag, str) for tag in access)
-
-
-def _are_pages(pages: object) -> bool:
-    return isinstance(pages, list) and all(
-        isinstance(pair, list) and [type(number) for number in pair] == [int, int] for pair in pages
-    )
-
-
 def _fault_of_types(chunks: Sequence[StoredChunk]) -> str | None:
-    for chunk in chunks:
-        whole = all(
-            type(number) is int for number in (chunk.level, chunk.position, chunk.start, chunk.end, chunk.tokens)
-        )
-        pages = all(page is None or type(page) is int for page in (chunk.page, chunk.page_end))
-        if not whole or not pages or not isinstance(chunk.heading, str) or not 0 <= chunk.level <= 2:
-            return "a row of its chunks cannot be read"
-        if not isinstance(chunk.text, str if chunk.level == 2 else type(None)):
-            return "a leaf has no text, or a parent has some"
+    try:
+        _CHUNKS.validate_python(chunks)
+    except ValidationError:
+        return "a row of its chunks cannot be read"
+    if any((chunk.text is None) != (chunk.level < 2) for chunk in chunks):
+        return "a leaf has no text, or a parent has some"
     return None
 
 

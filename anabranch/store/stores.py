@@ -82,10 +82,6 @@ def last_opened(corpus: StrPath) -> CorpusReader | None:
 def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager[CorpusWriter]:
     """Return a writer of a corpus, which is created where it is missing.
 
-    Args:
-        corpus: A folder, or an address such as "memory:notes".
-        wait: Seconds to wait for another writer.
-
     Raises:
         SettingsError: There is no such kind of store.
         CorpusLockedError: Another one is writing.

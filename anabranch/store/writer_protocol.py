@@ -46,6 +46,18 @@ class WriteResult(NamedTuple):
     refused: list[tuple[Grown, str]]
 
 
+class Progress(Protocol):
+    """Told the stage of a long work on a corpus, how much is done and how much there is (0 where nobody knows)."""
+
+    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
+        """Show it."""
+        ...
+
+
+def silent(stage: str, done: int, total: int, detail: str = "") -> None:  # a `Progress`, which names them
+    """Show nothing."""
+
+
 class CorpusWriter(Protocol):
     """All that an ingest needs of a store. One writer at a time; what one method has written, a kill does not undo.
 

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch.cli.search_view import hits_of
 from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.collection_corpus import CorpusOptions, Prepared, prepare
+from anabranch.evaluation.collection_corpus import Prepared, prepare
 from anabranch.evaluation.eval_report import number
 from anabranch.evaluation.metrics import PerQuery
 from anabranch.evaluation.significance import BOOTSTRAPS, SEED, compared
@@ -76,7 +76,7 @@ class Measured:
 
 async def measured(table: MergingTable, folder: Path, cache: Path) -> Measured:
     """Search every query in every configuration, and score the places of its passages."""
-    prepared = prepare(read_collection(folder), CorpusOptions(cache, sizes=table.chunk_sizes))
+    prepared = prepare(read_collection(folder), cache, sizes=table.chunk_sizes)
     corpus = await open_corpus(prepared.corpus)
     prepared, evidence = await asyncio.to_thread(with_spans, prepared, corpus.embedder)
     contexts = {

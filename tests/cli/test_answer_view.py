@@ -28,11 +28,11 @@ def printed(values: dict[str, Any], **options: Any) -> str:
 
 def test_one_entry_per_marker_in_order_with_each_quote_once() -> None:
     given = [citation(2, "b", page=None, heading=""), citation(1, "a"), citation(1, "c"), citation(1, "a")]
-    assert list(source_lines(given)) == [("[1] a.pdf, p. 2, Sales", ["“a”", "“c”"]), ("[2] a.pdf", ["“b”"])]
+    assert list(source_lines(given)) == [("[1] a.pdf, p. 2, Sales", ["“a”", "“c”"], ""), ("[2] a.pdf", ["“b”"], "")]
 
 
 def test_long_quotes_are_cut_at_a_word() -> None:
-    ((_, (quote,)),) = source_lines([citation(1, "word " * 200)])
+    ((_, (quote,), _),) = source_lines([citation(1, "word " * 200)])
     assert quote.endswith("word ...”")
     assert len(quote) < 410
 

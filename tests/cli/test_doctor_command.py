@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.cli.doctor_checks import packages_check
+from anabranch.cli.installation_checks import packages_check
 from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalServer
 from tests.cli.conftest import Run

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from anabranch.cli.doctor_checks import EXTENSIONS, extension_checks
+from anabranch.cli.installation_checks import EXTENSIONS, extension_checks
 from anabranch.registry import Registry
 from tests.cli.conftest import Run
 from tests.cli.test_doctor_command import checks

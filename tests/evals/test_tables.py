@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from anabranch.cli.eval_settings import settings_of
-from anabranch.evaluation.score_tables import EvalTable, kind_of, read_answer_table, read_judged_table, read_table
+from anabranch.evaluation.score_tables import AnswerTable, read_table
 from tests.conftest import REPOSITORY
 
 EVERY = sorted((REPOSITORY / "evals").glob("*.yaml"))
-TABLES = [path for path in EVERY if kind_of(path) != "answers"]
+TABLES = [path for path in EVERY if not isinstance(read_table(path), AnswerTable)]
 
 
 def test_there_are_tables() -> None:
@@ -22,12 +22,13 @@ def test_there_are_tables() -> None:
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
 def test_a_table_is_valid_with_the_settings_of_today(path: Path) -> None:
     table = read_table(path)
+    assert not isinstance(table, AnswerTable)
     assert settings_of(table, {}, reproducible=True, where=path.name).keys() == table.configurations.keys()
     assert table.baseline in table.configurations
 
 
 def test_the_table_of_answers_is_valid() -> None:
-    table = read_answer_table(REPOSITORY / "evals" / "answers.yaml")
+    table = read_table(REPOSITORY / "evals" / "answers.yaml")
     assert "tutorials" in table.collections
     assert table.settings == {}  # what is measured is the default
 
@@ -45,8 +46,7 @@ def test_the_tables_in_the_guide_can_be_run(tmp_path: Path) -> None:
         (tmp_path / "table.yaml").write_text(block, encoding="utf-8")
         # Those with `passages` are of evals.merging, which has a test of its own.
         if "passages:" not in block:
-            path = tmp_path / "table.yaml"
-            table: EvalTable = read_judged_table(path) if kind_of(path) == "judged" else read_table(path)
+            table = read_table(tmp_path / "table.yaml")
             named.append(set(settings_of(table, {}, reproducible=True, where="guide")))
     assert named == [{"ranks", "scores"}, {"stuff", "refine"}]
 
@@ -55,4 +55,4 @@ def test_the_table_of_answers_in_the_guide_can_be_run(tmp_path: Path) -> None:
     guide = (REPOSITORY / "docs" / "experiments.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", guide, flags=re.MULTILINE | re.DOTALL)
     (tmp_path / "answers.yaml").write_text(block, encoding="utf-8")
-    assert read_answer_table(tmp_path / "answers.yaml").collections == ("experiments", "handbook")
+    assert read_table(tmp_path / "answers.yaml").collections == ("experiments", "handbook")

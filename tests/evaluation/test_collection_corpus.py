@@ -8,7 +8,7 @@ import pytest
 
 from anabranch.errors import CollectionError, CorpusEmptyError, CorpusNotFoundError
 from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.collection_corpus import CorpusOptions, opened, prepare
+from anabranch.evaluation.collection_corpus import opened, prepare
 from tests.evaluation.made import ANIMALS, make_collection, write_lines
 
 
@@ -23,27 +23,26 @@ class Embedded:
             self.passages = max(self.passages, done)
 
 
-def embedded_by(folder: Path, making: CorpusOptions) -> tuple[int, Path, int]:
+def embedded_by(folder: Path, home: Path, *, fresh: bool = False) -> tuple[int, Path, int]:
     told = Embedded()
-    prepared = prepare(read_collection(folder), making, told)
+    prepared = prepare(read_collection(folder), home, fresh=fresh, progress=told)
     return told.passages, prepared.corpus, prepared.documents
 
 
 def test_a_collection_is_embedded_once_and_a_change_of_it_alone(tmp_path: Path) -> None:
-    folder, making = make_collection(tmp_path / "animals"), CorpusOptions(tmp_path / "cache")
-    passages, corpus, documents = embedded_by(folder, making)
+    folder, home = make_collection(tmp_path / "animals"), tmp_path / "cache"
+    passages, corpus, documents = embedded_by(folder, home)
     assert (passages, documents) == (4, 4)
     assert corpus.parent == tmp_path / "cache"
     assert corpus.name.startswith("animals-")
-    assert embedded_by(folder, making) == (0, corpus, 4)
+    assert embedded_by(folder, home) == (0, corpus, 4)
     make_collection(folder, {**ANIMALS, "eels": "Eels swim to the Sargasso Sea to spawn."})
-    assert embedded_by(folder, making) == (1, corpus, 5)
+    assert embedded_by(folder, home) == (1, corpus, 5)
     # Other sizes of chunks are another corpus, and so is a folder of the same name elsewhere.
-    small = CorpusOptions(tmp_path / "cache", sizes=(64, 32, 16))
-    assert prepare(read_collection(folder), small).corpus != corpus
+    assert prepare(read_collection(folder), home, sizes=(64, 32, 16)).corpus != corpus
     other = shutil.copytree(folder, tmp_path / "elsewhere" / "animals")
-    assert embedded_by(other, making)[1] != corpus
-    assert embedded_by(folder, CorpusOptions(tmp_path / "cache", fresh=True)) == (5, corpus, 5)
+    assert embedded_by(other, home)[1] != corpus
+    assert embedded_by(folder, home, fresh=True) == (5, corpus, 5)
 
 
 def test_documents_that_cannot_be_taken_in_are_said_each_time(tmp_path: Path) -> None:
@@ -52,7 +51,7 @@ def test_documents_that_cannot_be_taken_in_are_said_each_time(tmp_path: Path) ->
     bad = [{"_id": "empty", "text": " "}, {"_id": "owls", "text": "Again."}, ["no object"]]
     (folder / "corpus.jsonl").write_text(good + "".join(json.dumps(row) + "\n" for row in bad))
     for _ in range(2):
-        prepared = prepare(read_collection(folder), CorpusOptions(tmp_path / "cache"))
+        prepared = prepare(read_collection(folder), tmp_path / "cache")
         assert prepared.documents == 4
         (remark,) = prepared.collection.remarks
         assert remark.startswith("documents that could not be taken in: 3 (corpus.jsonl:5: ")
@@ -62,14 +61,14 @@ def test_documents_with_access_tags_are_said(tmp_path: Path) -> None:
     folder = make_collection(tmp_path / "animals")
     rows = [{"_id": key, "text": text, "access": ["vets"] * (key == "owls")} for key, text in ANIMALS.items()]
     write_lines(folder / "corpus.jsonl", rows)
-    prepared = prepare(read_collection(folder), CorpusOptions(tmp_path / "cache"))
+    prepared = prepare(read_collection(folder), tmp_path / "cache")
     assert prepared.collection.remarks == (
         "documents with access tags: 1; without --set access=... they count as not found",
     )
 
 
 def test_a_collection_without_documents_is_refused(tmp_path: Path) -> None:
-    making = CorpusOptions(tmp_path / "cache")
+    making = tmp_path / "cache"
     folder = make_collection(tmp_path / "a", documents=None)
     with pytest.raises(CollectionError, match=r"no corpus\.jsonl"):
         prepare(read_collection(folder), making)

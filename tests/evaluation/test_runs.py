@@ -69,8 +69,8 @@ scores = st.lists(st.floats(-1e6, 1e6, width=32), max_size=60)
 
 
 def test_a_line_has_the_six_columns() -> None:
-    lines = list(run_lines("q1", [("d1", 0.5), ("d2", 0.25)], tag="t"))
-    assert lines == ["q1 Q0 d1 1 0.5 t", "q1 Q0 d2 2 0.25 t"]
+    lines = list(run_lines("q1", [("d1", 0.5), ("d2", 0.25)]))
+    assert lines == ["q1 Q0 d1 1 0.5 anabranch", "q1 Q0 d2 2 0.25 anabranch"]
 
 
 @given(scores)

@@ -6,14 +6,7 @@ import pytest
 
 from anabranch.cli.eval_settings import context_of, settings_of
 from anabranch.errors import CollectionError
-from anabranch.evaluation.score_tables import (
-    ScoreTable,
-    kind_of,
-    read_answer_table,
-    read_table,
-    usual_table,
-    with_expected,
-)
+from anabranch.evaluation.score_tables import AnswerTable, ScoreTable, read_table, usual_table, with_expected
 
 GOOD = """\
 title: Two ways
@@ -36,7 +29,9 @@ margins:
 def read(tmp_path: Path, text: str) -> ScoreTable:
     path = tmp_path / "table.yaml"
     path.write_text(text, encoding="utf-8")
-    return read_table(path)
+    table = read_table(path)
+    assert isinstance(table, ScoreTable)
+    return table
 
 
 def test_a_table(tmp_path: Path) -> None:
@@ -120,13 +115,15 @@ def _table(tmp_path: Path, text: str = TABLE) -> Path:
 
 
 def test_a_table_says_that_it_is_one_of_answers(tmp_path: Path) -> None:
-    assert kind_of(_table(tmp_path)) == "answers"
-    assert kind_of(_table(tmp_path, "title: Rankings\nmetrics: [R@5]\n")) == ""
-    assert kind_of(_table(tmp_path, "[]\n")) == ""
+    assert isinstance(read_table(_table(tmp_path)), AnswerTable)
+    for text, said in (("kind: beauty\n", "line 1: kind: .*'beauty'.*answers"), ("[]\n", "line 1")):
+        with pytest.raises(CollectionError, match=said):
+            read_table(_table(tmp_path, text))
 
 
 def test_related_collections_are_never_asked_each_others_questions(tmp_path: Path) -> None:
-    table = read_answer_table(_table(tmp_path))
+    table = read_table(_table(tmp_path))
+    assert isinstance(table, AnswerTable)
     assert not table.may_ask("animals", "animals")
     assert not table.may_ask("animals", "plants")
     assert not table.may_ask("plants", "animals")
@@ -135,7 +132,7 @@ def test_related_collections_are_never_asked_each_others_questions(tmp_path: Pat
 
 def test_expected_values_are_replaced_and_nothing_else(tmp_path: Path) -> None:
     path = _table(tmp_path)
-    text = with_expected(path, read_answer_table(path), {0: 0.75, 1: 41.5})
+    text = with_expected(path, read_table(path), {0: 0.75, 1: 41.5})
     assert text == TABLE.replace("null", "0.7500").replace("40", "41.5000")
 
 
@@ -146,13 +143,13 @@ def test_expected_values_are_replaced_and_nothing_else(tmp_path: Path) -> None:
         (("[[animals, plants]]", "[[animals, weeds]]"), "line 4: related"),
         (("collection: animals, measure: contains", "collection: weeds, measure: contains"), "no collection 'weeds'"),
         (("measure: contains", "measure: beauty"), "line 6"),
-        (("measure: words", "measure: contains"), "twice"),
+        (("measure: words", "measure: contains"), r"cases\[0\] again"),
         (("title: Answers", "titel: Answers"), "titel"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(change: tuple[str, str], said: str, tmp_path: Path) -> None:
     with pytest.raises(CollectionError, match=said):
-        read_answer_table(_table(tmp_path, TABLE.replace(*change)))
+        read_table(_table(tmp_path, TABLE.replace(*change)))
 
 
 def test_the_usual_table_is_valid_and_compares_with_the_default() -> None:

@@ -14,6 +14,7 @@ from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.ingestion.write_batch import Batch
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Block, Document
+from anabranch.store.corpus_embedder import EMBEDDED_LEAVES
 from anabranch.store.local_store import LocalWriter
 from anabranch.store.records import Grown, digest_of
 from anabranch.store.writer_protocol import FileRecord, WriteResult
@@ -78,8 +79,8 @@ def test_leaves_are_embedded_by_length_a_number_at_a_time_and_each_text_once(bat
     embedder = batch.embedder
     assert isinstance(embedder, Recording)
     assert [len(part) for part in embedder.batches] == [
-        module.EMBEDDED_LEAVES,
-        len(set(texts)) - module.EMBEDDED_LEAVES,
+        EMBEDDED_LEAVES,
+        len(set(texts)) - EMBEDDED_LEAVES,
     ]
     lengths = [len(text) for part in embedder.batches for text in part]
     assert lengths == sorted(lengths)

@@ -17,21 +17,21 @@ from anabranch.store.filters import COLUMNS, MAX_VALUES, matches, parse_filters
 
 Row = tuple[dict[str, str], dict[str, Any]]
 
+CONNECTION = sqlite3.connect(":memory:")
+CONNECTION.execute("CREATE TABLE documents (n, source, title, key, doc_id, metadata)")
+
 
 def passing(rows: list[Row], filters: Mapping[str, Any] | None) -> list[int]:
     """Positions of the documents that pass, by SQLite."""
     condition = compile_filters(filters)
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE documents (n, source, title, key, doc_id, metadata)")
+    CONNECTION.execute("DELETE FROM documents")
     for n, (columns, metadata) in enumerate(rows):
         values = [columns.get(name, "") for name in ("source", "title", "key", "doc_id")]
-        connection.execute(
+        CONNECTION.execute(
             "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?)", (n, *values, json.dumps(metadata, ensure_ascii=False))
         )
     sql = f"SELECT n FROM documents d WHERE {condition.sql} ORDER BY n"
-    found = [n for (n,) in connection.execute(sql, condition.parameters)]
-    connection.close()
-    return found
+    return [n for (n,) in CONNECTION.execute(sql, condition.parameters)]
 
 
 def holds(expression: Mapping[str, Any], row: Row) -> bool:

@@ -70,6 +70,7 @@ def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
             allowance = Allowance(path.stat().st_size)
             for member in _listed(opener, path, allowance):
                 parts = parts_of(member.name)
+                # As in folders: what programs keep for themselves is no failure to be told of.
                 if parts is not None and is_hidden(parts):
                     continue
                 name = "/".join(parts or (storable(member.name)[:200],))

@@ -38,12 +38,7 @@ class Allowance:
             raise TooMuchError(f"it has more than {MOST_MEMBERS} members")
 
     def objection(self, size: int, packed: int | None = None) -> str:
-        """Say why a member that is `size` bytes by its own account is too large; empty if it is not.
-
-        Args:
-            size: Unpacked.
-            packed: As it lies in the archive, where that is known.
-        """
+        """Say why a member that is `size` bytes by its own account is too large; empty if it is not."""
         if size > MOST_OF_ONE:
             return f"it has {size} bytes, over {MOST_OF_ONE}"
         # By its own account: a member that lies about its size is stopped by `spend`, this one spares unpacking it.

@@ -105,7 +105,7 @@ class ReaderPool:
         ahead: deque[tuple[Arrival, Job | None]] = deque()
         while self._look_ahead(ahead, supply):
             file, job = ahead.popleft()
-            yield file, self._read_here(file) if job is None else self._taken(job)
+            yield file, self._parts(file, job)
 
     def _look_ahead(self, ahead: deque[tuple[Arrival, Job | None]], supply: Iterator[Arrival]) -> bool:
         """Make jobs of the files that come next; False if there are none."""
@@ -132,10 +132,10 @@ class ReaderPool:
             self._add_process()
         return job
 
-    def _read_here(self, file: Arrival) -> Iterator[FilePart]:
-        return read_and_chunk(file.path, file.source, self._setup.options, real=file.real)
-
-    def _taken(self, job: Job) -> Iterator[FilePart]:
+    def _parts(self, file: Arrival, job: Job | None) -> Iterator[FilePart]:
+        if job is None:
+            yield from read_and_chunk(file.path, file.source, self._setup.options, real=file.real)
+            return
         while True:
             frame = self._awaited(job)
             if frame is None:
@@ -208,6 +208,7 @@ class ReaderPool:
 
     def _answer(self, process: ReaderProcess, job: Job) -> Iterator[Frame]:
         while (head := process.head()) is not None:
+            # False at the end of the run, and nobody would take the frame.
             if not self._jobs.wait_for_room(job, head[1]):
                 return
             frame = process.body(*head)

@@ -54,11 +54,6 @@ class ReaderProcess:
     def __init__(self, setup: Setup, folder: Path, command: Sequence[str] = COMMAND) -> None:
         """Start it; it takes orders after `greet`.
 
-        Args:
-            setup: What `greet` will tell it.
-            folder: For its temporary files.
-            command: What to start.
-
         Raises:
             OperationError: It does not start.
         """
@@ -80,6 +75,7 @@ class ReaderProcess:
         except OSError as error:
             raise _unstartable(str(error)) from error
         self._stdin, self._stdout = cast("BinaryIO", self._popen.stdin), cast("BinaryIO", self._popen.stdout)
+        # All the time, for a library that prints more than a pipe holds would wait for ever.
         self._listener = threading.Thread(target=self._listen, name="anabranch-stderr", daemon=True)
         self._listener.start()
 

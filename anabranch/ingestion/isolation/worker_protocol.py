@@ -12,6 +12,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from pydantic import TypeAdapter
+
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Sizes, Tree
 from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.process_limits import Limits
@@ -97,6 +99,9 @@ class Setup:
     sizes: Sizes
 
 
+_SETUP = TypeAdapter(Setup)
+
+
 def of_setup(setup: Setup) -> Frame:
     """Return the first frame to a process."""
     return Frame(Tag.SETUP, _dumped(asdict(setup)))
@@ -104,9 +109,7 @@ def of_setup(setup: Setup) -> Frame:
 
 def to_setup(frame: Frame) -> Setup:
     """Undo `of_setup`."""
-    given = _loaded(frame)
-    options = {name: _tupled(value) for name, value in given["options"].items()}
-    return Setup(Limits(**given["limits"]), ReadOptions(**options), given["tokenizer"], tuple(given["sizes"]))
+    return _SETUP.validate_python(_loaded(frame))
 
 
 def of_order(path: Path, source: str, real: Path | None = None) -> Frame:
@@ -130,7 +133,8 @@ def of_part(part: FilePart) -> Frame:
         return Frame(Tag.FAILURE, _dumped([part.source, part.reason, part.message]))
     document, tree = part.document, part.tree
     facts = {field.name: getattr(document, field.name) for field in fields(Document)}
-    facts |= {"metadata": plain(document.metadata), "blocks": [_values(block) for block in document.blocks]}
+    blocks = [[block.text, block.page, block.heading, block.is_heading] for block in document.blocks]
+    facts |= {"metadata": plain(document.metadata), "blocks": blocks}
     # Without their text, which is that of the tree: a document would be sent four times.
     nodes = [[getattr(node, name) for name in _NODE] for node in tree.nodes] if tree else None
     body = _dumped([facts, tree.text if tree else None, nodes])
@@ -182,10 +186,6 @@ def reason(frame: Frame) -> str:
 def _node(values: list[Any], text: str) -> ChunkNode:
     facts = dict(zip(_NODE, values, strict=True))
     return ChunkNode(**facts, text=text[facts["start"] : facts["end"]])
-
-
-def _values(record: Block) -> list[Any]:
-    return [getattr(record, field.name) for field in fields(record)]
 
 
 def _tupled(value: Any) -> Any:  # noqa: ANN401  # JSON

@@ -152,6 +152,7 @@ def _sent(response: httpcore.Response, url: str, most: int) -> Iterable[bytes]:
     Raises:
         ReadingError: `too_large`, where the server says so before it sends a byte.
     """
+    # Before the first byte: a film is refused at once and not after a hundred megabytes.
     said = _header(response, b"content-length")
     if said.isdecimal() and said.isascii() and int(said) > most:
         raise _too_large(url, most)

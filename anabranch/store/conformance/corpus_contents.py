@@ -12,6 +12,7 @@ import pytest
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, grow
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.readers.document import Block, Chunk, Document
+from anabranch.store.corpus_embedder import embed_missing
 from anabranch.store.protocol import Arm, CorpusReader, Scope
 from anabranch.store.records import Grown, content_digest, digest_of
 from anabranch.store.stores import open_corpus, open_writer
@@ -71,9 +72,7 @@ def take_in(writer: CorpusWriter, files: Mapping[str, Sequence[Document]]) -> Wr
     ]
     for grown in batch:
         writer.see(grown.path, digest_of(grown.document.source))
-    missing = writer.missing_vectors([text for grown in batch for text in grown.leaves], embedder.name)
-    if missing:
-        writer.add_vectors(list(missing), embedder.embed(list(missing.values())), embedder.name)
+    embed_missing(writer, embedder, (text for grown in batch for text in grown.leaves))
     return writer.write(batch, [FileRecord(path, path[1:], digest_of(path), ()) for path in files])
 
 

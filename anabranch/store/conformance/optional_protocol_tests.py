@@ -8,24 +8,28 @@ import math
 import pytest
 
 from anabranch.store.conformance.corpus_contents import ARMS, EVERYTHING, FilledStore, everything, keys
-from anabranch.store.protocol import Arm, FullScores, Originals, Outlines, Scope, TermStatistics
+from anabranch.store.protocol import Arm, CorpusReader, FullScores, Originals, Outlines, Scope, TermStatistics
+
+ELSEWHERE = {"source": "gauge.md"}
+
+
+async def restricted_leaves(store: CorpusReader, arm: Arm) -> set[str]:
+    """Have somebody with all tags find leaves that others may not see: what a store remembers of that must not show."""
+    (found,) = await store.search(arm, ["the miller earns 4711 a year, the key of the weir"], 50, EVERYTHING)
+    chunks = (await store.chunks(found["ids"], EVERYTHING)).items()
+    leaves = {key for key, chunk in chunks if chunk.doc_key in {"pay", "keys"}}
+    assert leaves
+    return leaves
 
 
 class FullScoresTests(FilledStore):
     """The scores of any passage."""
 
     async def test_what_somebody_else_has_just_found_stays_hidden(self, store: FullScores) -> None:
-        hidden = [key for key, chunk in (await everything(store)).items() if chunk.doc_key in {"pay", "keys"}]
         for arm in ARMS:
-            (found,) = await store.search(arm, ["the miller earns 4711 a year, the key of the weir"], 50, EVERYTHING)
-            leaves = [key for key in found["ids"] if key in hidden]
-            assert leaves
-            for scope, seen in (
-                (EVERYTHING, set(leaves)),
-                (Scope(), set()),
-                (Scope(filters={"source": "gauge.md"}), set()),
-            ):
-                (scores,) = await store.scores(arm, ["miller"], leaves, scope)
+            leaves = await restricted_leaves(store, arm)
+            for scope, seen in ((EVERYTHING, leaves), (Scope(), set()), (Scope(filters=ELSEWHERE), set())):
+                (scores,) = await store.scores(arm, ["miller"], list(leaves), scope)
                 assert set(scores) == seen
 
     @pytest.mark.parametrize("arm", ARMS)
@@ -132,19 +136,15 @@ class TermStatisticsTests(FilledStore):
     async def test_words_of_hidden_leaves_are_not_told(self, store: TermStatistics) -> None:
         everywhere = await everything(store)
         leaves = [chunk_id for chunk_id, chunk in everywhere.items() if chunk.level == 2]
-        scope = Scope(filters={"source": "gauge.md"})
+        scope = Scope(filters=ELSEWHERE)
         found = await store.occurring(["clover", "water"], leaves, scope)
         assert set(found) == {key for key in leaves if everywhere[key].source == "gauge.md"} != set(leaves)
 
     async def test_words_that_somebody_else_has_just_found_stay_hidden(self, store: TermStatistics) -> None:
-        hidden = [key for key, chunk in (await everything(store)).items() if chunk.doc_key in {"pay", "keys"}]
         for arm in ARMS:
-            (found,) = await store.search(arm, ["the miller earns 4711 a year, the key of the weir"], 50, EVERYTHING)
-            leaves = [key for key in found["ids"] if key in hidden]
-            assert leaves
-            assert set(await store.occurring(["miller"], leaves, EVERYTHING)) == set(leaves)
-            assert await store.occurring(["miller"], leaves, Scope()) == {}
-            assert await store.occurring(["miller"], leaves, Scope(filters={"source": "gauge.md"})) == {}
+            leaves = await restricted_leaves(store, arm)
+            for scope, seen in ((EVERYTHING, leaves), (Scope(), set()), (Scope(filters=ELSEWHERE), set())):
+                assert set(await store.occurring(["miller"], list(leaves), scope)) == seen
 
     async def test_hidden_documents_make_no_word_more_common(self, store: TermStatistics) -> None:
         ((miller,),) = await store.analyse(["4711"])

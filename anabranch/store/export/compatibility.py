@@ -18,12 +18,6 @@ def settled(database: LocalWriter, header: Header, spec: str, base_url: str | No
 
     The export does not say where words are sent to be embedded: a hosted embedder has to be named by whoever imports.
 
-    Args:
-        database: The corpus.
-        header: The first line of the export.
-        spec: The embedder as it was asked for, empty for none.
-        base_url: The server that was asked for.
-
     Raises:
         EmbedderMismatchError: The export has vectors of another embedder, or its embedder has to be named.
         SettingsError: The corpus has other sizes or another language.

@@ -16,10 +16,12 @@ from anabranch.errors import SettingsError
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent
+from anabranch.store.corpus_facts import facts_in
+from anabranch.store.corpus_folder import must_exist
 from anabranch.store.export.document_lines import document_line
 from anabranch.store.export.json_lines import EndLine, ExportLine, FileLine, Header, line_of
 from anabranch.store.stored_document import ExaminedDocument, StoredChunk, dimension_of_most, examined, is_vector
+from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.normalization import squeeze
 
 
@@ -53,7 +55,7 @@ class ExportReport:
 
 
 def export_corpus(
-    corpus: StrPath, out: BinaryIO, *, vectors: bool = False, progress: CorpusProgress = silent
+    corpus: StrPath, out: BinaryIO, *, vectors: bool = False, progress: Progress = silent
 ) -> ExportReport:
     """Write a corpus as lines of JSON (`anabranch.store.export.json_lines`), one document in memory at a time.
 
@@ -78,7 +80,7 @@ def export_corpus(
 class _Export:
     """One run."""
 
-    def __init__(self, connection: sqlite3.Connection, header: Header, out: BinaryIO, progress: CorpusProgress) -> None:
+    def __init__(self, connection: sqlite3.Connection, header: Header, out: BinaryIO, progress: Progress) -> None:
         self._connection = connection
         self._header = header
         self._out = out
@@ -156,9 +158,7 @@ def _header_of(connection: sqlite3.Connection, *, vectors: bool) -> Header:
     Raises:
         sqlite3.DatabaseError: The settings of the corpus cannot be read.
     """
-    meta = dict(connection.execute("SELECT name, value FROM meta"))
-    if not all(isinstance(value, str) for value in meta.values()):
-        raise sqlite3.DatabaseError("its settings are not what was written")
+    meta = facts_in(connection)
     embedder = meta.get("embedder", "")
     dimension = _dimension(connection, embedder)
     return Header(

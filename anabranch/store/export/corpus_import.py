@@ -16,24 +16,24 @@ import numpy as np
 from anabranch.errors import UserError
 from anabranch.models.embedder import Embedder, Vectors
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import CorpusProgress, silent
+from anabranch.store.corpus_embedder import embed_missing
 from anabranch.store.export.compatibility import settled
 from anabranch.store.export.document_lines import grown_of, vectors_of
 from anabranch.store.export.json_lines import (
+    HEADER,
+    LINES,
     LONGEST,
     DocumentLine,
     EndLine,
     ExportLine,
     FileLine,
     Header,
-    header_of,
     parsed_line,
     record_of,
 )
 from anabranch.store.local_store import LocalStore, LocalWriter
 from anabranch.store.records import Grown, digest_of, text_key
-from anabranch.store.writer_protocol import FileRecord
-from anabranch.text.amounts import without_amounts
+from anabranch.store.writer_protocol import FileRecord, Progress, silent
 from anabranch.text.normalization import squeeze
 
 PENDING_LEAVES = 512
@@ -73,7 +73,7 @@ def import_corpus(
     embedder: str = "",
     base_url: str | None = None,
     wait: float = 0.0,
-    progress: CorpusProgress = silent,
+    progress: Progress = silent,
 ) -> ImportReport:
     """Take an exported corpus into a corpus, creating it where it is missing; a few documents are in memory at a time.
 
@@ -111,7 +111,7 @@ def import_corpus(
 
 def _header(file: BinaryIO) -> Header:
     try:
-        return header_of(file.readline(LONGEST))
+        return parsed_line(record_of(file.readline(LONGEST)), HEADER)
     except ValueError as error:
         msg = f"This is not an exported corpus: {squeeze(str(error))}."
         raise UserError(msg, hint="Give a file that `anabranch corpus export` wrote.") from error
@@ -147,7 +147,7 @@ class _Import:
         model: Embedder,
         header: Header,
         report: ImportReport,
-        progress: CorpusProgress,
+        progress: Progress,
     ) -> None:
         self._writer = writer
         self._model = model
@@ -170,7 +170,7 @@ class _Import:
                 source = str(record.get("source") or record.get("path") or "")
                 # Counted before anything else can be wrong with it: the last line says how many there are.
                 self._met += record.get("kind") == "document"
-                self._take(parsed_line(record), number)
+                self._take(parsed_line(record, LINES), number)
             # A bad line costs itself. What the disk raises is no ValueError and ends the run.
             except (ValueError, RecursionError) as error:
                 self._report.bad.append(Bad(number, squeeze(source), squeeze(str(error))))
@@ -236,7 +236,8 @@ class _Import:
         waiting, self._documents, self._leaves = self._documents, [], 0
         if waiting:
             self._keep_vectors(waiting)
-            self._embed([each.grown for each in waiting])
+            texts = (text for each in waiting for text in each.grown.leaves)
+            embed_missing(self._writer, self._model, texts, self._embedded)
             lines = {each.grown.document.source: each.line for each in waiting}
             for grown, why in self._writer.write([each.grown for each in waiting], []).refused:
                 self._report.bad.append(Bad(lines[grown.document.source], squeeze(grown.document.source), why))
@@ -249,10 +250,5 @@ class _Import:
             vectors = np.concatenate([each.vectors for each in with_vectors if each.vectors is not None])
             self._writer.add_vectors(keys, vectors, self._model.name)
 
-    def _embed(self, batch: list[Grown]) -> None:
-        missing = self._writer.missing_vectors([text for grown in batch for text in grown.leaves], self._model.name)
-        if missing:
-            self._writer.add_vectors(
-                list(missing), self._model.embed(list(map(without_amounts, missing.values()))), self._model.name
-            )
-            self._report.embedded += len(missing)
+    def _embedded(self, leaves: int) -> None:
+        self._report.embedded += leaves

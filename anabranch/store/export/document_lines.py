@@ -22,13 +22,7 @@ _LEVELS: tuple[Level, Level, Level] = (0, 1, 2)
 
 
 def document_line(document: StoredDocument, chunks: Sequence[StoredChunk], vectors: bytes | None) -> DocumentLine:
-    """Return the line of a whole document.
-
-    Args:
-        document: Its row.
-        chunks: Its chunks in reading order.
-        vectors: Those of its leaves, one after the other, if they are to be in it.
-    """
+    """Return the line of a whole document."""
     # Not validated: `fault` has looked at each of these, and a corpus of a million chunks is written here.
     return DocumentLine.model_construct(
         source=document.source,

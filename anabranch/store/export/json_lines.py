@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
@@ -115,37 +115,25 @@ class EndLine(BaseModel):
 
 ExportLine = DocumentLine | FileLine | EndLine
 
-_LINES: TypeAdapter[ExportLine] = TypeAdapter(Annotated[ExportLine, Field(discriminator="kind")])
+_Line = TypeVar("_Line")
+
+HEADER: TypeAdapter[Header] = TypeAdapter(Header)
+LINES: TypeAdapter[ExportLine] = TypeAdapter(Annotated[ExportLine, Field(discriminator="kind")])
 
 
-def header_of(line: bytes) -> Header:
-    """Return what a first line says.
-
-    Raises:
-        ValueError: It is none, or of another version.
-    """
-    try:
-        return Header.model_validate(record_of(line))
-    except ValidationError as error:
-        raise _refused(error) from error
-
-
-def parsed_line(record: Record) -> ExportLine:
-    """Return what one of the further lines says.
+def parsed_line(record: Record, kind: TypeAdapter[_Line]) -> _Line:
+    """Return what a line says; `HEADER` is the kind of the first one, `LINES` of the others.
 
     Raises:
-        ValueError: It lacks something, or is of another kind.
+        ValueError: It lacks something, or is of another kind or version.
     """
     try:
-        return _LINES.validate_python(record)
+        return kind.validate_python(record)
     except ValidationError as error:
-        raise _refused(error) from error
-
-
-def _refused(error: ValidationError) -> ValueError:
-    # Only the first of them: of a document with a thousand chunks, each may be wrong in the same way.
-    first = error.errors(include_url=False, include_context=False)[0]
-    return ValueError(": ".join((".".join(map(str, first["loc"])), first["msg"])).removeprefix(": "))
+        # Only the first of them: of a document with a thousand chunks, each may be wrong in the same way.
+        first = error.errors(include_url=False, include_context=False)[0]
+        said = ": ".join((".".join(map(str, first["loc"])), first["msg"])).removeprefix(": ")
+        raise ValueError(said) from error
 
 
 def line_of(record: Record) -> bytes:

@@ -28,9 +28,6 @@ Mask = NDArray[np.bool_]
 Contribution = tuple[NDArray[np.int32], NDArray[np.float64]]
 """The rows of a segment that hold a term, and what it adds to the score of each."""
 
-# The best score among so many candidates is a bound that spares most of the others the selection.
-_SAMPLE = 4_096
-
 
 class Inverted:
     """A segment's postings, and which of its rows count."""
@@ -141,7 +138,7 @@ class BM25:
             inside = np.flatnonzero((rows >= each.first) & (rows < each.first + each.rows))
             own = rows[inside] - each.first
             known = {
-                term: _contribution_to(each, number, weight.idf, own)
+                term: _weighed(each, own, _counts_of(each, number, own), weight.idf)
                 for term, weight in weights.items()
                 if weight.idf is not None and (number := weight.numbers[place]) is not None
             }
@@ -205,21 +202,21 @@ def _ranked(
     if mask is not None:
         matched &= mask
     candidates = np.flatnonzero(matched)
-    return _best(candidates, scores[candidates], k)
+    return best(candidates, scores[candidates], k)
 
 
 def _contribution(segment: Inverted, number: int, idf: float) -> Contribution:
     postings = segment.postings
     part = slice(int(postings.starts[number]), int(postings.starts[number + 1]))
     rows = np.asarray(postings.rows[part])
-    counts = postings.counts[part].astype(np.float64)
-    return rows, idf * (counts * (K1 + 1) / (counts + segment.norms_of(rows)))
+    return rows, _weighed(segment, rows, postings.counts[part], idf)
 
 
-def _contribution_to(segment: Inverted, number: int, idf: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what a term adds to these rows alone."""
-    counts = _counts_of(segment, number, wanted).astype(float)
-    return np.asarray(idf * (counts * (K1 + 1) / (counts + segment.norms_of(wanted))), dtype=np.float64)
+def _weighed(
+    segment: Inverted, rows: NDArray[np.integer], counts: NDArray[np.integer], idf: float
+) -> NDArray[np.float64]:
+    counted = counts.astype(np.float64)
+    return np.asarray(idf * (counted * (K1 + 1) / (counted + segment.norms_of(rows))), dtype=np.float64)
 
 
 def _counts_of(segment: Inverted, number: int, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -229,18 +226,6 @@ def _counts_of(segment: Inverted, number: int, wanted: NDArray[np.int64]) -> NDA
     # A row past the last posting would be found one place behind the end.
     places = np.minimum(np.searchsorted(postings.rows[first:end], wanted), end - first - 1)
     return np.where(postings.rows[first:end][places] == wanted, postings.counts[first:end][places], 0)
-
-
-def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], k: int) -> RankedRows:
-    """Do what `best` does; of many rows, only those that can be among the best are looked at closely."""
-    if len(rows) > 4 * _SAMPLE and 0 < k <= _SAMPLE:
-        step = len(rows) // _SAMPLE
-        sample = scores[::step]
-        # At least k scores are as high as the k-th of the sample, so nothing below it can be among the best.
-        bound = np.partition(sample, len(sample) - k)[len(sample) - k] if k <= len(sample) else -np.inf
-        kept = np.flatnonzero(scores >= bound)
-        rows, scores = rows[kept], scores[kept]
-    return best(rows, scores, k)
 
 
 def _norms(lengths: NDArray[np.int32], mean: float) -> NDArray[np.float64]:

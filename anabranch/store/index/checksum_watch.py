@@ -6,20 +6,16 @@ import threading
 import weakref
 from pathlib import Path
 
+from anabranch.models.lru import LRU
 from anabranch.store.index.segment import Segment, damaged
 from anabranch.store.index.segment_index import Index
 
 AT_ONCE = 48 << 20
 """Bytes of a segment that are read before it is first searched: some 50 milliseconds."""
 
-_checked: dict[str, tuple[object, str | None]] = {}
-"""What was found in each segment, by its folder, and the times of its files then: as long as those stay, once is
-enough, because segments are immutable."""
-
-MOST = 4_096
-"""Segments that are remembered."""
-
-_lock = threading.Lock()
+_checked = LRU[str, tuple[tuple[int, ...], str | None]](4_096)
+"""The times of the files of each segment, by its folder, and what was found in them: once is enough, because segments
+are immutable."""
 
 
 class Watch:
@@ -33,7 +29,7 @@ class Watch:
         """
         self.problem: str | None = None
         self._thread: threading.Thread | None = None
-        large = [segment for segment in index.segments if _unknown(segment) and _size(segment) > AT_ONCE]
+        large = [segment for segment in index.segments if _known(segment) is None and _size(segment) > AT_ONCE]
         for segment in index.segments:
             if segment not in large:
                 self._note(_checked_now(segment))
@@ -80,27 +76,20 @@ def _check_all(watch: weakref.ref[Watch], segments: list[Segment]) -> None:
 
 
 def _checked_now(segment: Segment) -> str | None:
+    stamp, known = _stamp(segment), _known(segment)
+    if known is None:
+        known = (stamp, next(iter(segment.damage()), None))
+        _checked.set(str(segment.folder), known)
+    return known[1]
+
+
+def _known(segment: Segment) -> tuple[tuple[int, ...], str | None] | None:
+    known = _checked.get(str(segment.folder))
     # By the times of its files: a copy of a corpus put in the place of another has segments of the same names.
-    stamp = _stamp(segment)
-    with _lock:
-        known = _checked.get(str(segment.folder))
-    if known is not None and known[0] == stamp:
-        return known[1]
-    problem = next(iter(segment.damage()), None)
-    with _lock:
-        _checked[str(segment.folder)] = (stamp, problem)
-        while len(_checked) > MOST:
-            del _checked[next(iter(_checked))]
-    return problem
+    return known if known is not None and known[0] == _stamp(segment) else None
 
 
-def _unknown(segment: Segment) -> bool:
-    stamp = _stamp(segment)
-    with _lock:
-        return _checked.get(str(segment.folder), (None, None))[0] != stamp
-
-
-def _stamp(segment: Segment) -> object:
+def _stamp(segment: Segment) -> tuple[int, ...]:
     return tuple(_time(segment.folder / name) for name in segment.files)
 
 

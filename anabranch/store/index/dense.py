@@ -93,7 +93,9 @@ class Shard:
             else:
                 bits = np.packbits(mask, bitorder="little")
                 selector = faiss.IDSelectorBitmap(len(mask), faiss.swig_ptr(bits))
-                _, rows = self._flat.search(part, k, params=_restricted(selector))
+                # SWIG makes this constructor at run time, so its arguments are unknown to type checkers.
+                restricted: Any = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]
+                _, rows = self._flat.search(part, k, params=restricted)
             found += [row[row >= 0] for row in rows]
         return found
 
@@ -190,8 +192,3 @@ def _opened(file: Path) -> Any:  # noqa: ANN401  # SWIG
     except RuntimeError as error:
         msg = f"The dense index {str(file)!r} cannot be read: {str(error)[:200]}"
         raise IndexDamagedError(msg, hint="Build it again: anabranch corpus rebuild") from error
-
-
-def _restricted(selector: object) -> object:
-    # SWIG makes this constructor at run time, so its arguments are unknown to type checkers.
-    return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]

@@ -141,11 +141,6 @@ def _own(folder: Path, file: Path) -> NDArray[np.int64]:
 def write_generation(folder: Path, manifest: Manifest, dead: Dead) -> Manifest:
     """Write a generation and point CURRENT at it.
 
-    Args:
-        folder: The corpus.
-        manifest: Without `files`.
-        dead: Of all its segments.
-
     Returns:
         The manifest as it was written.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +32,6 @@ class Vocabulary(Sequence[bytes]):
     def __getitem__(self, number: int) -> bytes:  # type: ignore[override]  # no slices needed
         start = int(self._ends[number - 1]) if number else 0
         return self._bytes[start : int(self._ends[number])].tobytes()
-
-    def __iter__(self) -> Iterator[bytes]:
-        everything, start = self._bytes.tobytes(), 0
-        for end in self._ends.tolist():
-            yield everything[start:end]
-            start = end
 
     def find(self, term: bytes) -> int | None:
         """Return the number of a term, None where it is not there; about 20 looks at a million terms."""
@@ -68,7 +62,7 @@ class Postings:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Map what `write_postings` or a merge wrote; reads a few kilobytes, whatever its size."""
+        """Map what `write_postings` wrote; reads a few kilobytes, whatever its size."""
         self.vocabulary = Vocabulary(folder)
         self.starts = mapped(folder / "bm25.starts.npy")
         self.rows = mapped(folder / "bm25.rows.npy")
@@ -106,15 +100,9 @@ def _invert(
     # Stable, so that the rows of a term stay in ascending order.
     by_term = np.argsort(terms, kind="stable")
     rows = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    save(folder / "bm25.starts.npy", starts_of(np.bincount(terms, minlength=distinct)))
+    sizes_of_terms = np.bincount(terms, minlength=distinct)
+    save(folder / "bm25.starts.npy", np.concatenate(([0], np.cumsum(sizes_of_terms)), dtype=np.int64))
     save(folder / "bm25.rows.npy", rows[by_term])
     # Half the bytes of what a search reads; few words stand in one passage more than 65,535 times.
     narrow = np.uint16 if int(counts.max(initial=0)) <= np.iinfo(np.uint16).max else np.int32
     save(folder / "bm25.counts.npy", counts[by_term].astype(narrow))
-
-
-def starts_of(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return where each of consecutive stretches begins, and where the last one ends; shape (n + 1,)."""
-    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anabranch.errors import IndexDamagedError
-from anabranch.store.corpus_database import CorpusDatabase, counts_in
+from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_facts import counts_in
 from anabranch.store.corpus_language import settled_language
 from anabranch.store.index import merge_policy
 from anabranch.store.index.manifest import (
@@ -55,7 +56,7 @@ def publish(
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """
     # No index of nothing: FAISS and the mapping of empty files have corners that nobody needs to meet.
-    if not _has_leaves(database):
+    if database.one("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1") is None:
         (database.folder / "CURRENT").unlink(missing_ok=True)
         sweep(database.folder, 0)
         _forget_retired(database)
@@ -113,10 +114,6 @@ def tidy(database: CorpusDatabase, *, progress: Callable[[int, int], None] | Non
         if tuple(segment.name for segment in draft.segments) == manifest.segments:
             return manifest
         return _finish(database, draft)
-
-
-def _has_leaves(database: CorpusDatabase) -> bool:
-    return database.one("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1") is not None
 
 
 def _usable(database: CorpusDatabase) -> tuple[Manifest, IndexDraft] | None:

@@ -67,11 +67,6 @@ def parts(database: CorpusDatabase, born: int, most: int) -> Iterator[SegmentPar
 def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[int], None] = lambda _: None) -> Segment:
     """Write a new segment of documents as they are in the database.
 
-    Args:
-        database: The corpus.
-        part: The documents.
-        told: Told how many leaves more are analysed.
-
     Raises:
         CorpusDamagedError: A leaf has no vector of the corpus's embedder, or is not what was written.
     """

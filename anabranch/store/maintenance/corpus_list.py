@@ -10,9 +10,11 @@ from pathlib import Path
 from anabranch.errors import CorpusDamagedError
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_database import counts_in
+from anabranch.store.corpus_facts import counts_in, facts_in
 from anabranch.store.corpus_folder import must_exist, size_of
 from anabranch.store.index.manifest import Manifest, current, read_manifest
+
+COUNTED = ("documents", "chunks", "leaves", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,11 @@ def overview(corpus: StrPath) -> Overview:
     folder = must_exist(corpus)
     manifest, problem = _index(folder)
     with reading(folder) as connection:
-        meta = dict(connection.execute("SELECT name, value FROM meta"))
+        meta = facts_in(connection)
         is_current = manifest is not None and manifest.changes == int(meta.get("changes", 0))
-        counts = _counts_of(manifest) if manifest is not None and is_current else counts_in(connection)
+        # Already counted, where the index is of the present documents: to count a million chunks takes a while.
+        known = {name: getattr(manifest, name) for name in COUNTED} if is_current else None
+        counts = known or counts_in(connection)
     return Overview(
         path=str(folder),
         generation=manifest.number if manifest else 0,
@@ -76,18 +80,8 @@ def overview(corpus: StrPath) -> Overview:
     )
 
 
-def _counts_of(manifest: Manifest) -> dict[str, int]:
-    # Already counted: a million chunks take a while.
-    # Only where the index is of the present documents; otherwise counting is the price of a right answer.
-    return {name: getattr(manifest, name) for name in ("documents", "chunks", "leaves", "tokens")}
-
-
 def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
     """Yield the documents of a corpus by source, whatever their access tags.
-
-    Args:
-        corpus: The corpus.
-        most: How many at most; None for all.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.

@@ -12,12 +12,13 @@ from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import CorpusProgress, must_exist, silent
+from anabranch.store.corpus_folder import must_exist
 from anabranch.store.index.manifest import Manifest, sweep
 from anabranch.store.index.publisher import publish
 from anabranch.store.records import embedded_text
 from anabranch.store.stored_document import dimension_of_most, is_vector
 from anabranch.store.write_lock import writing
+from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.amounts import without_amounts
 
 # Kept batch by batch: a hosted embedder that fails in the middle has been paid for what is done.
@@ -32,7 +33,7 @@ def rebuild(
     embedder: str | None = None,
     base_url: str | None = None,
     wait: float = 0.0,
-    progress: CorpusProgress = silent,
+    progress: Progress = silent,
 ) -> Manifest:
     """Make the indexes anew from the database; with `embedder`, embed every passage with another one first.
 
@@ -96,7 +97,7 @@ def _give_room_back(database: CorpusDatabase) -> None:
     database.empty_log()
 
 
-def _embed_missing(database: CorpusDatabase, model: Embedder, progress: CorpusProgress) -> None:
+def _embed_missing(database: CorpusDatabase, model: Embedder, progress: Progress) -> None:
     """Embed what has no vector of this embedder yet; kept batch by batch, so that a second try goes on from there."""
     without = (
         "FROM chunks c JOIN documents d USING (doc_id) LEFT JOIN vectors v "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -17,11 +17,13 @@ from anabranch.errors import CorpusDamagedError
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.connections import read_only
 from anabranch.store.corpus_address import StrPath
-from anabranch.store.corpus_folder import SAVE, CorpusProgress, must_exist, silent, size_of
+from anabranch.store.corpus_facts import facts_in
+from anabranch.store.corpus_folder import SAVE, must_exist, size_of
 from anabranch.store.index.manifest import Manifest, current, leftovers
 from anabranch.store.index.segment_index import Index
 from anabranch.store.schema import checked_version
 from anabranch.store.stored_document import ExaminedDocument, dimension_of_most, examined, is_vector, vectors_of
+from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.analyzer import analyser
 from anabranch.text.plural import counted
 
@@ -64,15 +66,11 @@ def verify(corpus: StrPath) -> list[str]:
     return [finding.said for finding in examine(corpus) if not finding.is_remark]
 
 
-def examine(corpus: StrPath, progress: CorpusProgress = silent) -> list[Finding]:
+def examine(corpus: StrPath, progress: Progress = silent) -> list[Finding]:
     """Look through a corpus. Nothing is changed, and others may read and write meanwhile.
 
     Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
     checksums of the index files, that the index is one of these documents, and what else lies in the folder.
-
-    Args:
-        corpus: The corpus.
-        progress: Told of the stage 'documents'.
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
@@ -85,23 +83,10 @@ def examine(corpus: StrPath, progress: CorpusProgress = silent) -> list[Finding]
             # In one read transaction: next to a writer, a document that was replaced between two looks would seem torn.
             connection.execute("BEGIN")
             checked_version(connection)
-            found.extend(chain(_of_database(connection, _counter(connection, progress)), _of_index(folder, connection)))
+            found.extend(chain(_of_database(connection, progress), _of_index(folder, connection)))
     except sqlite3.DatabaseError as error:
         found.append(Finding("database", f"{DATABASE}: {error}"))
     return found + _of_folder(folder)
-
-
-def _counter(connection: sqlite3.Connection, progress: CorpusProgress) -> Callable[[], None]:
-    done, total = 0, 0
-
-    def seen() -> None:
-        nonlocal done, total
-        if not done:
-            (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
-        done += 1
-        progress("documents", done, total)
-
-    return seen
 
 
 def _of_folder(folder: Path) -> list[Finding]:
@@ -112,35 +97,26 @@ def _of_folder(folder: Path) -> list[Finding]:
     ]
 
 
-def _of_database(connection: sqlite3.Connection, seen: Callable[[], None]) -> Iterator[Finding]:
-    """Yield what is wrong with the database of a corpus; one document is in memory at a time.
-
-    Args:
-        connection: In a transaction, so that all is of one moment.
-        seen: Told of each document.
-    """
+def _of_database(connection: sqlite3.Connection, progress: Progress) -> Iterator[Finding]:
+    """Yield what is wrong with the database of a corpus; one document is in memory at a time."""
     yield from _of_pages(connection)
     without = 0
     try:
-        dimension = dimension_of_most(connection, _embedder(connection))
-        for each in examined(connection):
+        (total,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+        dimension = dimension_of_most(connection, facts_in(connection).get("embedder", ""))
+        for done, each in enumerate(examined(connection), start=1):
             name = each.name or f"document number {each.number}"
             if each.fault is not None:
                 yield Finding("document", f"{name}: {each.fault}")
             else:
                 without += _without_vector(connection, each, dimension)
-            seen()
+            progress("documents", done, total)
     except sqlite3.DatabaseError as error:
         yield Finding("database", f"corpus.db: {error}")
     if without:
         yield Finding(
             "index", f"{counted(without, 'passage')} without a vector of the corpus's embedder, or with a bad one"
         )
-
-
-def _embedder(connection: sqlite3.Connection) -> str:
-    row = connection.execute("SELECT value FROM meta WHERE name = 'embedder'").fetchone()
-    return str(row[0]) if row else ""
 
 
 def _of_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -174,15 +150,8 @@ def _of_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Finding]
     """Yield what is wrong with the current index of a corpus.
 
     What an undamaged file holds is what was written into it, so documents are compared by their editions alone.
-
-    Args:
-        folder: The corpus.
-        connection: In a transaction, so that all is of one moment.
-
-    Raises:
-        sqlite3.DatabaseError: The database is damaged.
     """
-    meta = dict(connection.execute("SELECT name, value FROM meta"))
+    meta = facts_in(connection)
     try:
         name = current(folder)
         index = Index(folder, name) if name is not None else None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.evaluation.collection import read_collection
-from anabranch.evaluation.collection_corpus import CorpusOptions, Prepared, prepare
+from anabranch.evaluation.collection_corpus import Prepared, prepare
 from tests.evaluation.made import write_lines
 
 # Reading drops the blank lines at the top and the soft hyphens: no character keeps its number.
@@ -50,4 +50,4 @@ def make_spanned(folder: Path, *more: dict[str, Any]) -> Path:
 
 
 def prepared(folder: Path) -> Prepared:
-    return prepare(read_collection(folder), CorpusOptions(folder.parent / "cache", sizes=(512, 64, 32)))
+    return prepare(read_collection(folder), folder.parent / "cache", sizes=(512, 64, 32))

@@ -18,12 +18,14 @@ import pytest
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Tree
 from anabranch.errors import CorpusDamagedError
 from anabranch.readers.document import Block, Document
+from anabranch.store import corpus_embedder
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.export import ExportReport, export_corpus, import_corpus
 from anabranch.store.index.publisher import publish
 from anabranch.store.maintenance import verify
 from anabranch.store.records import Grown, content_digest
 from anabranch.store.writer_protocol import FileRecord
+from tests.ingestion.ingest_runs import Flat
 from tests.store.export.conftest import WORDS
 
 TRIES = 10
@@ -196,7 +198,8 @@ def leaves_of_documents(corpus: Path) -> list[int]:
     return [int.from_bytes(page[place : place + 4], "big") for place in places] + [int.from_bytes(page[8:12], "big")]
 
 
-def test_a_torn_document_is_named_and_left_out(corpus: Path, tmp_path: Path) -> None:
+def test_a_torn_document_is_named_and_left_out(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_embedder, "load_embedder", lambda spec, url: Flat())
     with closing(sqlite3.connect(corpus / "corpus.db", isolation_level=None)) as connection:
         connection.execute(
             "DELETE FROM chunks WHERE chunk_id IN (SELECT chunk_id FROM chunks JOIN documents USING (doc_id) "

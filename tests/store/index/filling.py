@@ -66,8 +66,9 @@ def put(database: CorpusDatabase, name: str, dice: random.Random, leaves: int | 
 
 
 def opened(folder: Path) -> CorpusDatabase:
-    """A new database whose vectors are those of `vector`."""
+    """A new database whose vectors are those of `vector`, and which does not wait for the disk."""
     database = CorpusDatabase(folder)
+    database.connection.execute("PRAGMA synchronous = OFF")
     database.set_meta("embedder", EMBEDDER)
     return database
 

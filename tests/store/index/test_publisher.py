@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from contextlib import closing
 from itertools import pairwise
@@ -30,6 +31,12 @@ edits = st.lists(
     min_size=1,
     max_size=25,
 )
+
+
+@pytest.fixture(autouse=True)
+def _without_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty generations are a thousand files: to sync each takes longer than all else, and no test cuts the power."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 def check(folder: Path, database: CorpusDatabase) -> None:
