@@ -18,6 +18,7 @@
     │   └── ReadingError                   a file that cannot become text (ingest reports it and goes on)
     └── OperationError(RuntimeError)       something outside failed: exit code 1
         ├── CorpusLockedError              another process is writing
+        ├── CorpusUnreachableError         the database of a corpus does not answer
         ├── CorpusDamagedError             a file of the corpus is not what was written
         │   └── IndexDamagedError          one that can be made anew from the others
         └── ModelError                     a model server is down, slow, overloaded or talks nonsense
@@ -142,6 +143,13 @@ class CorpusLockedError(OperationError):
     """Another process is writing to the corpus."""
 
     code = "corpus_locked"
+    retryable = True
+
+
+class CorpusUnreachableError(OperationError):
+    """The database that holds the corpus does not answer, or not in time."""
+
+    code = "corpus_unreachable"
     retryable = True
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
-from anabranch.errors import SettingsError
+from anabranch.errors import AnabranchError, SettingsError
 
 T = TypeVar("T")
 
@@ -61,6 +61,8 @@ class Registry(Generic[T]):
             raise SettingsError(f"There is no {self.kind} {name!r}.", hint=f"{hint}Known: {', '.join(self.names)}.")
         try:
             found: T = entry.load()
+        except AnabranchError:
+            raise  # it says itself what is missing
         except Exception as error:
             msg = f"The {self.kind} {name!r} ({entry.value}) cannot be imported: {error or type(error).__name__}"
             raise SettingsError(msg, hint="Install what it needs, or repair the package that adds it.") from error

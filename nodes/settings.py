@@ -84,7 +84,7 @@ class Context(BaseModel):
     corpus: Annotated[str, BeforeValidator(_path)] = Field(
         default=".anabranch/corpus",
         min_length=1,
-        description="Address of the corpus to search: a folder, memory:NAME, or a scheme that a package adds.",
+        description="Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, or what a package adds.",
         json_schema_extra=_on("begin", "retrieve"),
     )
     # From the caller, so that a server can take it from whoever is logged in; the operator may lock it.

@@ -129,12 +129,14 @@ def import_(
     gunzip -c work.jsonl.gz | anabranch corpus import -
     """
     from anabranch.cli.corpus_view import import_shown
+    from anabranch.cli.settings_options import context_of
 
-    folder = _folder(corpus)
-    raise typer.Exit(import_shown(file, folder, embedder=embedder, base_url=base_url, wait=wait, as_json=as_json))
+    address = context_of(corpus=corpus).corpus
+    raise typer.Exit(import_shown(file, address, embedder=embedder, base_url=base_url, wait=wait, as_json=as_json))
 
 
 def _folder(given: str | None) -> Path:
     from anabranch.cli.settings_options import context_of
+    from anabranch.store.corpus_address import folder_of
 
-    return Path(context_of(corpus=given).corpus)
+    return folder_of(context_of(corpus=given).corpus)

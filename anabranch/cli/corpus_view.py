@@ -18,6 +18,7 @@ from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import check_folder, json_text, notes, results, say, whole_file, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import UserError
+from anabranch.store.corpus_address import shown_address
 from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
 from anabranch.store.maintenance import REMEDIES, Overview, documents, examine, overview, rebuild
 from anabranch.text.normalization import squeeze
@@ -147,29 +148,29 @@ def _written(output: str) -> Iterator[BinaryIO]:
 
 
 def import_shown(
-    file: str, folder: Path, *, embedder: str | None, base_url: str | None, wait: float, as_json: bool
+    file: str, corpus: str, *, embedder: str | None, base_url: str | None, wait: float, as_json: bool
 ) -> int:
     """Import a corpus, say what could not be taken in, and return the exit code: 1 where something could not."""
     with _opened(file) as lines, stages(documents="documents") as told:
-        report = import_corpus(lines, folder, embedder=embedder or "", base_url=base_url, wait=wait, progress=told)
+        report = import_corpus(lines, corpus, embedder=embedder or "", base_url=base_url, wait=wait, progress=told)
     if as_json:
         write_json({**asdict(report), "bad": [bad._asdict() for bad in report.bad]})
     else:
-        _tell_import(report, folder)
+        _tell_import(report, shown_address(corpus))
     if report.interrupted:
         say(notes(), "Interrupted. The corpus is good and holds what was finished. Run the same command to go on.")
         return INTERRUPTED
     return 1 if report.bad else 0
 
 
-def _tell_import(report: ImportReport, folder: Path) -> None:
+def _tell_import(report: ImportReport, corpus: str) -> None:
     bad = [f"line {bad.line}: {f'{bad.source}: ' if bad.source else ''}{bad.reason}" for bad in report.bad]
     _say_first(results(), bad, JSON_HAS_ALL, "red")
     counts = (
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {len(report.bad)} bad lines"
     )
     embedded = f"{counted(report.embedded, 'passage')} embedded in {report.seconds:.1f} s"
-    say(results(), f"{folder}: {counts}; {embedded}.")
+    say(results(), f"{corpus}: {counts}; {embedded}.")
 
 
 @contextmanager

@@ -121,7 +121,9 @@ def _people() -> list[DoctorCheck]:
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # any setting
-    text = " ".join(str(value).split())
+    from anabranch.store.corpus_address import shown_address
+
+    text = " ".join(shown_address(str(value)).split())
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 

@@ -19,6 +19,7 @@ from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import CorpusEmptyError
 from anabranch.ingestion.pipeline import FileRow, IngestReport, Status
+from anabranch.store.corpus_address import shown_address
 from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
 
@@ -37,7 +38,7 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
         write_json([asdict(row) for row in report.rows])
     else:
         _print_table(results(), report)
-        say(results(), f"{corpus} holds {documents} documents in {chunks} chunks.")
+        say(results(), f"{shown_address(corpus)} holds {documents} documents in {chunks} chunks.")
     if report.interrupted:
         again = "Run the same command again to go on; what was embedded is not embedded again."
         left = f"{report.left} of the files are left"
@@ -46,7 +47,7 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
     # By what the corpus holds: where all files of a run failed, it answers as it did before.
     if documents == 0:
         said = "No file could be taken in." if report.rows else "There was no file to take in."
-        say(notes(), f"error: {said} The corpus at {corpus} is empty.", style="red")
+        say(notes(), f"error: {said} The corpus at {shown_address(corpus)} is empty.", style="red")
         return 1
     return 0
 

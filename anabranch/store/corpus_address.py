@@ -15,6 +15,8 @@ StrPath = str | os.PathLike[str]
 """A path as a caller may write it."""
 
 # Two letters at least: `C:` is a drive.
+# Before the @ of a host, or as a parameter.
+_PASSWORD = re.compile(r"(://[^/?#]*?:)[^@/?#]*(@)|([?&]password=)[^&#]*", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):(?!\\)", re.IGNORECASE)
 
 
@@ -31,6 +33,11 @@ def scheme_of(corpus: StrPath) -> str:
     return found[1].lower() if found else "file"
 
 
+def shown_address(corpus: StrPath) -> str:
+    """Return where a corpus is, without a password."""
+    return _PASSWORD.sub(lambda found: f"{found[1] or found[3]}***{found[2] or ''}", str(corpus))
+
+
 def folder_of(corpus: StrPath) -> Path:
     """Return the folder of a corpus that is one: a path as it is, or `file:PATH`.
 
@@ -39,8 +46,8 @@ def folder_of(corpus: StrPath) -> Path:
         SettingsError: It is the address of a corpus in another kind of store.
     """
     if (scheme := scheme_of(corpus)) != "file":
-        msg = f"This works on the folder of a corpus; {str(corpus)!r} is in a store of the kind {scheme!r}."
-        raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{corpus}")
+        msg = f"This works on the folder of a corpus; {shown_address(corpus)!r} is in a store of the kind {scheme!r}."
+        raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{shown_address(corpus)}")
     if isinstance(corpus, str) and _SCHEME.match(corpus):
         # `file:` addresses are URLs: a blank in the path is %20, and a drive on Windows stands behind a slash.
         return Path(url2pathname(urlsplit(corpus).path))

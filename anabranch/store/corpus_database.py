@@ -116,6 +116,11 @@ class CorpusDatabase:
         """Return the first row, or None."""
         return self.connection.execute(sql, parameters).fetchone()
 
+    def dimension(self) -> int:
+        """Return the length of its vectors, 0 where there are none."""
+        row = self.one("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", self.meta("embedder") or "")
+        return (row or (0,))[0] // 4
+
     def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
         """Return the texts that have no vector yet, by their key."""
         by_key = {text_key(text): text for text in texts}

@@ -44,7 +44,12 @@ class Store(Protocol):
 
 
 STORES: Registry[type[Store]] = Registry(
-    "store", {"file": "anabranch.store.local_store:LocalStore", "memory": "anabranch.store.memory:MemoryStore"}
+    "store",
+    {
+        "file": "anabranch.store.local_store:LocalStore",
+        "memory": "anabranch.store.memory:MemoryStore",
+        "postgresql": "anabranch.store.postgres.postgres_store:PostgresStore",
+    },
 )
 
 _opened: WeakValueDictionary[str, CorpusReader] = WeakValueDictionary()

@@ -100,6 +100,10 @@ class CorpusWriter(Protocol):
         """Note that a file holds a document; False if that was noted in this run before."""
         ...
 
+    def dimension(self) -> int:
+        """Return the length of its vectors, 0 where there are none; no embedder is asked, which may be far away."""
+        ...
+
     def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
         """Return the texts that have no vector of this embedder yet, by their key (`anabranch.store.records`)."""
         ...

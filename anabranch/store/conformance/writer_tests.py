@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusLockedError
+from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.store.conformance.corpus_contents import EVERYTHING, keys, note, settle, take_in
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.records import content_digest, digest_of
@@ -53,6 +54,7 @@ class WriterTests:
     def test_a_new_corpus_is_empty(self, address: str) -> None:
         with open_writer(address) as writer:
             assert writer.is_empty()
+            assert writer.dimension() == 0
             assert (writer.meta("embedder"), writer.file("/notes"), list(writer.files())) == (None, None, [])
             settle(writer)
             writer.publish()
@@ -61,6 +63,7 @@ class WriterTests:
 
     def test_what_was_written_is_known(self, address: str, writer: CorpusWriter) -> None:
         assert not writer.is_empty()
+        assert writer.dimension() == load_embedder(DEFAULT_EMBEDDER).dimension
         (record,) = writer.files()
         assert record == writer.file("/notes")
         assert (record.path, record.source, record.sha256, record.access) == (

@@ -9,11 +9,10 @@ from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.store.corpus_embedder import embedder_of
 from anabranch.store.export.json_lines import Header
-from anabranch.store.index.segment_builder import dimension_of
-from anabranch.store.local_store import LocalWriter
+from anabranch.store.writer_protocol import CorpusWriter
 
 
-def settled(database: LocalWriter, header: Header, spec: str, base_url: str | None) -> Embedder:
+def settled(database: CorpusWriter, header: Header, spec: str, base_url: str | None) -> Embedder:
     """Return the embedder of the corpus; a new corpus gets the settings of the export.
 
     The export does not say where words are sent to be embedded: a hosted embedder has to be named by whoever imports.
@@ -33,13 +32,13 @@ def settled(database: LocalWriter, header: Header, spec: str, base_url: str | No
     return embedder.model
 
 
-def _check_embedder(database: LocalWriter, header: Header, model: Embedder, *, named: bool, is_empty: bool) -> None:
+def _check_embedder(database: CorpusWriter, header: Header, model: Embedder, *, named: bool, is_empty: bool) -> None:
     # Checked before anything is written: a corpus with vectors of two models cannot be told from a sound one.
     if header.vectors and header.embedder != model.name:
         msg = f"The export has vectors of the embedder {header.embedder!r}, the corpus has those of {model.name!r}."
         raise EmbedderMismatchError(msg, hint=f"Export it without --vectors, or name its embedder: {_named(header)}")
-    if header.vectors and not is_empty and dimension_of(database) not in (0, header.dimension):
-        msg = f"The export has vectors of length {header.dimension}, the corpus of length {dimension_of(database)}."
+    if header.vectors and not is_empty and database.dimension() not in (0, header.dimension):
+        msg = f"The export has vectors of length {header.dimension}, the corpus of length {database.dimension()}."
         raise EmbedderMismatchError(msg, hint="Export it without --vectors.")
     # A file from somebody else must not decide to which server the words of this machine are sent.
     if is_empty and not named and header.embedder not in ("", model.name):
@@ -51,7 +50,7 @@ def _named(header: Header) -> str:
     return f"--embedder {header.embedder}" if header.embedder.startswith("openai:") else "--embedder FOLDER"
 
 
-def _check_cut(database: LocalWriter, header: Header) -> None:
+def _check_cut(database: CorpusWriter, header: Header) -> None:
     sizes, language = json.loads(database.meta("sizes") or "null"), database.meta("language") or "english"
     if header.sizes is not None and sizes is not None and list(header.sizes) != sizes:
         msg = f"The exported corpus was cut into chunks of {list(header.sizes)}, this one into {sizes}."

@@ -31,9 +31,9 @@ from anabranch.store.export.json_lines import (
     parsed_line,
     record_of,
 )
-from anabranch.store.local_store import LocalStore, LocalWriter
 from anabranch.store.records import Grown, digest_of, text_key
-from anabranch.store.writer_protocol import FileRecord, Progress, silent
+from anabranch.store.stores import open_writer
+from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, silent
 from anabranch.text.normalization import squeeze
 
 PENDING_LEAVES = 512
@@ -94,7 +94,7 @@ def import_corpus(
     began = time.perf_counter()
     header = _header(file)
     report = ImportReport()
-    with LocalStore().writer(corpus, wait=wait) as writer:
+    with open_writer(corpus, wait=wait) as writer:
         model = settled(writer, header, embedder, base_url)
         run = _Import(writer, model, header, report, progress)
         is_done = False
@@ -143,7 +143,7 @@ class _Import:
 
     def __init__(
         self,
-        writer: LocalWriter,
+        writer: CorpusWriter,
         model: Embedder,
         header: Header,
         report: ImportReport,

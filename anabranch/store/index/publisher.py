@@ -27,7 +27,7 @@ from anabranch.store.index.manifest import (
 )
 from anabranch.store.index.merge_policy import IndexDraft
 from anabranch.store.index.segment import Segment
-from anabranch.store.index.segment_builder import build_segment, dimension_of, parts
+from anabranch.store.index.segment_builder import build_segment, parts
 from anabranch.text.analyzer import analyser
 
 BEFORE_ALL = -1
@@ -163,7 +163,7 @@ def _finish(database: CorpusDatabase, draft: IndexDraft) -> Manifest:
     language = settled_language(database)
     manifest = Manifest(
         name=f"{number:06d}-{secrets.token_hex(2)}", number=number, embedder=database.meta("embedder") or "",
-        spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=dimension_of(database),
+        spec=database.meta("spec") or "", base_url=database.meta("base_url") or "", dimension=database.dimension(),
         language=language, analyser=analyser(language).name, changes=database.changes,
         **counts_in(database.connection),
         segments=tuple(segment.name for segment in draft.segments), files={},

@@ -81,16 +81,10 @@ def build_segment(database: CorpusDatabase, part: SegmentPart, told: Callable[[i
     rows = _Rows()
     write_postings(home, _terms(database, rows, told))
     rows.write(home)
-    dimension = dimension_of(database)
+    dimension = database.dimension()
     write_shards(home, _vectors(database, dimension), dimension)
     seal(home)
     return Segment(home)
-
-
-def dimension_of(database: CorpusDatabase) -> int:
-    """Return the length of the vectors, from themselves: asking a hosted embedder would need its key and its server."""
-    row = database.one("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", database.meta("embedder") or "")
-    return (row or (0,))[0] // 4
 
 
 class _Rows:

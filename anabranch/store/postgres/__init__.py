@@ -1,0 +1,1 @@
+"""A corpus in PostgreSQL, with pgvector: documents, passages, vectors and postings in one database."""

@@ -1,0 +1,195 @@
+"""Connections to a PostgreSQL database, lent to threads; what goes wrong there is said without the password.
+
+Threads and not psycopg's own async pool: a pool of that kind belongs to one event loop, and a graph may run in several
+(`langgraph dev` with isolated loops, `asyncio.run` in a script), while a corpus is opened once for a process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import Connection, IsolationLevel
+from psycopg.errors import InvalidAuthorizationSpecification, InvalidCatalogName, ProgrammingError, QueryCanceled
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from anabranch.errors import CorpusUnreachableError, OperationError, SettingsError
+from anabranch.store.corpus_address import shown_address
+
+T = TypeVar("T")
+
+CONNECTIONS = 8
+"""To one database, at most, for reading; searches beyond that wait for one another."""
+
+WAIT = 30.0
+"""Seconds a search waits for a connection."""
+
+CONNECT = 10
+"""Seconds to reach the server."""
+
+STATEMENT = 60.0
+"""Seconds that a statement of a search may take, by the server's clock."""
+
+_POOL = ThreadPoolExecutor(max_workers=2 * CONNECTIONS, thread_name_prefix="anabranch-postgres")
+
+
+class Database:
+    """Connections for reading; each loan is one transaction that sees one moment."""
+
+    def __init__(self, database: str) -> None:
+        """Take the address; nothing is connected yet."""
+        self.shown = shown_address(database)
+        self._database = database
+        self._pool: ConnectionPool[Connection[Any]] = ConnectionPool(
+            database, min_size=0, max_size=CONNECTIONS, timeout=WAIT, configure=_for_reading, open=False,
+            # A plan that is made once for all parameters does not know which of them are rare.
+            kwargs={"connect_timeout": CONNECT, "prepare_threshold": None},
+        )  # fmt: skip
+        self._opening = threading.Lock()
+        weakref.finalize(self, self._pool.close, 1.0)
+
+    @contextmanager
+    def lend(self) -> Iterator[Connection[Any]]:
+        """Lend a connection for one transaction.
+
+        Raises:
+            CorpusUnreachableError: The server does not answer, or not in time.
+            SettingsError: It refuses the user, the password or the database.
+        """
+        with self._opening:
+            if self._pool.closed:
+                # A first connection of its own: a pool goes on trying, and does not say why it cannot.
+                connect(self._database).close()
+                self._pool.open()
+        with failures(self.shown):
+            try:
+                with self._pool.connection() as connection:
+                    yield connection
+            except PoolTimeout as error:
+                connect(self._database).close()  # it says why, if there is a reason
+                msg = f"All {CONNECTIONS} connections to {self.shown} were busy for {WAIT:g} seconds."
+                raise CorpusUnreachableError(msg, hint="Ask again later, or look at what the database does.") from error
+
+    async def run(self, work: Callable[[Connection[Any]], T]) -> T:
+        """Do something with a connection in a thread; whoever stops waiting for it cancels its statement.
+
+        Raises:
+            CorpusUnreachableError: See `lend`; so are the others.
+        """
+        loan = _Loan()
+
+        def within() -> T:
+            with self.lend() as connection, loan.of(connection):
+                return work(connection)
+
+        call = partial(contextvars.copy_context().run, within)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(_POOL, call)
+        except asyncio.CancelledError:
+            # In a thread: to tell the server takes a connection of its own.
+            threading.Thread(target=loan.cancel, daemon=True).start()
+            raise
+
+
+class _Loan:
+    """Who has a connection now, so that the statement of the right one is cancelled."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: Connection[Any] | None = None
+
+    @contextmanager
+    def of(self, connection: Connection[Any]) -> Iterator[None]:
+        self._connection = connection
+        try:
+            yield
+        finally:
+            # Waits for a cancellation that is under way: sent later, it would meet the next one who has the connection.
+            with self._lock:
+                self._connection = None
+
+    def cancel(self) -> None:
+        with self._lock, suppress(psycopg.Error):
+            if self._connection is not None:
+                self._connection.cancel_safe(timeout=5)
+
+
+_databases: WeakValueDictionary[str, Database] = WeakValueDictionary()
+"""By address; each lives for as long as a reader of a corpus in it does."""
+
+_lock = threading.Lock()
+
+
+def database_at(database: str) -> Database:
+    """Return the connections to a database, the same ones for all of its corpora."""
+    with _lock:
+        found = _databases.get(database)
+        if found is None:
+            found = _databases[database] = Database(database)
+        return found
+
+
+def connect(database: str) -> Connection[Any]:
+    """Return a connection of one's own, each statement a transaction unless one is begun.
+
+    Raises:
+        CorpusUnreachableError: The server does not answer.
+        SettingsError: It refuses the user, the password or the database, or the address cannot be read.
+    """
+    shown = shown_address(database)
+    try:
+        return psycopg.connect(database, autocommit=True, connect_timeout=CONNECT, prepare_threshold=None)
+    except ProgrammingError as error:
+        # Not its own words: they repeat the address.
+        msg = f"The address {shown} cannot be read."
+        raise SettingsError(msg, hint="For example: postgresql://user@host/database#handbook") from error
+    except psycopg.OperationalError as error:
+        raise _unreachable(error, shown) from error
+
+
+@contextmanager
+def failures(shown: str) -> Iterator[None]:
+    """Say what a database does in words for people.
+
+    Raises:
+        CorpusUnreachableError: It does not answer, or not in time.
+        OperationError: It answers with an error.
+    """
+    try:
+        yield
+    except QueryCanceled as error:
+        msg = f"{shown} did not answer in time: {error.diag.message_primary}."
+        raise CorpusUnreachableError(msg, hint="Ask again, or look at what the database does.") from error
+    except psycopg.OperationalError as error:
+        raise _unreachable(error, shown) from error
+    except psycopg.Error as error:
+        msg = f"{shown} refused a statement: {error.diag.message_primary or type(error).__name__}."
+        raise OperationError(msg, hint="If the database is as Anabranch made it, please report this.") from error
+
+
+def _unreachable(error: psycopg.OperationalError, shown: str) -> SettingsError | CorpusUnreachableError:
+    said = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+    # A server refuses a password before it has said which kind of error that is: psycopg has the words alone.
+    refused = isinstance(error, InvalidAuthorizationSpecification | InvalidCatalogName)
+    if refused or "authentication failed" in said or "no password supplied" in said or "does not exist" in said:
+        hint = "Check user, password and database; a password can also come from PGPASSWORD or ~/.pgpass."
+        return SettingsError(f"{shown} refuses the connection: {said}.", hint=hint)
+    return CorpusUnreachableError(f"{shown} cannot be reached: {said}.", hint="Is the server running?")
+
+
+def _for_reading(connection: Connection[Any]) -> None:
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ
+    connection.read_only = True
+    connection.execute("SELECT set_config('statement_timeout', %s, false)", (str(int(STATEMENT * 1000)),))
+    register_vector(connection)
+    connection.commit()

@@ -1,0 +1,187 @@
+"""Makes what was written to a corpus in PostgreSQL findable: postings, counts of words, an index of vectors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL, Identifier, Literal
+
+from anabranch.store.corpus_language import SAMPLE, USUAL, language_of
+from anabranch.store.postgres.postgres_search import NARROW, has_index, index_name, term_number
+from anabranch.store.records import embedded_text
+from anabranch.text.analyzer import Analyser, analyser
+
+BATCH = 1_000
+"""Leaves whose words are counted in one transaction; what was counted, a kill does not undo."""
+
+_MOST_COUNTED = 32_767
+"""How often one leaf can have a term: what two bytes hold."""
+
+
+def publish(
+    connection: Connection[Any], corpus: int, named: str | None, progress: Callable[[int, int], None] | None
+) -> None:
+    """Index the leaves that are new, and let readers see them all at once; nothing where nothing has changed.
+
+    Args:
+        connection: The writer's.
+        corpus: Its number.
+        named: The language that somebody has said the corpus is in.
+        progress: Told leaves done and leaves in all.
+    """
+    sql = "SELECT generation, changes, published, analyser FROM anabranch.corpora WHERE id = %s"
+    (generation, changes, published, indexed_by), *_ = connection.execute(sql, (corpus,)).fetchall()
+    language = named or _told_language(connection, corpus)
+    words = analyser(language)
+    if changes == published and words.name == indexed_by:
+        return
+    if indexed_by not in ("", words.name):
+        # Other words: all of them are counted anew. Meanwhile a search by words finds what is counted already.
+        _forget_words(connection, corpus)
+    counted = "SELECT count(*) FILTER (WHERE length IS NULL), count(*) FROM anabranch.leaves WHERE corpus = %s"
+    (left, leaves), *_ = connection.execute(counted, (corpus,)).fetchall()
+    done = leaves - left
+    while new := _next_leaves(connection, corpus):
+        with connection.transaction():
+            _count_words(connection, corpus, new, words)
+        done += len(new)
+        if progress is not None:
+            progress(done, leaves)
+    _index_vectors(connection, corpus, leaves)
+    sql = (
+        "UPDATE anabranch.corpora SET generation = %s, published = %s, analyser = %s, language = %s, dimension = "
+        "coalesce((SELECT vector_dims(vector) FROM anabranch.leaves WHERE corpus = %s LIMIT 1), 0) WHERE id = %s"
+    )
+    connection.execute(sql, (generation + 1, changes, words.name, language, corpus, corpus))
+
+
+def _told_language(connection: Connection[Any], corpus: int) -> str:
+    """Return the language that the documents tell; it is kept once it is certain, as in a folder."""
+    sql = 'SELECT text FROM anabranch.chunks WHERE corpus = %s AND level = 2 ORDER BY chunk_id COLLATE "C" LIMIT %s'
+    texts = [text for (text,) in connection.execute(sql, (corpus, SAMPLE))]
+    found = language_of(texts)
+    if found != USUAL or len(texts) == SAMPLE:
+        kept = "INSERT INTO anabranch.meta VALUES (%s, 'language', %s) ON CONFLICT DO NOTHING"
+        connection.execute(kept, (corpus, found))
+    return found
+
+
+def _next_leaves(connection: Connection[Any], corpus: int) -> list[tuple[Any, ...]]:
+    sql = (
+        "SELECT l.id, l.audience, l.born, d.title, c.heading, c.text FROM anabranch.leaves l "
+        "JOIN anabranch.documents d ON d.corpus = l.corpus AND d.number = l.document "
+        "JOIN anabranch.chunks c ON c.corpus = l.corpus AND c.chunk_id = l.chunk_id "
+        "WHERE l.corpus = %s AND l.length IS NULL ORDER BY l.id LIMIT %s"
+    )
+    return connection.execute(sql, (corpus, BATCH)).fetchall()
+
+
+def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tuple[Any, ...]], words: Analyser) -> None:
+    known: list[tuple[int, int, list[int]]] = []
+    frequencies: Counter[tuple[int, int, int]] = Counter()
+    sizes: Counter[tuple[int, int]] = Counter()
+    lengths: Counter[tuple[int, int]] = Counter()
+    with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN") as copy:
+        for leaf, audience, born, *parts in leaves:
+            terms = words.terms(embedded_text(*parts))
+            counts = Counter(map(term_number, terms))
+            for term, count in counts.items():
+                copy.write_row((corpus, term, leaf, min(count, _MOST_COUNTED), len(terms), audience, born))
+                frequencies[term, audience, born] += 1
+            sizes[audience, born] += 1
+            lengths[audience, born] += len(terms)
+            known.append((leaf, len(terms), sorted(counts)))
+    with connection.cursor() as cursor:
+        sql = "UPDATE anabranch.leaves SET length = %s, terms = %s WHERE corpus = %s AND id = %s"
+        cursor.executemany(sql, [(length, terms, corpus, leaf) for leaf, length, terms in known])
+    rows = [(*key, count) for key, count in frequencies.items()]
+    _add_frequencies(connection, corpus, rows)
+    for (audience, born), count in sizes.items():
+        _add_size(connection, corpus, (audience, born, count, lengths[audience, born]))
+
+
+def _add_frequencies(connection: Connection[Any], corpus: int, rows: Sequence[tuple[int, int, int, int]]) -> None:
+    """Add to the counts of words: term, audience, birth, and how many leaves more."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    if columns:
+        sql = (
+            "INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM unnest(%s::bigint[], %s::int[], "
+            "%s::int[], %s::int[]) a ON CONFLICT (corpus, term, audience, born) "
+            "DO UPDATE SET leaves = f.leaves + excluded.leaves"
+        )
+        connection.execute(sql, (corpus, *columns))
+
+
+def _add_size(connection: Connection[Any], corpus: int, row: tuple[int, int, int, int]) -> None:
+    """Add to the size of an audience: its number, birth, leaves and terms."""
+    sql = (
+        "INSERT INTO anabranch.audience_sizes AS s VALUES (%s, %s, %s, %s, %s) ON CONFLICT (corpus, audience, born) "
+        "DO UPDATE SET leaves = s.leaves + excluded.leaves, length = s.length + excluded.length"
+    )
+    connection.execute(sql, (corpus, *row))
+
+
+def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]) -> None:
+    """Take the words of documents, by their numbers, out of what searches count, before they are removed."""
+    parameters = (corpus, list(documents))
+    sql = (
+        "SELECT l.audience, l.born, -count(*), -sum(l.length) FROM anabranch.leaves l "
+        "WHERE l.corpus = %s AND l.document = ANY(%s) AND l.length IS NOT NULL GROUP BY 1, 2"
+    )
+    for row in connection.execute(sql, parameters).fetchall():
+        _add_size(connection, corpus, row)
+    sql = (
+        "SELECT term, l.audience, l.born, -count(*) FROM anabranch.leaves l, unnest(l.terms) term "
+        "WHERE l.corpus = %s AND l.document = ANY(%s) GROUP BY 1, 2, 3"
+    )
+    _add_frequencies(connection, corpus, connection.execute(sql, parameters).fetchall())
+    sql = (
+        "DELETE FROM anabranch.postings p USING anabranch.leaves l, unnest(l.terms) AS t(term) "
+        "WHERE l.corpus = %s AND l.document = ANY(%s) AND p.corpus = l.corpus AND p.term = t.term AND p.leaf = l.id"
+    )
+    connection.execute(sql, parameters)
+
+
+def _forget_words(connection: Connection[Any], corpus: int) -> None:
+    with connection.transaction():
+        for table in ("postings", "term_frequencies", "audience_sizes"):
+            sql = SQL("DELETE FROM {} WHERE corpus = %s").format(Identifier("anabranch", table))
+            connection.execute(sql, (corpus,))
+        connection.execute("UPDATE anabranch.leaves SET length = NULL, terms = NULL WHERE corpus = %s", (corpus,))
+
+
+def _index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> None:
+    """Make the index over the vectors of a corpus that has many; of few, a search compares each."""
+    found = has_index(connection, corpus)
+    if leaves <= NARROW or found:
+        return
+    name = Identifier("anabranch", index_name(corpus))
+    if found is None:
+        connection.execute(SQL("DROP INDEX {}").format(name))  # a kill has left one that cannot be used
+    sql = "SELECT vector_dims(vector) FROM anabranch.leaves WHERE corpus = %s LIMIT 1"
+    ((size,),) = connection.execute(sql, (corpus,)).fetchall()
+    # One for each corpus, so that no search passes through vectors of another. Concurrently: other corpora are written
+    # to meanwhile.
+    statement = SQL(
+        "CREATE INDEX CONCURRENTLY {name} ON anabranch.leaves USING hnsw ((vector::halfvec({size})) halfvec_ip_ops) "
+        "WHERE corpus = {corpus}"
+    ).format(name=Identifier(index_name(corpus)), size=Literal(size), corpus=Literal(corpus))
+    connection.execute(statement)
+    connection.execute("ANALYZE anabranch.leaves, anabranch.documents, anabranch.postings")
+
+
+def forget_unused(connection: Connection[Any], corpus: int) -> None:
+    """Drop the vectors that wait for a leaf, and what is counted of leaves that are gone."""
+    with connection.transaction():
+        connection.execute("DELETE FROM anabranch.vectors WHERE corpus = %s", (corpus,))
+        for table in ("term_frequencies", "audience_sizes"):
+            empty = SQL("DELETE FROM {} WHERE corpus = %s AND leaves = 0").format(Identifier("anabranch", table))
+            connection.execute(empty, (corpus,))
+        sql = (
+            "DELETE FROM anabranch.audiences a WHERE a.corpus = %s AND NOT EXISTS "
+            "(SELECT 1 FROM anabranch.documents d WHERE d.corpus = a.corpus AND d.audience = a.id)"
+        )
+        connection.execute(sql, (corpus,))

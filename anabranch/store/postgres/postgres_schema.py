@@ -1,0 +1,224 @@
+"""The tables of corpora in PostgreSQL.
+
+Every key begins with the corpus, so that what belongs to one organisation (`postgresql://.../name#{tenant}`) lies
+together, and a search touches nothing of another.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import Connection
+from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
+
+from anabranch.errors import CorpusDamagedError, SettingsError
+
+VERSION = 1
+
+_LOCK = 0x616E6162
+"""Of whoever makes or changes the tables, among PostgreSQL's advisory locks."""
+
+# `generation` is what readers see; what is written has the next one as its birth, and is found once that is published.
+# `changes` counts writes, `published` is its value at the last publication.
+_CORPORA = """
+CREATE TABLE anabranch.corpora (
+    id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE,
+    generation int NOT NULL DEFAULT 0,
+    changes bigint NOT NULL DEFAULT 0,
+    published bigint NOT NULL DEFAULT 0,
+    analyser text NOT NULL DEFAULT '',
+    language text NOT NULL DEFAULT '',
+    dimension int NOT NULL DEFAULT 0
+);
+CREATE TABLE anabranch.meta (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    name text NOT NULL,
+    value text NOT NULL,
+    PRIMARY KEY (corpus, name)
+);
+"""
+
+# By the hash of their path: an index takes no entry of more than 2,700 bytes, and paths may be longer.
+_FILES = """
+CREATE TABLE anabranch.files (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    path_key text NOT NULL,
+    path text NOT NULL,
+    source text NOT NULL,
+    sha256 text NOT NULL,
+    access text[] NOT NULL,
+    stamp text NOT NULL,
+    PRIMARY KEY (corpus, path_key)
+);
+"""
+
+# An audience is a set of access tags that some document has. There are few of them, so that a passage, a posting and a
+# count of words each name theirs by a number, and a search looks at tags once and not once for each passage.
+_DOCUMENTS = """
+CREATE TABLE anabranch.audiences (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    id int GENERATED ALWAYS AS IDENTITY,
+    tags text[] NOT NULL,
+    PRIMARY KEY (corpus, id),
+    UNIQUE (corpus, tags)
+);
+CREATE TABLE anabranch.documents (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    doc_id text NOT NULL,
+    path_key text NOT NULL,
+    path text NOT NULL,
+    source text NOT NULL,
+    key text NOT NULL,
+    title text NOT NULL,
+    digest text NOT NULL,
+    metadata jsonb NOT NULL,
+    audience int NOT NULL,
+    tokens int NOT NULL,
+    leaves int NOT NULL,
+    pages jsonb NOT NULL,
+    PRIMARY KEY (corpus, number),
+    UNIQUE (corpus, doc_id)
+);
+CREATE INDEX documents_by_path ON anabranch.documents (corpus, path_key);
+CREATE TABLE anabranch.chunks (
+    corpus int NOT NULL,
+    chunk_id text NOT NULL,
+    document bigint NOT NULL,
+    parent_id text,
+    level smallint NOT NULL,
+    position int NOT NULL,
+    start int NOT NULL,
+    "end" int NOT NULL,
+    page int,
+    page_end int,
+    heading text NOT NULL,
+    tokens int NOT NULL,
+    text text,
+    PRIMARY KEY (corpus, chunk_id),
+    FOREIGN KEY (corpus, document) REFERENCES anabranch.documents ON DELETE CASCADE
+);
+CREATE INDEX chunks_by_document ON anabranch.chunks (corpus, document, level, start);
+CREATE INDEX chunks_by_parent ON anabranch.chunks (corpus, parent_id, position);
+"""
+
+# What searches read of a leaf. `terms` and `length` are there once its words are indexed. A vector that no leaf has, or
+# has any more, waits in `vectors`: text that moves or comes back is not embedded again.
+_LEAVES = """
+CREATE TABLE anabranch.leaves (
+    corpus int NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    chunk_id text NOT NULL,
+    document bigint NOT NULL,
+    audience int NOT NULL,
+    born int NOT NULL,
+    length int,
+    terms bigint[],
+    vector_key text NOT NULL,
+    vector vector NOT NULL,
+    PRIMARY KEY (corpus, id),
+    UNIQUE (corpus, chunk_id),
+    FOREIGN KEY (corpus, document) REFERENCES anabranch.documents ON DELETE CASCADE
+);
+CREATE INDEX leaves_by_document ON anabranch.leaves (corpus, document);
+CREATE INDEX leaves_by_vector ON anabranch.leaves (corpus, vector_key);
+CREATE INDEX leaves_not_indexed ON anabranch.leaves (corpus, id) WHERE length IS NULL;
+CREATE TABLE anabranch.vectors (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    vector_key text NOT NULL,
+    embedder text NOT NULL,
+    vector vector NOT NULL,
+    PRIMARY KEY (corpus, vector_key, embedder)
+);
+"""
+
+# A term is the first 64 bits of a hash of it: of a million distinct ones, two meet with a chance of one in forty
+# million. Everything that a score needs is in the index, so that no row of another table is looked up for a posting.
+_POSTINGS = """
+CREATE TABLE anabranch.postings (
+    corpus int NOT NULL,
+    term bigint NOT NULL,
+    leaf bigint NOT NULL,
+    count smallint NOT NULL,
+    length int NOT NULL,
+    audience int NOT NULL,
+    born int NOT NULL,
+    PRIMARY KEY (corpus, term, leaf) INCLUDE (count, length, audience, born),
+    FOREIGN KEY (corpus) REFERENCES anabranch.corpora ON DELETE CASCADE
+);
+"""
+
+# By audience, because what a caller may not read counts for nothing in their scores; by birth, because what is not
+# published does not either.
+_STATISTICS = """
+CREATE TABLE anabranch.term_frequencies (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    term bigint NOT NULL,
+    audience int NOT NULL,
+    born int NOT NULL,
+    leaves int NOT NULL,
+    PRIMARY KEY (corpus, term, audience, born) INCLUDE (leaves)
+);
+CREATE TABLE anabranch.audience_sizes (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    audience int NOT NULL,
+    born int NOT NULL,
+    leaves int NOT NULL,
+    length bigint NOT NULL,
+    PRIMARY KEY (corpus, audience, born)
+);
+"""
+
+_MIGRATIONS = (_CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS,)
+"""What leads from each version to the next one, beginning with none."""
+
+
+def version_of(connection: Connection[Any]) -> int:
+    """Return the version of the tables in a database, 0 where there are none."""
+    found = connection.execute("SELECT to_regclass('anabranch.schema_version')").fetchone()
+    if found is None or found[0] is None:
+        return 0
+    row = connection.execute("SELECT max(version) FROM anabranch.schema_version").fetchone()
+    return int(row[0] or 0) if row else 0
+
+
+def checked_version(connection: Connection[Any]) -> int:
+    """Return the version of the tables, 0 where there are none.
+
+    Raises:
+        CorpusDamagedError: They are a later Anabranch's.
+    """
+    version = version_of(connection)
+    if version > VERSION:
+        msg = f"The corpora of this database have version {version}; this program reads version {VERSION}."
+        raise CorpusDamagedError(msg, hint="Update Anabranch.")
+    return version
+
+
+def prepare(connection: Connection[Any]) -> None:
+    """Make the tables, or bring those of an earlier version up, in one transaction.
+
+    Raises:
+        CorpusDamagedError: They are a later Anabranch's.
+        SettingsError: pgvector is missing, or the user of the database may not make tables.
+    """
+    if checked_version(connection) == VERSION:
+        return
+    try:
+        with connection.transaction():
+            # Two programs that start together: the second one finds the tables made.
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            connection.execute("CREATE SCHEMA IF NOT EXISTS anabranch")
+            connection.execute("CREATE TABLE IF NOT EXISTS anabranch.schema_version (version int PRIMARY KEY)")
+            for version in range(checked_version(connection), VERSION):
+                connection.execute(_MIGRATIONS[version])
+                connection.execute("INSERT INTO anabranch.schema_version VALUES (%s)", (version + 1,))
+    except (FeatureNotSupported, UndefinedFile) as error:
+        msg = "This PostgreSQL server has no extension pgvector, which a corpus needs."
+        raise SettingsError(msg, hint="Install it on the server; see docs/scaling.md.") from error
+    except InsufficientPrivilege as error:
+        msg = f"The user of this database may not make what a corpus needs: {error.diag.message_primary}."
+        hint = "Have its owner run once: CREATE EXTENSION vector; GRANT CREATE ON DATABASE ... TO ..."
+        raise SettingsError(msg, hint=hint) from error

@@ -1,0 +1,121 @@
+"""Corpora in PostgreSQL: "postgresql://user@host/database#name"."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from anabranch.errors import (
+    CorpusEmptyError,
+    CorpusLockedError,
+    CorpusNotFoundError,
+    IndexDamagedError,
+    MissingExtraError,
+)
+
+try:
+    from pgvector.psycopg import register_vector
+    from psycopg import Connection
+
+    from anabranch.store.postgres.connection_pool import Database, connect, database_at, failures
+    from anabranch.store.postgres.postgres_reader import PostgresReader
+    from anabranch.store.postgres.postgres_schema import checked_version, prepare
+    from anabranch.store.postgres.postgres_writer import PostgresWriter
+except ImportError as error:
+    raise MissingExtraError("A corpus in PostgreSQL", "postgres") from error
+
+from anabranch.models.embedders import load_embedder
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.postgres.database_address import DatabaseAddress, parse_address
+from anabranch.text.analyzer import analyser
+
+READERS = 8
+"""Opened corpora that are kept, as many as of folders."""
+
+_opened: OrderedDict[tuple[str, str], PostgresReader] = OrderedDict()
+_lock = threading.Lock()
+
+
+class PostgresStore:
+    """Corpora by their names in databases."""
+
+    async def open(self, address: StrPath) -> PostgresReader:
+        """Return the generation that was published last.
+
+        Raises:
+            CorpusUnreachableError: The database does not answer.
+            SettingsError: It refuses the user, the password or the name.
+            CorpusDamagedError: Its tables are a later Anabranch's.
+        """
+        where = parse_address(str(address))
+        database = database_at(where.database)
+        return await database.run(lambda connection: _reader(database, connection, where))
+
+    @contextmanager
+    def writer(self, address: StrPath, *, wait: float = 0.0) -> Iterator[PostgresWriter]:
+        """Hold the lock of a corpus, which is made where it is missing, and so are the tables."""
+        where = parse_address(str(address))
+        with closing(connect(where.database)) as connection, failures(where.shown):
+            prepare(connection)
+            register_vector(connection)
+            corpus = _number_of(connection, where.corpus)
+            # The lock goes with the connection, so a killed writer leaves none behind.
+            _lock_corpus(connection, corpus, where, wait)
+            yield PostgresWriter(connection, corpus)
+
+
+def _reader(database: Database, connection: Connection[Any], where: DatabaseAddress) -> PostgresReader:
+    found = None
+    if checked_version(connection):
+        sql = "SELECT id, generation, analyser, language FROM anabranch.corpora WHERE name = %s"
+        found = connection.execute(sql, (where.corpus,)).fetchone()
+    if found is None:
+        msg = f"There is no corpus at {where.shown}."
+        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {where.shown}")
+    number, generation, indexed_by, language = found
+    sql = "SELECT 1 FROM anabranch.leaves WHERE corpus = %s AND born <= %s LIMIT 1"
+    if connection.execute(sql, (number, generation)).fetchone() is None:
+        raise CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
+    key = (where.database, where.corpus)
+    with _lock:
+        known = _opened.get(key)
+        if known is not None and (known.number, known.generation) == (number, generation):
+            _opened.move_to_end(key)
+            return known
+    words = analyser(language)
+    if words.name != indexed_by:
+        # Another version of the analyser makes other terms: questions would miss what is there, without a word.
+        msg = f"The words of {where.shown} were counted by {indexed_by!r}, not {words.name!r}."
+        raise IndexDamagedError(msg, hint="Run an ingest on it: it counts them anew.")
+    facts = dict(connection.execute("SELECT name, value FROM anabranch.meta WHERE corpus = %s", (number,)).fetchall())
+    embedder = load_embedder(facts.get("spec", ""), facts.get("base_url") or None)
+    made = PostgresReader(database, where.shown, number, generation, embedder, words)
+    with _lock:
+        _opened[key] = made
+        while len(_opened) > READERS:
+            _opened.popitem(last=False)
+    return made
+
+
+def _number_of(connection: Connection[Any], name: str) -> int:
+    connection.execute("INSERT INTO anabranch.corpora (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,))
+    ((number,),) = connection.execute("SELECT id FROM anabranch.corpora WHERE name = %s", (name,)).fetchall()
+    return int(number)
+
+
+def _lock_corpus(connection: Connection[Any], corpus: int, where: DatabaseAddress, wait: float) -> None:
+    until = time.monotonic() + wait
+    # Two numbers, so that the lock of a corpus is none of another program's.
+    sql = "SELECT pg_try_advisory_lock(hashtext('anabranch'), %s)"
+    while not connection.execute(sql, (corpus,)).fetchall()[0][0]:
+        if time.monotonic() >= until:
+            msg = f"The corpus {where.shown} is being written to."
+            raise CorpusLockedError(msg, hint="Try again when that has ended.")
+        time.sleep(0.2)
+
+
+__all__ = ["PostgresStore"]

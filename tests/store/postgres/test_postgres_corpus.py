@@ -1,0 +1,162 @@
+"""A corpus in PostgreSQL beside one in a folder, several of them in one database, and what a kill leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from anabranch import answer, ingest
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError
+from anabranch.store.conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, keys, note, settle, take_in
+from anabranch.store.export import export_corpus, import_corpus
+from anabranch.store.postgres import postgres_index, postgres_search
+from anabranch.store.postgres.postgres_reader import PostgresReader
+from anabranch.store.protocol import FullScores, Scope, TermStatistics
+from anabranch.store.stores import open_corpus, open_writer
+from tests.conftest import REPOSITORY
+
+pytestmark = pytest.mark.loopback
+
+QUERIES = ["when was the weir built", "the water of the river at the weir weir", "bees dance", "year 117", "zeppelin"]
+SCOPES = [Scope(), EVERYTHING, Scope(access=("staff",)), Scope(access=("board",), filters={"tags": "animals"})]
+
+
+def fill(address: str, **files: Any) -> None:
+    with open_writer(address) as writer:
+        settle(writer)
+        take_in(writer, files or {f"/{document.source}": [document] for document in DOCUMENTS})
+        writer.publish()
+
+
+async def _told(address: str) -> dict[str, Any]:
+    store = await open_corpus(address)
+    assert isinstance(store, FullScores)
+    assert isinstance(store, TermStatistics)
+    told: dict[str, Any] = {}
+    for scope in SCOPES:
+        for arm in ARMS:
+            lists = await store.search(arm, QUERIES, 10_000, scope)
+            told[f"{arm} {scope}"] = [dict(zip(one["ids"], one["scores"], strict=True)) for one in lists]
+        told[f"idf {scope}"] = await store.idf(QUERIES, scope)
+        told[f"rare {scope}"] = await store.rare(scope)
+    return told
+
+
+def test_every_score_is_that_of_a_folder(corpus: str, tmp_path: Path) -> None:
+    folder = str(tmp_path / "c")
+    for address in (corpus, folder):
+        fill(address)
+    assert asyncio.run(_told(corpus)) == asyncio.run(_told(folder))
+
+
+def test_and_still_is_after_documents_changed_and_went(corpus: str, tmp_path: Path) -> None:
+    folder = str(tmp_path / "c")
+    for address in (corpus, folder):
+        fill(address)
+        with open_writer(address) as writer:
+            writer.remove_file("/notes.jsonl#mill")
+            take_in(writer, {"/notes.jsonl#pike": [note("pike", "Pike", "The pike sleeps in the mill.", ["staff"])]})
+            take_in(writer, {"/notes.jsonl#eel": [note("eel", "Eel", "The eel passes the weir at night.")]})
+            writer.publish()
+    assert asyncio.run(_told(corpus)) == asyncio.run(_told(folder))
+
+
+def test_what_is_written_is_found_once_it_is_published_also_after_a_kill(corpus: str) -> None:
+    fill(corpus)
+    before = asyncio.run(open_corpus(corpus))
+    first = asyncio.run(_told(corpus))
+    with open_writer(corpus) as writer:
+        take_in(writer, {"/eel": [note("eel", "Eel", "The eel passes the weir at night.")]})
+    assert asyncio.run(open_corpus(corpus)) is before
+    assert asyncio.run(_told(corpus)) == first
+    with open_writer(corpus) as writer:
+        writer.publish()
+    store = asyncio.run(open_corpus(corpus))
+    (found,) = asyncio.run(store.search("bm25", ["eel"], 5, Scope()))
+    assert asyncio.run(keys(store, found["ids"])) == ["eel"]
+
+
+def test_corpora_of_one_database_know_nothing_of_each_other(corpus: str, database: str) -> None:
+    other = f"{corpus}-other"
+    fill(corpus)
+    alone = asyncio.run(_told(corpus))
+    # The same documents have the same ids, and one of them is public there alone.
+    fill(other, **{"/pay": [note("pay", "Pay", "The miller earns 4711 a year.")], "/weir": [DOCUMENTS[0]]})
+    assert asyncio.run(_told(corpus)) == alone
+    with open_writer(other) as writer:
+        writer.remove_file("/weir")
+        writer.publish()
+    assert asyncio.run(_told(corpus)) == alone
+    with pytest.raises(CorpusNotFoundError, match="nobody"):
+        asyncio.run(open_corpus(f"{database}#nobody"))
+
+
+def test_a_folder_moves_by_export_and_import(corpus: str, tmp_path: Path) -> None:
+    folder = str(tmp_path / "c")
+    fill(folder)
+    lines = io.BytesIO()
+    export_corpus(folder, lines, vectors=True)
+    lines.seek(0)
+    report = import_corpus(lines, corpus)
+    assert (report.added, report.embedded, report.bad) == (len(DOCUMENTS), 0, [])
+    assert asyncio.run(_told(corpus)) == asyncio.run(_told(folder))
+    lines.seek(0)
+    assert import_corpus(lines, corpus).unchanged == len(DOCUMENTS)
+
+
+@pytest.fixture
+def _indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (postgres_index, postgres_search):
+        monkeypatch.setattr(module, "NARROW", 5)
+
+
+@pytest.mark.usefixtures("_indexed")
+def test_the_index_of_vectors_finds_what_comparing_all_finds(corpus: str, database: str) -> None:
+    fill(corpus)
+    store = asyncio.run(open_corpus(corpus))
+    assert isinstance(store, PostgresReader)
+    with psycopg.connect(database) as connection:
+        name = postgres_search.index_name(store.number)
+        assert connection.execute("SELECT to_regclass('anabranch.' || %s)", (name,)).fetchall()[0][0]
+    for scope in SCOPES:
+        by_index = asyncio.run(store.search("dense", QUERIES, 5, scope))
+        by_all = asyncio.run(store.search("dense", QUERIES, 1_000, scope))
+        # Their scores: of two passages with the same words, either may be the last of five.
+        assert [one["scores"] for one in by_index] == [one["scores"][:5] for one in by_all]
+
+
+def test_another_language_counts_the_words_anew(corpus: str) -> None:
+    fill(corpus)
+    with open_writer(corpus) as writer:
+        writer.keep_meta({"language": "german"})
+        writer.publish()
+    store = asyncio.run(open_corpus(corpus))
+    (found,) = asyncio.run(store.search("bm25", ["Clover"], 5, Scope()))
+    assert asyncio.run(keys(store, found["ids"])) == ["bees"]
+
+
+def test_a_passage_that_somebody_changed_is_an_error(corpus: str, database: str) -> None:
+    fill(corpus, **{"/weir": [DOCUMENTS[0]]})
+    store = asyncio.run(open_corpus(corpus))
+    assert isinstance(store, PostgresReader)
+    (found,) = asyncio.run(store.search("dense", ["weir"], 1, Scope()))
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE anabranch.chunks SET text = 'other' WHERE corpus = %s AND level = 2", (store.number,)
+        )
+    with pytest.raises(CorpusDamagedError, match="not what was written"):
+        asyncio.run(store.chunks(found["ids"], Scope()))
+
+
+def test_files_are_taken_in_and_a_question_is_answered(corpus: str) -> None:
+    report = ingest([REPOSITORY / "tests" / "samples"], corpus)
+    assert {row.status for row in report.rows} == {"added"}
+    found = answer("Who built the Halden weir?", corpus=corpus)
+    assert not found["abstained"]
+    assert found["citations"]
+    assert {row.status for row in ingest([REPOSITORY / "tests" / "samples"], corpus).rows} == {"unchanged"}
