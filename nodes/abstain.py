@@ -28,9 +28,11 @@ async def abstain(state: State, context: Context) -> Update:
     words = phrases_for(state["original_question"])
     said = strip_links(state["draft"]["answer"])
     lines = [words["unsupported"], said] if said and state["unsupported"] else [words["not_found"]]
+    # A model may have written the queries, and a link in one would be live.
     queries = [strip_links(query["text"]).rstrip(".?! ") for query in state["queries"]]
     if queries:
         lines.append(f"{words['looked_for']}: {'; '.join(queries)}.")
+    # The words that no passage has say more than a confidence does.
     missing = state["evidence"]["missing"]
     if missing:
         lines.append(f"{words['missing']}: {missing.rstrip('.')}.")
@@ -53,6 +55,7 @@ async def abstain(state: State, context: Context) -> Update:
 
 async def _nearest(context: Context, state: State) -> list[str]:
     """Return a line for each of the best leaves; a parent would begin with words that nobody looked for."""
+    # In the order of the candidates, which is that of relevance; passages are merged, and their order is another.
     kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
     ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept][:NEAREST]
     if not ids:

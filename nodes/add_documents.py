@@ -21,12 +21,11 @@ from anabranch.store.writer_protocol import Progress
 from nodes.settings import Context
 from nodes.support.settings_precedence import settle
 
+# Files that a result names; a server keeps it whole, in a checkpoint.
 MOST_FILES = 1_000
-"""Files that a result names; a server keeps it whole, in a checkpoint."""
-
+# Seconds between two events that tell how far it is.
 EVERY = 0.25
-"""Seconds between two events that tell how far it is."""
-
+# What a person has to act on comes first where not all files can be named.
 _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added", "unchanged")
 
 

@@ -31,9 +31,11 @@ async def cite(state: State, context: Context) -> Update:
     """Attribute the draft; an answer none of whose claims is supported counts as not found."""
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     passages, found = await passages_of(context, state, list(excerpts.values()))
+    # What the question or a passage says itself is no leak, however much it is like an instruction.
     given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
     written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
     corpus = await corpus_of(context)
+    # In threads: a long answer over many windows is seconds of work, and other questions wait for this loop.
     attribution = await asyncio.to_thread(attribute, written, passages, state["standalone_question"])
     attribution = await asyncio.to_thread(with_similar, attribution, corpus.embedder)
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
@@ -83,6 +85,7 @@ async def _checked_further(
         if judging:
             results = await judged(context, chat if calls else None, found)
             by_place = dict(results)
+            # Before the evidence is taken away: what contradicts a claim is shown to the reader.
             judgements = [(claim, words, by_place[at]) for at, claim, words in found.evidence if at in by_place]
             whole = len(found.evidence)
             found = after_judgement(found, results)
@@ -135,6 +138,7 @@ def _citation(
     files: bool,
 ) -> Citation:
     """Place the words in their document: spans count characters of the document's text."""
+    # Passages of external retrievers have no place in the corpus, and chunks of a parent a page of their own.
     path = place.path or chunk.source
     page = chunk.page if place.page is None else place.page
     start, end = excerpt["start"] + record.start, excerpt["start"] + record.end

@@ -17,15 +17,12 @@ from nodes.support.state_records import Degraded, Query
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 
+# Kind of a query that is the question with the one before it; the question alone comes next.
 TOGETHER = "together"
-"""Kind of a query that is the question with the one before it; the question alone comes next."""
-
+# The evidence score of such a question: the best cosine of the question alone.
 ALONE = "dense_alone"
-"""The evidence score of such a question: the best cosine of the question alone."""
-
+# Of the conversation that a follow-up is understood from, newest turns first.
 HISTORY_TOKENS = 1000
-"""Of the conversation that a follow-up is understood from, newest turns first."""
-
 NOTHING_FOUND = "(not found in the documents)"
 
 
@@ -44,6 +41,7 @@ async def condense(state: RetrievalState, context: Context) -> Update:
     degraded: list[Degraded] = []
     counts = {"turns": len(turns)}
     chat = await model_of(context)
+    # What stands where no model is asked, or its reply is of no use.
     standalone = together = follow_up(asked, turns)
     if chat is not None and spares(context, state["trace"]):
         read = await _recent(context, turns)
@@ -78,6 +76,7 @@ async def _recent(context: Context, turns: list[ConversationTurn]) -> list[Conve
 async def _condensed(context: Context, chat: Chat, turns: list[ConversationTurn], asked: str, fallback: str) -> str:
     if not turns:
         return fallback
+    # A question is short: a longer reply is refused as none (`condense_reply`), so nobody pays for it.
     reply = await chat.ask(context.condense_prompt, transcript(turns, asked), max_tokens=200)
     return condense_reply(reply, asked, turns)
 

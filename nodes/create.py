@@ -38,6 +38,7 @@ async def create(state: State, context: Context) -> Update:
         draft = await composed_draft(context, state)
         return {"draft": draft, "message_id": message_id, "counts": {"by": "compose"}}
     passages = await window_text(context, state, state["windows"][0])
+    # Their documents were changed or removed since the search; nobody is asked about nothing.
     if not passages:
         draft = {**NO_DRAFT, "window": 1}
         return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
@@ -50,6 +51,7 @@ async def create(state: State, context: Context) -> Update:
         reply = await _reply(context, chat, (system, user), [passages, question], None if refined else message_id)
         draft = draft_of(reply, window=1, told=told(context, question), chat=chat)
     except ModelError as error:
+        # Under an id of its own: what the model wrote before it broke off is no part of this answer.
         return {
             "draft": await composed_draft(context, state),
             "message_id": new_message_id(),
@@ -60,6 +62,7 @@ async def create(state: State, context: Context) -> Update:
             "degraded": [failed("create", error)],
             "counts": {"by": "compose"},
         }
+    # A first window that tells nothing is no draft to show: the next one may tell.
     if refined and not await asyncio.to_thread(is_refusal, MARKER.sub("", draft["answer"])):
         shown, _ = without_instructions(draft["answer"], instructions(context), [passages, question])
         get_stream_writer()({"step": "create", "status": "draft", "answer": shown})

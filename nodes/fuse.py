@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
 from langgraph.types import Overwrite
 
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import fuse as fuse_lists
-from anabranch.retrieval.fusion.best_of_each import with_best_of_each
+from anabranch.retrieval.fusion import with_best_of_each
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence
 from anabranch.store.protocol import RankedList
 from nodes.condense import ALONE, TOGETHER
@@ -33,10 +33,12 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     records, found = good, list[QuestionEvidence]()
     if context.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
         try:
-            records, found = await _informed(context, state, good)
+            corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
+            records, found = await informed(corpus, scope, state["queries"], good)
         except OperationError as error:
             degraded.append(Degraded(step="fuse", reason=error.message))
     fused = _fused(context, state["queries"], records, found)
+    # No more than somebody looks at: the whole list would be kept in every checkpoint.
     keep = max(context.rerank_depth if context.rerank != "none" else 0, context.top_k)
     best = _best_ranks(good)
     candidates = [
@@ -44,6 +46,9 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
         for rank, (chunk_id, score) in enumerate(zip(fused["ids"][:keep], fused["scores"][:keep], strict=True), start=1)
     ]
     kept = {candidate["id"] for candidate in candidates}
+    # In numbers, for people; a weight that was given needs no reason.
+    weighed = asdict(found[0]) if found and context.alpha is None else {}
+    why = {name: round(value, 2) for name, value in weighed.items()}
     return {
         "candidates": candidates,
         "evidence_scores": _evidence_scores(good, state["queries"]),
@@ -57,7 +62,7 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
             "lists": len(good) * len(state["queries"]),
             "fused": len(fused["ids"]),
             "kept": len(candidates),
-            **(_reasons(found[0]) if found and context.alpha is None else {}),
+            **why,
         },
     }
 
@@ -79,6 +84,7 @@ def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degra
 def _fused(
     context: Context, queries: list[Query], records: list[Retrieved], found: list[QuestionEvidence]
 ) -> RankedList:
+    # A weight for each query: its own words decide how far either retriever is to be trusted.
     chosen = [each.alpha for each in found] or [EQUAL] * len(queries)
     alphas = chosen if context.alpha is None else [context.alpha] * len(queries)
     retrievers = [record["retriever"] for record in records]
@@ -92,24 +98,6 @@ def _fused(
     # The question's own lists; one that was switched off has no say.
     heard = [record["lists"][0] for record, weight in zip(records, weights[0], strict=True) if weight]
     return with_best_of_each(fused, heard)
-
-
-async def _informed(
-    context: Context, state: RetrievalState, records: list[Retrieved]
-) -> tuple[list[Retrieved], list[QuestionEvidence]]:
-    """Return the records with complete lists, and the evidence for each query."""
-    corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
-    return await informed(corpus, scope, state["queries"], records)
-
-
-def _reasons(found: QuestionEvidence) -> dict[str, Any]:
-    """Say in numbers why the question got its weight."""
-    return {
-        "alpha": round(found.alpha, 2),
-        "words": round(found.words, 2),
-        "nearness": round(found.nearness, 2),
-        "trust": round(found.trust, 2),
-    }
 
 
 def _retriever_weights(retrievers: list[str], alpha: float) -> list[float]:
@@ -138,6 +126,7 @@ def _evidence_scores(records: list[Retrieved], queries: list[Query]) -> dict[str
     """
     first = {record["retriever"]: record["lists"][0] for record in records if record["lists"]}
     scores = {retriever: round(_top(ranked), 4) for retriever, ranked in first.items()}
+    # A follow-up brings in the question before it, which had evidence: its own is judged apart.
     if queries[0]["kind"] == TOGETHER and "dense" in first:
         alone = next(record["lists"][1] for record in records if record["retriever"] == "dense")
         scores[ALONE] = round(_top(alone), 4)

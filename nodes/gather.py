@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from langgraph.types import Overwrite
 
-from anabranch.models.answer_form import asks_for_markers
 from anabranch.models.chat import Chat
 from anabranch.synthesis.budget import Spending, group
 from anabranch.synthesis.near_duplicates import Duplicates
@@ -16,14 +15,14 @@ from nodes.state import State
 from nodes.support.answer_messages import new_message_id
 from nodes.support.context_window import envelope, room_of
 from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.drafts import side_by_side
+from nodes.support.drafts import asks_for_markers, side_by_side
 from nodes.support.extractive_draft import composed_draft
 from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import left_of
 
+# Share of the best score that a partial answer needs to stand beside it.
 NEARLY = 0.8
-"""Share of the best score that a partial answer needs to stand beside it."""
 
 
 _UNREAD = "no window could be read by the model; the answer is verbatim sentences"
@@ -35,7 +34,7 @@ async def gather(state: State, context: Context) -> Update:
     level = max((partial["level"] for partial in state["partials"]), default=0)
     chat = await model_of(context)
     # A model that is asked plainly is not asked to choose: the best placed answers stand one after the other.
-    plain = chat is None or not asks_for_markers(context.answer_form, chat)
+    plain = chat is None or not asks_for_markers(context, chat)
     least = NEARLY if plain else 0.0
     parts = _kept([partial for partial in state["partials"] if partial["level"] == level], least)
     groups = await _groups(context, chat, state, parts) if chat is not None and not plain and len(parts) > 1 else []
@@ -60,6 +59,7 @@ def _kept(parts: list[Partial], least: float) -> list[Partial]:
     """
     best = max((part["score"] for part in parts), default=0.0)
     kept = [part for part in parts if part["score"] and part["score"] >= least * best] if best else parts[:1]
+    # Of answers that say the same the best placed one stays.
     duplicates = Duplicates()
     kept.sort(key=lambda part: part["score"], reverse=True)
     new = [part for part in kept if duplicates.find(str(part["index"]), part["draft"]["answer"]) is None]
@@ -81,17 +81,9 @@ async def _groups(context: Context, chat: Chat, state: State, parts: Sequence[Pa
 def _planned(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: int) -> list[Partial]:
     """Name each partial answer's group; one that is alone in its group goes up as it is."""
     return [
-        Partial(
-            level=level,
-            index=parts[member]["index"],
-            draft=parts[member]["draft"],
-            group=number,
-            score=parts[member]["score"],
-        )
+        {**parts[member], "group": number}
         if len(members) > 1
-        else Partial(
-            level=level + 1, index=number, draft=parts[member]["draft"], group=None, score=parts[member]["score"]
-        )
+        else {**parts[member], "level": level + 1, "index": number, "group": None}
         for number, members in enumerate(groups)
         for member in members
     ]

@@ -39,6 +39,7 @@ async def grade(state: RetrievalState, context: Context) -> Update:
     # Without passages there is nothing to answer from, whoever judges.
     if context.grade == "none" and state["passages"]:
         judgement = EvidenceJudgement("enough", ("grade: none was asked for",), ())
+    # On "nothing" there is no point in asking a model.
     if (
         context.grade == "llm"
         and judgement.verdict != "nothing"
@@ -92,11 +93,9 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
 
     judgement = await judged(state["standalone_question"], "dense")
     # The question before is in front of this one, so its words are among those that were looked up.
-    return either(await judged(state["original_question"], ALONE), judgement) if _is_together(state) else judgement
-
-
-def _is_together(state: RetrievalState) -> bool:
-    return state["queries"][0]["kind"] == TOGETHER
+    if state["queries"][0]["kind"] != TOGETHER:
+        return judgement
+    return either(await judged(state["original_question"], ALONE), judgement)
 
 
 async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) -> list[frozenset[str]]:
@@ -118,19 +117,15 @@ def _leaf_ids(state: RetrievalState) -> list[str]:
     return [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
 
 
-async def _leaves(context: Context, state: RetrievalState) -> list[Chunk]:
-    ids = _leaf_ids(state)
-    found = await chunks_of(context, state, ids)
-    return [found[chunk_id] for chunk_id in ids if chunk_id in found]
-
-
 async def _by_model(context: Context, state: RetrievalState) -> EvidenceJudgement:
     chat = await model_of(context)
     if chat is None:
         msg = "grade: llm needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or grade: scores.")
     # As much as an answer would be written from: a longer prompt would judge passages that nobody reads.
-    texts = _within(await _leaves(context, state), context.window_tokens)
+    ids = _leaf_ids(state)
+    found = await chunks_of(context, state, ids)
+    texts = _within([found[chunk_id] for chunk_id in ids if chunk_id in found], context.window_tokens)
     passages = wrap([(number, "", text) for number, text in enumerate(texts, start=1)], new_nonce())
     question = state["standalone_question"]
     usual = f"{passages}\n\nQuestion: {question}"

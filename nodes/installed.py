@@ -19,6 +19,7 @@ async def installed(state: State, context: Context) -> Update:
     """
     # In a thread: its package is imported here, and may take its time.
     mode = await asyncio.to_thread(SYNTHESIS_MODES.get, context.synthesis)
+    # Read here and not by the mode: after a resume the untracked channel is empty.
     ids = [excerpt["id"] for window in state["windows"] for excerpt in window]
     texts = await chunks_of(context, state, ids)
     return dict(await mode({**state, "texts": texts}, context))

@@ -20,7 +20,7 @@ from prompts import GUARD
 async def map_window(state: MapTask, context: Context) -> Update:
     """Answer from one window, as from any; how well its passages say so is what the answers are compared by."""
     chat = await model_of(context)
-    if chat is None:
+    if chat is None:  # the model was taken away between a pause and its resumption
         return {"partials": []}
     passages = await window_text(context, state, state["excerpts"])
     repeat_within(state.get("budget"))
@@ -33,6 +33,7 @@ async def map_window(state: MapTask, context: Context) -> Update:
         draft = draft_of(reply, window=index + 1, told=told(context, question), chat=chat)
     except ModelError as error:
         return {"partials": [], "degraded": [failed(f"map:{index + 1}", error)], "counts": {"window": index + 1}}
+    # Scored here, where the window's passages are at hand; the step that compares the answers has none.
     shown, _ = await passages_of(context, state, state["excerpts"])
     placed = await asyncio.to_thread(verify, draft["answer"], shown, question)
     partial = Partial(level=0, index=index, draft=draft, group=None, score=round(placed.score, 3))

@@ -56,6 +56,7 @@ async def merged_of(context: Context, state: RetrievalState) -> tuple[Merged, di
         budget=context.window_tokens,
         room=room_left((sizes[chunk_id] for chunk_id in candidates), context.window_tokens),
     )
+    # Gaps that were filled in: nobody has read these yet.
     missing = [result.id for result in merged.results if result.id not in known]
     known |= await chunks_of(context, state, missing, corpus=corpus) if missing else {}
     return merged, known

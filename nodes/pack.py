@@ -44,6 +44,7 @@ async def pack(state: State, context: Context) -> Update:
     )
     sources = len({chunk.doc_id for chunk in found.values()})
     choice = _choice(context, state, packed, room, sources=sources, chat=chat)
+    # From the end: the best passages are in the first window.
     read = packed.windows[: len(packed.windows) - choice.unread]
     windows = _numbered(read)
     left_out = _left_out([*packed.dropped, *_unread(packed.windows[len(read) :])])
@@ -67,6 +68,7 @@ async def _packable(
     """Return the passages as packing wants them; for those that no window holds, where their children begin."""
     chosen = [(found[one["id"]], one["score"]) for one in state["passages"] if one["id"] in found]
     most = context.window_tokens if room.limit is None else min(context.window_tokens, room.limit.tokens)
+    # Only of those that are cut is it asked where their children begin: most passages fit.
     large = [chunk.chunk_id for chunk, _ in chosen if at_most(chunk.text, chunk.tokens) > most]
     scope = scope_of(context, state.get("active_filters"))
     children = await corpus.children(large, scope) if large else {}
@@ -100,6 +102,7 @@ def _choice(
         synthesis=context.synthesis,
         has_model=chat is not None,
     )
+    # No more answers in a group than its call has room for, or the tree would be cheaper on paper than in fact.
     whole = room.limit.tokens if room.limit is not None else context.fan_in * context.answer_tokens
     prices = Prices(
         windows=[_tokens(window, room) for window in packed.windows],

@@ -66,6 +66,7 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     joined = draft_of(reply, window=drafts[0]["window"], told=told(context, question))
     if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
         return side_by_side(drafts)
+    # The parts' markers are all that leads back to the passages: an answer without any could not be checked.
     lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
     if lost or not (await asyncio.to_thread(verify, joined["answer"], parts)).supported:

@@ -87,6 +87,7 @@ async def _revised(context: Context, chat: Chat, state: State, passages: str) ->
     reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens)
     action, text = await asyncio.to_thread(read_revision, reply, draft["answer"])
     support = await _support(context, state, text, window) if text else 0.0
+    # What is written anew takes the place of the answer only if it is supported at least as well.
     if not support or (action == "revise" and support < held):
         return "keep", {**draft, "window": window, "keeps": draft["keeps"] + 1}
     answer = text if action == "revise" else appended(draft["answer"], text)

@@ -8,7 +8,7 @@ from anabranch.errors import ModelError
 from anabranch.models.rerankers import Reranker
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.fusion.score_normalization import min_max
-from anabranch.retrieval.relevance_order import rank_by_relevance
+from anabranch.store.protocol import RankedList
 from anabranch.store.records import embedded_text
 from nodes.settings import Context
 from nodes.state import RetrievalState
@@ -29,6 +29,7 @@ async def rerank(state: RetrievalState, context: Context) -> Update:
         kept = candidates[: context.top_k]
         return {"candidates": kept, "texts": texts, "counts": {"by": by, "kept": len(kept), **counts}}
 
+    # One candidate has no order.
     if context.rerank == "none" or len(fused) < 2:
         return update(fused, "none")
     reranker = await reranker_of(context, concurrency=max_concurrency())
@@ -61,6 +62,7 @@ async def _judged(
     if not judged:
         msg = f"The reranker {reranker.name!r} judged none of the passages: its reply could not be read."
         raise ModelError(msg)
+    # A reranker that was not trained for it moves the fused order a little, and does not decide alone.
     if reranker.share < 1:
         judged = _blended(judged, [candidate["score"] for candidate in fused], reranker.share)
     # What was not judged goes before what does not help; on a scale without such a point it goes last.
@@ -78,6 +80,27 @@ def _blended(judged: Mapping[int, float], fused: Sequence[float], share: float) 
     relevance, before = min_max(list(judged.values())), min_max([fused[index] for index in judged])
     pairs = zip(judged, relevance, before, strict=True)
     return {index: share * new + (1 - share) * old for index, new, old in pairs}
+
+
+def rank_by_relevance(ids: Sequence[str], scores: Mapping[int, float], *, floor: float = 0.0) -> RankedList:
+    """Order passages by relevance, equal relevance in prior order; no passage is lost.
+
+    A passage without a judgement comes after those judged above `floor`, in prior order: a model lists the best first
+    and leaves out what does not help, so its silence says a little. It comes before those judged at the floor or below:
+    a reply that was cut off is silent too, while a low score is a verdict.
+
+    Args:
+        ids: Chunk ids in prior order, best first.
+        scores: Relevance by index into `ids`.
+        floor: Score up to which a judged passage counts as irrelevant, and that unjudged ones get.
+    """
+
+    def order(index: int) -> tuple[float, bool, int]:
+        # False sorts before True: silence before an explicit "does not help".
+        return (-scores.get(index, floor), index in scores, index)
+
+    places = sorted(range(len(ids)), key=order)
+    return RankedList(ids=[ids[place] for place in places], scores=[float(scores.get(i, floor)) for i in places])
 
 
 def _text(chunk: Chunk | None) -> str:

@@ -61,7 +61,7 @@ async def retrieve(
         "ranked_lists": [record],
         "external_passages": brought,
         "degraded": [Degraded(step=f"retrieve:{retriever}", reason=reason) for reason in reasons],
-        "counts": {"retriever": retriever, "lists": [_length(x) for x in record["lists"]]},
+        "counts": {"retriever": retriever, "lists": [len(found["ids"]) for found in record["lists"]]},
     }
 
 
@@ -76,11 +76,13 @@ async def _searched(context: Context, state: RetrieveTask) -> tuple[list[RankedL
     unread = [""] * len(texts)
     if retriever == "dense":
         unread = await asyncio.to_thread(lambda: [unread_script(corpus.embedder, text) for text in texts])
+    # Where nothing searches by words, near for no reason is better than nothing; and it is said.
     is_alone = "bm25" not in context.retrievers
     asked = [text for text, script in zip(texts, unread, strict=True) if is_alone or not script]
     found = iter(await corpus.search(cast("Arm", retriever), asked, context.depth, scope))
     lists = [sound(next(found)) if is_alone or not script else RankedList(ids=[], scores=[]) for script in unread]
     instead = "add bm25 to `retrievers`" if is_alone else "searched by words alone"
+    # Once for each script, however many queries there are.
     named = dict.fromkeys(script for script in unread if script)
     return lists, [f"the embedder {corpus.embedder.name} does not read {script} letters: {instead}" for script in named]
 
@@ -99,6 +101,7 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
     left = as_spending(state.get("budget"))
 
     async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
+        # Reckoned before the calls: a corpus that grew must not take what the answer needs.
         nonlocal left
         sent = [f"{context.retrieve_prompt}\n{user_text(question, batch)}" for batch in batches]
         read = await asyncio.to_thread(corpus.embedder.count, sent)
@@ -142,24 +145,15 @@ def refuse_unknown(names: Sequence[str], external: Mapping[str, BaseRetriever] |
     Raises:
         SettingsError: There is none of that name.
     """
-    known = [
-        *CORPUS_RETRIEVERS,
-        READER,
-        *(external or {}),
-        *(name for name in RETRIEVERS.names if name not in (external or {})),
-    ]
+    # What is given to the graph comes before what is installed under the same name.
+    known: list[str] = [*CORPUS_RETRIEVERS, READER, *(external or {})]
+    known += [name for name in RETRIEVERS.names if name not in known]
     for name in names:
         if name not in known:
             msg = f"There is no retriever {name!r}; known here: {', '.join(known)}."
-            hint = (
-                "Give it to build(retrievers={...}), install the package that adds it, or leave it out of `retrievers`."
-            )
-            raise SettingsError(msg, hint=hint)
+            ways = "Give it to build(retrievers={...}), install the package that adds it"
+            raise SettingsError(msg, hint=f"{ways}, or leave it out of `retrievers`.")
 
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {redacted(' '.join(str(error).split()))[:300]}"
-
-
-def _length(ranked: RankedList) -> int:
-    return len(ranked["ids"])

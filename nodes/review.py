@@ -20,6 +20,7 @@ from nodes.support.state_records import Passage, Query
 from nodes.support.state_validation import checked, hold_to_reader
 
 MAX_QUERIES = 32
+# Each try is a pause in the same step, which LangGraph runs through again from the first one.
 MAX_TRIES = 20
 
 

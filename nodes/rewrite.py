@@ -5,8 +5,6 @@ Pseudo-relevance feedback could make them from the corpus itself. It was measure
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
@@ -20,8 +18,8 @@ from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import spares
 from prompts import QUERY_FORM, REWRITE
 
+# Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
 SPELLING = "spelling"
-"""Kind of the question with words corrected that no passage has; a person's own words are searched for as well."""
 
 
 @traced("rewrite")
@@ -40,7 +38,10 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
             texts = await _ask(chat, context, state, strategy, room)
         except ModelError as error:
             degraded.append(failed("rewrite", error))
-    spelling = await _respelled(context, state, kept) if not state.get("round") else {}
+    spelling: dict[str, str] = {}
+    if kept and not state.get("round"):
+        scope = scope_of(context, state.get("active_filters"))
+        spelling = await corrected(await corpus_of(context), kept[0]["text"], scope)
     # Together they weigh as much whether the model wrote one or seven.
     derived = [Query(text=text, weight=context.variant_weight / len(texts), kind=strategy) for text in texts]
     if spelling:
@@ -55,12 +56,6 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
             **({"spelling": spelling} if spelling else {}),
         },
     }
-
-
-async def _respelled(context: Context, state: RetrievalState, queries: Sequence[Query]) -> dict[str, str]:
-    """Return the words of the question that no passage has, with what they were likely meant to be."""
-    scope = scope_of(context, state.get("active_filters"))
-    return await corrected(await corpus_of(context), queries[0]["text"], scope) if queries else {}
 
 
 async def _missing(context: Context, state: RetrievalState) -> list[str]:
@@ -85,5 +80,6 @@ async def _ask(chat: Chat, context: Context, state: RetrievalState, strategy: st
         lines.append(f"Already searched: {'; '.join(query['text'] for query in state['queries'])}")
         missing = await _missing(context, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
+    # For each query, and for what models write around them: a reply that was cut off loses the last query.
     reply = await chat.ask(system, "\n".join(lines), max_tokens=60 * room + 100)
     return parse_queries(reply, limit=room, original=question)

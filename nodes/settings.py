@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,8 +25,7 @@ from pydantic import (
 )
 
 import prompts
-from anabranch.models.answer_form import AnswerForm
-from anabranch.models.providers import refuse_options
+from anabranch.models.providers import Effort, without_secrets
 from anabranch.models.rerankers import RERANKERS
 from anabranch.retrieval import RETRIEVERS
 from anabranch.safety.prompt_template import PLACES, checked_prompt
@@ -37,11 +37,10 @@ if TYPE_CHECKING:
 
     from anabranch.identity.user import User
 
+# The `model` that is looked for on this machine.
 AUTO = "auto"
-"""The `model` that is looked for on this machine."""
-
+# What stands before the name of a model that was given in code, where names are kept.
 OBJECT = "object:"
-"""What stands before the name of a model that was given in code, where names are kept."""
 
 # Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint.
 PRIVATE = frozenset({"access"})
@@ -51,250 +50,187 @@ def _path(value: Any) -> Any:  # noqa: ANN401  # whatever was given
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def _on(*nodes: str, kind: str = "") -> dict[str, Any]:
-    """Tell Studio which nodes a field belongs to, and that it is a prompt."""
-    return {"langgraph_nodes": list(nodes), **({"langgraph_type": kind} if kind else {})}
+def _setting(default: Any, description: str, nodes: str = "", kind: str = "", **bounds: Any) -> Any:  # noqa: ANN401
+    """Return a field, as pydantic's Field does; Studio is told the steps it belongs to, and whether it is a prompt."""
+    extra: dict[str, Any] = {"langgraph_nodes": nodes.split(), **({"langgraph_type": kind} if kind else {})}
+    return Field(default=default, description=description, json_schema_extra=extra if nodes else None, **bounds)
 
 
-def _places(node: str) -> str:
+def _prompt(node: str, default: str | None, what: str = "Instructions to the model in the step") -> Any:  # noqa: ANN401
     named = ", ".join(f"{{{name}}}" for name in PLACES[node])
-    return f", or a template with {named}" if named else ""
-
-
-def _prompt(node: str, text: str) -> Any:  # noqa: ANN401  # what pydantic's Field itself returns
-    return Field(
-        default=text,
-        min_length=1,
-        max_length=20_000,
-        description=f"Instructions to the model in the step {node!r}{_places(node)}.",
-        json_schema_extra=_on(node, kind="prompt"),
-    )
+    description = f"{what} {node!r}{f', or a template with {named}' if named else ''}."
+    return _setting(default, description, node, kind="prompt", min_length=1, max_length=20_000)
 
 
 class Context(BaseModel):
-    """One frozen set of choices for one run; an unknown key is an error.
+    """One frozen set of choices for one run; where values come from besides is the business of `in_force`."""
 
-    It knows its fields and nothing else: where values come from besides is the business of `in_force`.
-    """
-
-    # A mistyped setting that is ignored costs a wrong answer; and `model_...` are names that pydantic would keep to
-    # itself.
+    # A mistyped setting that is ignored costs a wrong answer; and pydantic would keep names in `model_` to itself.
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True)
 
-    corpus: Annotated[str, BeforeValidator(_path)] = Field(
-        default=".anabranch/corpus",
+    corpus: Annotated[str, BeforeValidator(_path)] = _setting(
+        ".anabranch/corpus",
+        "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, or what a package adds.",
+        "begin retrieve",
         min_length=1,
-        description="Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, or what a package adds.",
-        json_schema_extra=_on("begin", "retrieve"),
     )
     # From the caller, so that a server can take it from whoever is logged in; the operator may lock it.
-    access: tuple[str, ...] = Field(
-        default=(),
+    access: tuple[str, ...] = _setting(
+        (),
+        "Access tags of the caller; documents with tags are visible only to callers who hold one of them.",
+        "retrieve merge",
         max_length=100,
-        description="Access tags of the caller; documents with tags are visible only to callers who hold one of them.",
-        json_schema_extra=_on("retrieve", "merge"),
     )
-    model: str | None = Field(
-        default=None,
-        description="Chat model, 'provider:name' as in init_chat_model, or 'auto': what Ollama, LM Studio or llama.cpp "
+    model: str | None = _setting(
+        None,
+        "Chat model, 'provider:name' as in init_chat_model, or 'auto': what Ollama, LM Studio or llama.cpp "
         "serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat model.",
-        json_schema_extra=_on("condense", "rewrite", "rerank", "grade", "create", "refine", "map", "reduce"),
+        "condense rewrite rerank grade create refine map reduce",
     )
     # Locked on servers (ANABRANCH_LOCK): a caller who chooses it chooses where this process sends requests.
-    base_url: str | None = Field(
-        default=None,
+    base_url: str | None = _setting(
+        None,
+        "An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
+        "create",
         pattern=r"^https?://",
-        description="An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
-        json_schema_extra=_on("create"),
     )
-    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = Field(
-        default=None,
-        description="How long a model that thinks before it writes may think, where the provider takes it.",
-        json_schema_extra=_on("create"),
+    reasoning_effort: Effort | None = _setting(
+        None, "How long a model that thinks before it writes may think, where the provider takes it.", "create"
     )
-    model_kwargs: dict[str, Any] = Field(
-        default={},
-        description="Further options of the model's LangChain client, as an object, such as `temperature`, which is 0 "
+    model_kwargs: Annotated[dict[str, Any], AfterValidator(without_secrets)] = _setting(
+        {},
+        "Further options of the model's LangChain client, as an object, such as `temperature`, which is 0 "
         "unless it is given; keys and addresses are refused.",
+        "create",
         examples=[{"temperature": 0.7, "top_p": 0.9}],
-        json_schema_extra=_on("create"),
     )
-    model_timeout: float = Field(
-        default=60.0, gt=0, le=3600, description="Seconds one model call may take, retries included."
-    )
-    model_retries: int = Field(
-        default=2, ge=0, le=10, description="Further tries after 429, 5xx and connection errors."
-    )
+    model_timeout: float = _setting(60.0, "Seconds one model call may take, retries included.", gt=0, le=3600)
+    model_retries: int = _setting(2, "Further tries after 429, 5xx and connection errors.", ge=0, le=10)
     # What is published is of the model; a server of one's own is often started with less.
-    context_tokens: int | None = Field(
-        default=None,
+    context_tokens: int | None = _setting(
+        None,
+        "Tokens of one call that the model has room for, reply included; unset: what is published of it.",
+        "pack",
         ge=256,
         le=100_000_000,
-        description="Tokens of one call that the model has room for, reply included; unset: what is published of it.",
-        json_schema_extra=_on("pack"),
     )
     # A bound by default, for a corpus that grew and a route that nobody chose.
-    max_model_calls: int = Field(
-        default=100,
+    max_model_calls: int = _setting(
+        100,
+        "Model calls one question may take; the answer is written by a route that keeps to it.",
+        "pack",
         ge=1,
         le=100_000,
-        description="Model calls one question may take; the answer is written by a route that keeps to it.",
-        json_schema_extra=_on("pack"),
     )
-    max_tokens: int | None = Field(
-        default=None,
-        ge=100,
-        le=1_000_000_000,
-        description="Tokens, of prompts and replies together, that one question may take.",
-        json_schema_extra=_on("pack"),
+    max_tokens: int | None = _setting(
+        None, "Tokens, of prompts and replies together, that one question may take.", "pack", ge=100, le=1_000_000_000
     )
 
-    strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = Field(
-        default="multi",
-        description="How the chat model makes further search queries, and others where these find too little; without "
+    strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = _setting(
+        "multi",
+        "How the chat model makes further search queries, and others where these find too little; without "
         "a model, and with 'none', the question alone is searched for, once.",
-        json_schema_extra=_on("rewrite"),
+        "rewrite",
     )
-    n_queries: int = Field(
-        default=4,
-        ge=1,
-        le=16,
-        description="Search queries in all, the question itself among them.",
-        json_schema_extra=_on("rewrite"),
-    )
+    n_queries: int = _setting(4, "Search queries in all, the question itself among them.", "rewrite", ge=1, le=16)
     # By default the question weighs more than all that was derived from it: rewrites add recall and noise (2603.13301,
     # 2603.02153), and fusion must not let them outvote the user's own words.
-    variant_weight: float = Field(
-        default=0.5,
+    variant_weight: float = _setting(
+        0.5,
+        "What all further queries weigh together; the question weighs 1. At 3, three are its equals.",
+        "rewrite",
         gt=0,
         le=15,
-        description="What all further queries weigh together; the question weighs 1. At 3, three are its equals.",
-        json_schema_extra=_on("rewrite"),
     )
-    retrievers: tuple[str, ...] = Field(
-        default=("bm25", "dense"),
+    retrievers: tuple[str, ...] = _setting(
+        ("bm25", "dense"),
+        "Retrievers to fan out to: 'bm25', 'dense', 'llm' (the chat model reads every passage of a small "
+        "corpus), and the names of any given to build(retrievers=...) or added by an installed package.",
+        "retrieve",
         min_length=1,
         max_length=8,
-        description="Retrievers to fan out to: 'bm25', 'dense', 'llm' (the chat model reads every passage of a small "
-        "corpus), and the names of any given to build(retrievers=...) or added by an installed package.",
         examples=[["bm25", "dense", *RETRIEVERS.names]],
-        json_schema_extra=_on("retrieve"),
     )
-    depth: int = Field(
-        default=50, ge=1, le=1000, description="Length of each ranked list.", json_schema_extra=_on("retrieve")
-    )
-    fusion: Literal["complete", "convex", "rrf", "z_score", "dbsf"] = Field(
-        default="complete",
-        description="How lists are fused: min-max convex combination with every passage scored by both retrievers, or "
+    depth: int = _setting(50, "Length of each ranked list.", "retrieve", ge=1, le=1000)
+    fusion: Literal["complete", "convex", "rrf", "z_score", "dbsf"] = _setting(
+        "complete",
+        "How lists are fused: min-max convex combination with every passage scored by both retrievers, or "
         "of the lists as they are; reciprocal ranks, z-scores, distributions.",
-        json_schema_extra=_on("fuse"),
+        "fuse",
     )
-    alpha: float | None = Field(
-        default=None,
+    alpha: float | None = _setting(
+        None,
+        "Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone; unset: chosen for each "
+        "question by the evidence with fusion 'complete', one half with the others.",
+        "fuse",
         ge=0,
         le=1,
-        description="Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone; unset: chosen for each "
-        "question by the evidence with fusion 'complete', one half with the others.",
-        json_schema_extra=_on("fuse"),
     )
-    rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = Field(
-        default="none", description="Who reorders the fused candidates.", json_schema_extra=_on("rerank")
+    rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = _setting(
+        "none", "Who reorders the fused candidates.", "rerank"
     )
-    rerank_model: str | None = Field(
-        default=None,
-        description="Cohere model name (default 'rerank-v4.0-fast'), or the folder of a cross-encoder or encoder.",
-        json_schema_extra=_on("rerank"),
+    rerank_model: str | None = _setting(
+        None, "Cohere model name (default 'rerank-v4.0-fast'), or the folder of a cross-encoder or encoder.", "rerank"
     )
-    rerank_depth: int = Field(
-        default=30, ge=1, le=1000, description="Candidates the reranker sees.", json_schema_extra=_on("rerank")
-    )
-    rerank_batch: int = Field(
-        default=20,
+    rerank_depth: int = _setting(30, "Candidates the reranker sees.", "rerank", ge=1, le=1000)
+    rerank_batch: int = _setting(
+        20,
+        "Candidates in one call of the LLM reranker; of several calls, each is shown one or two more.",
+        "rerank",
         ge=1,
         le=50,
-        description="Candidates in one call of the LLM reranker; of several calls, each is shown one or two more.",
-        json_schema_extra=_on("rerank"),
     )
-    top_k: int = Field(
-        default=24,
-        ge=1,
-        le=1000,
-        description="Leaf passages kept after reranking.",
-        json_schema_extra=_on("rerank", "merge"),
-    )
+    top_k: int = _setting(24, "Leaf passages kept after reranking.", "rerank merge", ge=1, le=1000)
     # Measured in evals/merging.md; lower ones push other evidence out where windows are small.
-    merge_threshold: float = Field(
-        default=0.75,
+    merge_threshold: float = _setting(
+        0.75,
+        "A parent replaces its children when more than this share of them was kept; 1: no merging.",
+        "merge",
         ge=0,
         le=1,
-        description="A parent replaces its children when more than this share of them was kept; 1: no merging.",
-        json_schema_extra=_on("merge"),
     )
-    grade: Literal["scores", "llm", "none"] = Field(
-        default="scores", description="Who judges whether there is evidence.", json_schema_extra=_on("grade")
-    )
-    synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = Field(
-        default="auto", description="How the answer is written from several windows.", json_schema_extra=_on("pack")
+    grade: Literal["scores", "llm", "none"] = _setting("scores", "Who judges whether there is evidence.", "grade")
+    synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(
+        "auto", "How the answer is written from several windows.", "pack"
     )
     # The default leaves of 128 tokens times `top_k` are about one of these: one window, one call.
-    window_tokens: int = Field(
-        default=3000,
+    window_tokens: int = _setting(
+        3000,
+        "Tokens of passages in one call, by the corpus's tokenizer; less where the model has no room.",
+        "pack",
         ge=64,
         le=1_000_000,
-        description="Tokens of passages in one call, by the corpus's tokenizer; less where the model has no room.",
-        json_schema_extra=_on("pack"),
     )
     # Of the reply alone: room for thoughts comes on top where a model needs it (`anabranch.models.reply_budget`).
-    answer_tokens: int = Field(
-        default=800,
-        ge=16,
-        le=32_000,
-        description="Tokens one model reply may have.",
-        json_schema_extra=_on("create", "refine", "map", "reduce"),
-    )
-    answer_form: AnswerForm = Field(
-        default="auto",
-        description="What the model is asked for: a plain answer, one with the numbers of its passages, or also the "
+    answer_tokens: int = _setting(800, "Tokens one model reply may have.", "create refine map reduce", ge=16, le=32_000)
+    answer_form: Literal["auto", "plain", "cited", "quoted"] = _setting(
+        "auto",
+        "What the model is asked for: a plain answer, one with the numbers of its passages, or also the "
         "words for what was not found there; 'auto' asks hosted models for numbers and others plainly.",
-        json_schema_extra=_on("create", "refine", "map", "cite"),
+        "create refine map cite",
     )
-    verify: Literal["words", "llm", "nli"] = Field(
-        default="words",
-        description="How claims are checked: by words alone, then by one call of the model for all of them, or by a "
+    verify: Literal["words", "llm", "nli"] = _setting(
+        "words",
+        "How claims are checked: by words alone, then by one call of the model for all of them, or by a "
         "local model of natural language inference.",
-        json_schema_extra=_on("cite"),
+        "cite",
     )
-    verify_model: str | None = Field(
-        default=None,
-        description="Folder of an ONNX model for verify 'nli': model.onnx, tokenizer.json, config.json.",
-        json_schema_extra=_on("cite"),
+    verify_model: str | None = _setting(
+        None, "Folder of an ONNX model for verify 'nli': model.onnx, tokenizer.json, config.json.", "cite"
     )
-    fan_in: int = Field(
-        default=4,
-        ge=2,
-        le=20,
-        description="Partial answers joined by one reduce call.",
-        json_schema_extra=_on("reduce"),
+    fan_in: int = _setting(4, "Partial answers joined by one reduce call.", "reduce", ge=2, le=20)
+    file_links: bool = _setting(
+        True, "Whether the links of citations say where a file lies on this machine; web pages keep theirs.", "cite"
     )
-    file_links: bool = Field(
-        default=True,
-        description="Whether the links of citations say where a file lies on this machine; web pages keep theirs.",
-        json_schema_extra=_on("cite"),
-    )
-    review: Literal["none", "queries", "sources"] = Field(
-        default="none",
-        description="Pause for a person: to edit the queries before the search, or the passages before the answer.",
-        json_schema_extra=_on("review_queries", "review_sources"),
+    review: Literal["none", "queries", "sources"] = _setting(
+        "none",
+        "Pause for a person: to edit the queries before the search, or the passages before the answer.",
+        "review_queries review_sources",
     )
 
     condense_prompt: str = _prompt("condense", prompts.CONDENSE)
-    rewrite_prompt: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=20_000,
-        description="In place of the instructions of the chosen strategy: instructions to the model in the step "
-        f"'rewrite'{_places('rewrite')}.",
-        json_schema_extra=_on("rewrite", kind="prompt"),
+    rewrite_prompt: str | None = _prompt(
+        "rewrite", None, "In place of the instructions of the chosen strategy: instructions to the model in the step"
     )
     retrieve_prompt: str = _prompt("retrieve", prompts.RETRIEVE)
     rerank_prompt: str = _prompt("rerank", prompts.RERANK)
@@ -317,7 +253,6 @@ class Context(BaseModel):
         from langchain_core.language_models import BaseChatModel
 
         if not isinstance(model, BaseChatModel):
-            # ValueError and not TypeError: pydantic turns only the former into a readable error.
             msg = f"model is neither a name nor a LangChain chat model, but {type(model).__name__}"
             raise ValueError(msg)  # noqa: TRY004  # of a TypeError pydantic would make no ValidationError
         from anabranch.models.chat import model_name
@@ -329,27 +264,18 @@ class Context(BaseModel):
     @property
     def model_object(self) -> BaseChatModel | None:
         """The chat model that was given in code."""
-        given: BaseChatModel | None = self._object
-        return given
+        return cast("BaseChatModel | None", self._object)
 
     @property
     def user(self) -> User | None:
         """Who asks; None where nobody has to say so (ANABRANCH_AUTH is not set, or the command line asks)."""
-        user: User | None = self._user
-        return user
+        return cast("User | None", self._user)
 
     @property
     def explicit(self) -> dict[str, Any]:
-        """The values that were given, without those that `in_force` added."""
-        # Without those that `in_force` filled in: they would look as if the caller had chosen them.
+        """The values that were given; those that `in_force` filled in would look as if the caller had chosen them."""
         given = self.model_dump(include=self._given())
         return {**given, "model": self._object} if "model" in given and self._object is not None else given
-
-    @field_validator("model_kwargs")
-    @classmethod
-    def _without_secrets(cls, options: dict[str, Any]) -> dict[str, Any]:
-        refuse_options(options)
-        return options
 
     @field_validator(*(f"{step}_prompt" for step in PLACES))
     @classmethod
@@ -365,11 +291,9 @@ class Context(BaseModel):
         return names
 
     def remembered(self) -> dict[str, Any]:
-        """Return what a thread keeps of it: the values that were given, without the private ones.
-
-        What the environment says stays out: it is the operator's, and a result is the caller's to read.
-        """
-        # JSON primitives, because it lives in checkpoints.
+        """Return what a thread keeps of it: the values that were given, without the private ones."""
+        # Not what the environment says: it is the operator's, and a result is the caller's to read. JSON primitives,
+        # because it lives in checkpoints.
         return self.model_dump(mode="json", include=self._given() - PRIVATE)
 
     def _given(self) -> set[str]:

@@ -50,6 +50,7 @@ class Fresh:
 
 def added(before: list[Any], new: list[Any]) -> list[Any]:
     """Put the items of a step behind those before."""
+    # On a server anybody who may write to a thread may write anything into it.
     if not isinstance(new, list):
         msg = f"A channel that holds a list was given {type(new).__name__}."
         raise ThreadStateError(msg, hint="Give it a list of what is to be added.")
@@ -89,6 +90,7 @@ class SearchState(TypedDict):
     passages: Annotated[list[Passage], Fresh([])]
     evidence: Annotated[Evidence, Fresh(Evidence(verdict="", reasons=[], missing="", digest=""))]
     evidence_scores: Annotated[dict[str, float], Fresh({})]
+    # Untracked: every checkpoint would hold the words of every passage (ADR 1).
     texts: Annotated[dict[str, Chunk], Fresh({}), UntrackedValue(dict)]
     degraded: Annotated[list[Degraded], Fresh([]), added]
     trace: Annotated[list[Step], added]
@@ -161,8 +163,8 @@ class OutputState(TypedDict):
     trace: list[Step]
 
 
+# All that is kept of a turn, for whoever looks inside: `graph.ainvoke(..., output_keys=CHANNELS)`.
 CHANNELS = [name for name in get_type_hints(State) if name != "texts"]
-"""All that is kept of a turn, for whoever looks inside: `graph.ainvoke(..., output_keys=CHANNELS)`."""
 
 
 class SearchOutput(TypedDict):
@@ -186,6 +188,7 @@ def fresh_turn() -> dict[str, Any]:
         for mark in marks:
             if isinstance(mark, Fresh):
                 value = deepcopy(mark.value)
+                # A channel with a reducer would add the empty value to what is there.
                 update[name] = Overwrite(value) if callable(marks[-1]) else value
     return update
 

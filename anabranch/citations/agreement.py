@@ -16,15 +16,12 @@ from anabranch.citations.quantities import has
 from anabranch.citations.tokens import Token
 from anabranch.text.function_words import OPPOSITES
 
+# Share of a claim's words that a span has in their order where the claim is a copy of it.
 _COPY = 0.6
-"""Share of a claim's words that a span has in their order where the claim is a copy of it."""
-
+# Words after a number that may be its unit.
 _UNIT_WITHIN = 3
-"""Words after a number that may be its unit."""
-
+# Words in a row that are read as one put in the place of another.
 _SWAPPED = 2
-"""Words in a row that are read as one put in the place of another."""
-
 _CENTURIES = ("17", "18", "19", "20")
 
 
@@ -68,13 +65,7 @@ def counts_else(said: ReadClaim, piece: Piece) -> bool:
 
 
 def measures_else(said: ReadClaim, piece: Piece, units: Mapping[str, str]) -> bool:
-    """Tell whether a number has a unit in the claim and counts something else in the span: "£125" for "125 squares".
-
-    Args:
-        said: The claim.
-        piece: The span.
-        units: Symbols by their names in the language of the span.
-    """
+    """Tell whether a number has a unit in the claim and counts something else in the span: "£125" for "125 squares"."""
     return (
         not piece.rows
         and any(  # what a cell counts stands elsewhere
@@ -100,6 +91,7 @@ def _miscounts(said: ReadClaim, at: int, word: Token, read: Sequence[Token]) -> 
     own = [index for index, other in enumerate(read) if other.figure and same(token, other)]
     if any(same(word, other) for index in own for other in _neighbours(read, index)):
         return False
+    # Only a number of the same sort beside the word tells something: "March 2020" says nothing of "3 March".
     places = [index for index, other in enumerate(read) if same(word, other)]
     is_year = counted_as(said.tokens, at) == "year"
     numbered = any(
@@ -107,6 +99,7 @@ def _miscounts(said: ReadClaim, at: int, word: Token, read: Sequence[Token]) -> 
         for index in places
         for other in _neighbours(read, index)
     )
+    # Where the word is nowhere in the span, the number must at least count something else there.
     follows = word is (said.tokens[at + 1] if at + 1 < len(said.tokens) else None)
     counted = all(index + 1 < len(read) and read[index + 1].terms and not read[index + 1].opens for index in own)
     return numbered or (bool(own) and not places and follows and counted)
@@ -153,6 +146,7 @@ def shortest_run(said: ReadClaim, piece: Piece) -> list[Token]:
     if best is None:
         return []
     first, last = best
+    # A denial stands before what it denies; one that is farther off is about something else.
     while first > 0 and not read[first].opens and read[first - 1].kind in ("function", "negation"):
         first -= 1
     return list(read[first : last + 1])
@@ -164,6 +158,7 @@ def replaces(said: ReadClaim, piece: Piece) -> bool:
     Whether that word means the same no comparison of words can tell: "sank" for "rose", "tenant" for "landlord".
     """
     ours, theirs = _as_stems(said.tokens), _as_stems(piece.tokens)
+    # Without `autojunk`, which leaves out what is frequent: in a long span that is every small word.
     codes = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
     if sum(i2 - i1 for tag, i1, i2, _, _ in codes if tag == "equal") < _COPY * len(ours):
         return False
@@ -187,6 +182,7 @@ def opposed(said: Sequence[Token], there: Sequence[Token], language: str) -> boo
     """Tell whether a claim has a small word whose opposite stands in its evidence instead: "before" for "after"."""
     ours, theirs = {token.text for token in said}, {token.text for token in there}
     for one, other in OPPOSITES.get(language, ()):
+        # A side that has both words, "before and after", says neither.
         for mine, against in ((one, other), (other, one)):
             if ours & mine and not ours & against and theirs & against and not theirs & mine:
                 return True

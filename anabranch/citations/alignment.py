@@ -34,21 +34,17 @@ from anabranch.text.language import language_of
 
 Grade = Literal["quoted", "supported", "unsupported"]
 
+# Share of what a claim adds that a span needs, by weight: a number or a name says more than a verb.
 ENOUGH = 0.6
-"""Share of what a claim adds that a span needs, by weight: a number or a name says more than a verb."""
-
+# Share of all words of a claim that make a span the place it speaks of, whatever the question.
 BY_ITSELF = 0.7
-"""Share of all words of a claim that make a span the place it speaks of, whatever the question."""
-
 _TRIED = 5
+# Spans that a claim is compared with in full: those that share most words with it.
 _COMPARED = 60
-"""Spans that a claim is compared with in full: those that share most words with it."""
-
+# Sentences that may say a claim in other words.
 _REPHRASED = 16
-"""Sentences that may say a claim in other words."""
-
+# Words by which an answer is so short that it proves nothing where the question is not spoken of.
 _SHORT = 3
-"""Words by which an answer is so short that it proves nothing where the question is not spoken of."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +78,7 @@ class Alignment:
     """Aligns the claims of one answer with the passages that it was written from."""
 
     def __init__(self, passages: Mapping[int, PassageText], question: str = "") -> None:
-        """Read the passages as places to look.
-
-        Args:
-            passages: By number.
-            question: What was asked; empty where claims stand for themselves.
-        """
+        """Read the passages, by number, as places to look; without a question claims stand for themselves."""
         self._passages = passages
         self._language = language_of(" ".join(passage.text[:1000] for passage in passages.values()), "english")
         self._question = question
@@ -96,6 +87,7 @@ class Alignment:
         self._names = names_of(chain(self._asked, *(each.whole.tokens for each in passages.values())))
         self._places = QuestionPlaces(self._terms, passages)
         self._spans = [(number, *found) for number, passage in passages.items() for found in passage.candidates]
+        # Spans by the words in them, so that a claim is compared in full only with those that share most words with it.
         self._holders: dict[str, list[int]] = {}
         for index, (*_, piece) in enumerate(self._spans):
             for key in piece.keys:
@@ -104,20 +96,17 @@ class Alignment:
     def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
         """Return where a claim stands best: in the passages that it cites, else in any of them."""
         said = self._read(claim)
+        # The writer's markers only say where to look first: they may be wrong, or be missing.
         for numbers in ([number for number in cited if number in self._passages], list(self._passages)):
             found = self._whole(claim, said, numbers) or self._short(claim, said, numbers)
+            # Words as they stand prove more than likeness does.
             if found := found or self._alike(claim, said, numbers):
                 return found
         missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
         return Aligned("unsupported", missing=_written(claim, missing))
 
     def beside(self, claim: str, quote: str) -> Aligned:
-        """Return the place of words that somebody says support a claim, if they stand there and nothing speaks against.
-
-        Args:
-            claim: What is said.
-            quote: Words said to be copied from a passage.
-        """
+        """Return the place of words that are said to support a claim, if they stand there and nothing is against it."""
         said = self._read(claim)
         for number, passage in self._passages.items():
             span = find_quote(quote, passage.folded) or find_row(quote, passage.rows)
@@ -168,6 +157,7 @@ class Alignment:
 
     def _whole(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the words of a claim as they are, where they are enough to prove something by themselves."""
+        # A name or a year stands in many places: `_short` looks where the question is spoken of.
         if self._terms and len(said.added) <= _SHORT and len(said.tokens) <= 2 * _SHORT:
             return None
         terms = {term for token in said.tokens for term in token.terms}
@@ -232,6 +222,7 @@ class Alignment:
         by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or is_anchored(said, piece)
         if not by_itself and not self._places.speaks(place):
             return None
+        # A pair of sentences gives way to one that says as much.
         return _Candidate(number, passage, piece, 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first))
 
     def _lacks(self, said: ReadClaim, held: Sequence[Token]) -> bool:
@@ -250,6 +241,7 @@ class Alignment:
         about = f"{claim} {self._question}" if len(said.added) <= _SHORT else claim
         if wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows):
             return False
+        # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
         ours, theirs = denials(said.tokens), denials(run)
         if ours != theirs and (ours or theirs != denials(self._asked)):
             return False

@@ -12,25 +12,26 @@ from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
 from anabranch.text.sentences import spans
 
+# Every repetition here is bounded or possessive: what a model writes may be a hundred thousand of the same character.
 _NUMBER = r"[0-9]{1,3}"
 _LIST = rf"{_NUMBER}(?:[ \t]{{0,3}}[,;\-–][ \t]{{0,3}}{_NUMBER}){{0,60}}"
 
+# A citation marker: [1], [1, 2], [1-3], the lenticular form of some models, or the sign for no support, [?].
 MARKER = re.compile(rf"\[(?P<square>{_LIST}|\?)\]|【(?P<lens>{_LIST})(?:†[^\[\]【】\n]{{0,30}})?】")
-"""A citation marker: [1], [1, 2], [1-3], the lenticular form of some models, or the sign for no support, [?]."""
-
 _RANGE = re.compile(rf"({_NUMBER})(?:[ \t]*[-–][ \t]*({_NUMBER}))?")
 _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+•‣◦▪–]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]+(?=\S))?")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪–>|]|\(?(?:[0-9]{1,3}|[A-Za-z])[.)])[ \t]")
 _HEADING = re.compile(r"[ \t]{0,3}(?:#{1,6}[ \t]|(?:\*\*|__)[^*_\n]{1,200}(?<![.!?])(?:\*\*|__):?[ \t]*$)")
+# The fence of a block of code, the line under a table's head: a marker in it would break what it belongs to.
 _RULE = re.compile(
     r"[ \t>]*+(?:(?:`{3,}+|~{3,}+)[ \t]*+[\w+#.-]{0,30}|\|?+[ \t]*+:?-{3,}+:?[ \t]*+(?:\|[ \t:|-]*+)?)[ \t]*$"
 )
-"""The fence of a block of code, the line under a table's head: a marker in it would break what it belongs to."""
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
 _COLON = re.compile(r"[:：][*_\s]*$")
 _NUMBERING = re.compile(r"\A[#*_>\s]*(?:\(?\d{1,3}(?:\.\d{1,3})*[.):]|\d{1,3}(?:\.\d{1,3})+)(?:\s|$)")
+# Words that a clause of its own has on both sides of a marker.
 _FEW = 3
 
 
@@ -70,6 +71,7 @@ def _numbers(match: re.Match[str]) -> tuple[int, ...]:
     for part in _RANGE.finditer(match["square"] or match["lens"] or ""):
         first = int(part[1])
         last = int(part[2]) if part[2] else first
+        # "[1-999]" would name passages that nobody was shown.
         found |= dict.fromkeys(range(first, last + 1) if first <= last < first + 100 else (first, last))
     return tuple(found)
 
@@ -99,6 +101,7 @@ def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> 
     asked = figures(question)
     introduced: list[Claim] = []
     after_lead = False
+    # From the end, for what a lead introduces stands behind it.
     for claim, is_lead in reversed(stated):
         if is_lead:
             known = [*asked, *(figure for one in introduced for figure in figures(one.text))]

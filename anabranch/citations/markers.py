@@ -13,39 +13,37 @@ _BETWEEN = re.compile(r"[ \t]*,?[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
-    """A claim with the passages that were found to support it, in order; none where it is unsupported."""
-
-    claim: Claim
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Edit:
     start: int
     end: int
     parts: tuple[int | str, ...]  # a passage number stands for its marker
 
 
-def mark(answer: str, cited: Sequence[Cited]) -> tuple[str, dict[int, int]]:
+def mark(answer: str, cited: Sequence[tuple[Claim, int]]) -> tuple[str, dict[int, int]]:
     """Return the answer with its markers set anew, and the marker of each passage number.
 
     A passage that a claim cited before keeps its place in the sentence; one that was found for it comes at the end. An
     unsupported claim loses its markers and is followed by [?].
+
+    Args:
+        answer: With the markers of its writer.
+        cited: Its claims in order, each with the number of the passage that supports it, 0 for none.
     """
-    known = {number for item in cited for number in item.numbers}
+    known = frozenset(number for _, number in cited if number)
     edits: list[_Edit] = []
     groups = _groups(answer)
     at = 0
-    for item in cited:
-        while at < len(groups) and groups[at][0].start < item.claim.start:
+    for claim, number in cited:
+        while at < len(groups) and groups[at][0].start < claim.start:
             edits.append(_kept(answer, groups[at], known))
             at += 1
-        inside = []
-        while at < len(groups) and groups[at][0].start < item.claim.end:
-            inside.append(groups[at])
+        is_placed = False
+        while at < len(groups) and groups[at][0].start < claim.end:
+            edits.append(_kept(answer, groups[at], known & {number}))
+            is_placed = is_placed or number in edits[-1].parts
             at += 1
-        edits += _of_claim(answer, item, inside)
+        if not is_placed:
+            edits.append(_Edit(claim.end, claim.end, (" ", number or UNSUPPORTED)))
     edits += (_kept(answer, group, known) for group in groups[at:])
     return _apply(answer, edits)
 
@@ -61,21 +59,7 @@ def _groups(answer: str) -> list[list[Marker]]:
     return groups
 
 
-def _of_claim(answer: str, item: Cited, inside: Sequence[list[Marker]]) -> list[_Edit]:
-    wanted = set(item.numbers)
-    edits = [_kept(answer, group, wanted) for group in inside]
-    placed = {number for group in inside for marker in group for number in marker.numbers}
-    added = [number for number in item.numbers if number not in placed]
-    if not added and item.numbers:
-        return edits
-    end = item.claim.end
-    follows = bool(edits) and edits[-1].end == end and any(isinstance(part, int) for part in edits[-1].parts)
-    lead = "" if follows else " "
-    edits.append(_Edit(end, end, (lead, *added) if item.numbers else (lead, UNSUPPORTED)))
-    return edits
-
-
-def _kept(answer: str, group: Sequence[Marker], wanted: set[int] | frozenset[int]) -> _Edit:
+def _kept(answer: str, group: Sequence[Marker], wanted: frozenset[int]) -> _Edit:
     """Keep the wanted numbers of a group, each once; blanks before a group that goes go with it."""
     seen: set[int] = set()
     parts: list[int | str] = []
@@ -94,6 +78,7 @@ def _kept(answer: str, group: Sequence[Marker], wanted: set[int] | frozenset[int
         blanks = answer[:start]
         before = start - len(blanks) + len(blanks.rstrip(" \t")) if start and answer[start - 1] in " \t" else start
         at_line_start = before == 0 or answer[before - 1] == "\n"
+        # "Revenue [9]rose": without the blank the two words would be one.
         glued = answer[end : end + 1].isalnum()
         if not at_line_start and not (glued and before < start):
             start = before

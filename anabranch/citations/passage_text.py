@@ -16,9 +16,9 @@ from anabranch.citations.tokens import Token, tokens
 from anabranch.text.language import language_of
 from anabranch.text.sentences import running_spans
 
+# Characters of a quote that is shown.
 LONGEST = 400
-"""Characters of a quote that is shown."""
-
+# A passage of one-word lines has thousands, and each claim is compared with all of them.
 _MAX_PIECES = 400
 
 # Items of a list in running text, as contracts have them: "(b)" goes on in lower case, so that no sentence ends there.
@@ -188,6 +188,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > LONGEST:
         cut = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
         yield start, cut if cut > 0 else start + LONGEST
+        # Overlapping by half, so that what a claim says is whole in one of the parts.
         half = text.find(" ", start + LONGEST // 2, max(cut, 0))
         start = half + 1 if half > 0 else start + LONGEST // 2
     if end > start:

@@ -25,9 +25,8 @@ _ENGLISH_SCALE = re.compile(r"[\s-]?(mn|bn|thousand|million|billion|trillion)\b"
 _ENGLISH_ZEROS = {"thousand": 3, "mn": 6, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
 
 CURRENCIES = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
+# English words that multiply the number before them.
 SCALES = frozenset(_ENGLISH_ZEROS)
-"""English words that multiply the number before them."""
-
 _CURRENCY = rf"[$€£¥₹]|\b(?:{'|'.join(CURRENCIES)})\b"
 _BEFORE = re.compile(rf"({_CURRENCY})[\s(]{{0,2}}$")
 # Symbols of the International System of Units (SI brochure, 9th edition) and a few that are as common beside it.
@@ -36,11 +35,12 @@ _AFTER = re.compile(
     r"|mi|t)(?![\w-]))"
 )
 _ENUMERATION = re.compile(r"\(\d\)")
+# Digits of a number that is computed with; a longer one is compared as it is written.
 _LONGEST = 40
+# Share of a number that rounding may take off: "4" is no 3.6.
 _ROUNDED = Decimal("0.02")
-"""Share of a number that rounding may take off: "4" is no 3.6."""
+# Numbers up to this one are written as words in running text, in most languages.
 _AS_A_WORD = 12
-"""Numbers up to this one are written as words in running text, in most languages."""
 
 
 @dataclass(frozen=True, slots=True)

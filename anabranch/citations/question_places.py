@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 
 from anabranch.citations.passage_text import PassageText
 
+# Share of the best place's words of the question that another place needs.
 ENOUGH_OF_BEST = 0.6
-"""Share of the best place's words of the question that another place needs."""
-
+# Share of the question's words, weighted by rarity, that any place needs.
 LEAST_PLACE = 0.2
-"""Share of the question's words, weighted by rarity, that any place needs."""
 
 
 class QuestionPlaces:
@@ -40,6 +39,7 @@ class QuestionPlaces:
     def _places(self, passage: PassageText) -> list[float]:
         pieces = [piece.terms & self._question for piece in passage.sentences]
         label = passage.about.terms & self._question
+        # A sentence goes on from the one before it and may name nothing itself; so what stands around counts, by half.
         near = [label.union(*pieces[max(at - 1, 0) : at + 2]) - own for at, own in enumerate(pieces)]
         return [(self._rare(own) + 0.5 * self._rare(by)) / self._all for own, by in zip(pieces, near, strict=True)]
 

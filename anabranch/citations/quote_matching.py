@@ -15,9 +15,9 @@ from functools import lru_cache
 from anabranch.text.analyzer import UNSPACED, analyser
 from anabranch.text.normalization import clean
 
+# Characters of a quotation that are looked up; a longer one is not found.
 LONGEST_QUOTE = 4_000
-"""Characters of a quotation that are looked up; a longer one is not found."""
-
+# "a a a a" stands at every second character of a passage of such: the search must end.
 _MAX_TRIES = 200
 
 _DASHES = "\\-\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
@@ -115,6 +115,7 @@ def locate(quote: str, passage: Folded) -> tuple[int, int] | None:
     if len(quote) > LONGEST_QUOTE:
         return None
     whole = _find(fold(quote).text.strip(" " + _ENDS), passage.text, 0)
+    # Models shorten what they quote; an ellipsis that the passage has itself was found as it is.
     halves = [half.strip() for half in _ELLIPSIS.split(quote)]
     found = whole or _joined([half for half in halves if analyser().terms(half)], passage.text)
     if found is None:

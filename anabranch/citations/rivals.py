@@ -11,17 +11,14 @@ from anabranch.citations.agreement import ReadClaim, counted_as, same
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.tokens import Token
 
+# How much nearer a rival has to be to the words around a name or number before it takes its place.
 OUTDONE = 3.0
-"""How much nearer a rival has to be to the words around a name or number before it takes its place."""
-
+# Words that a comma or a stop counts as.
 _ACROSS = 4
-"""Words that a comma or a stop counts as."""
-
+# Words that the end of a sentence counts as beside its stop.
 _OTHER_SENTENCE = 8
-"""Words that the end of a sentence counts as beside its stop."""
-
+# Words after a name or number that say what it is of.
 _FOLLOWING = 3
-"""Words after a name or number that say what it is of."""
 
 
 def outdone(said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mapping[str, float]) -> bool:
@@ -29,17 +26,12 @@ def outdone(said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mappi
 
     That gives a wrong name or number of the right sentence away: the words of the question stand by another one, or
     follow another one: "$4.2 billion in 2023 from $3.9 billion in 2022".
-
-    Args:
-        said: The claim.
-        piece: The span.
-        asked: The question.
-        rarity: How rare each stem is; "" for one that is nowhere.
     """
     if piece.rows:
-        return False
+        return False  # in a row distance says nothing: the column decides there
     read = piece.tokens
     question = frozenset(term for token in asked for term in token.terms)
+    # Names and numbers of the claim are what is in doubt, so they vouch for nothing.
     context = question.union(*(token.terms for token in said.tokens if not token.is_hard))
     words = [(at, token) for at, token in enumerate(read) if not context.isdisjoint(token.terms)]
     for item in said.added if words else ():

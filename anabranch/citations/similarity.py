@@ -12,14 +12,12 @@ from anabranch.citations.verification import Attribution
 from anabranch.models.embedder import Embedder
 from anabranch.models.minilm.bundled import MINILM_NAME
 
+# Cosine from which a span says what the claim says, chosen on one half of the labelled claims (evals/claims.md).
 ALIKE = 0.65
-"""Cosine from which a span says what the claim says, chosen on one half of the labelled claims (evals/claims.md)."""
-
+# Embedders for which it was chosen: the cosines of others lie elsewhere.
 CALIBRATED = frozenset({MINILM_NAME})
-"""Embedders for which it was chosen: the cosines of others lie elsewhere."""
-
+# Claims of an answer that are looked at.
 MOST = 8
-"""Claims of an answer that are looked at."""
 
 # To the bundled model, which is English, sentences in other letters than Latin ones are all alike.
 _OTHER_LETTER = re.compile(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]")
@@ -37,6 +35,7 @@ def with_similar(found: Attribution, embedder: Embedder) -> Attribution:
         for at, claim in found.unplaced[:MOST]
         if not _OTHER_LETTER.search(claim) and (spans := found.alignment.rephrasings(claim))
     }
+    # Each text once, all in one call: several claims are compared with the same sentences.
     texts = list(dict.fromkeys(text for claim, spans in rephrased.values() for text in (claim, *(w for _, w in spans))))
     if not texts:
         return found

@@ -100,10 +100,6 @@ def _names_columns(first: Sequence[str]) -> bool:
 def find_row(quote: str, rows: Iterable[TableRow]) -> tuple[int, int] | None:
     """Return the span of the row that a quotation gives, in whatever layout: "Net loss 2020: $(1,752)".
 
-    Args:
-        quote: Words said to be copied from a table.
-        rows: Those of the passage.
-
     Returns:
         The span of the row whose cells (its name and one more at least), together with names of the columns, are all
         that the quotation says; or None.
@@ -120,12 +116,6 @@ def wrong_column(claim: str, stated: Sequence[Figure], shown: Sequence[TableRow]
     """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
     Only where the claim names rows or columns of the table at all ("in 2021").
-
-    Args:
-        claim: What is said.
-        stated: Its numbers.
-        shown: The rows that are to support it.
-        rows: All rows of the passage.
     """
     if not shown:
         return False
@@ -143,11 +133,13 @@ def _mixes(row: TableRow, stated: Sequence[Figure], said: frozenset[str]) -> boo
     holding = [{at for at in columns if has(row.figures[at], figure)} for figure in stated]
     values = {column for found in holding for column in found}
     named = {column for column in columns if _names(row, column, said)}
+    # A column that is named and empty in this row contradicts nothing.
     left_out = {column for column in named - values if row.figures[column]}
     return bool(left_out) and any(found and not found & named for found in holding)
 
 
 def _names(row: TableRow, column: int, said: frozenset[str]) -> bool:
     """Tell whether the claim says what tells a column from the others."""
+    # "Year ended December 31, 2021" beside "... 2020": only the year tells them apart.
     own = row.columns[column].difference(*(row.columns[at] for at in range(1, len(row.columns)) if at != column))
     return bool(own) and own <= said

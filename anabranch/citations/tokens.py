@@ -21,8 +21,8 @@ from anabranch.text.stemmer import UNSTEMMED, languages
 
 Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code", "negation"]
 
+# What cannot be put in other words: it agrees, or it does not.
 HARD: frozenset[Kind] = frozenset({"figure", "month", "weekday", "name", "code"})
-"""What cannot be put in other words: it agrees, or it does not."""
 
 # Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
 _PART = rf"(?:[^\W{UNSPACED}][{MARKS}]*)+"
@@ -30,8 +30,8 @@ _WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
 _ENGLISH_WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
 _STEMMED = frozenset(languages())
 _ENGLISH = frozenset({"english", ""})
+# Languages that write the names of months with a capital: "may" and "march" are other words.
 _CAPITALISING = frozenset({"english", "german"})
-"""Languages that write the names of months with a capital: "may" and "march" are other words."""
 _ONE_CHAR = re.compile(f"[{UNSPACED}]")
 _CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
 _BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
@@ -138,6 +138,7 @@ def _date(match: re.Match[str], *, english: bool) -> list[Token]:
         month, day = day, month
     if not (1 <= month <= _DECEMBER and 1 <= day <= _LAST_DAY):
         return []
+    # Three tokens at one place: "3 March" and "March 2020" are both said by the date.
     values = [frozenset({str(value)}) for value in (day, year)]
     return [
         Token(start, end, str(day), (), "figure", Figure(values[0], values[0])),

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 
 from anabranch.citations.alignment import Aligned, Alignment, Grade
 from anabranch.citations.claims import Claim, claims
-from anabranch.citations.markers import Cited, mark
+from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
 
+# Claims that are aligned; those of an answer that is longer than any reader wants are unsupported after these.
 MAX_CLAIMS = 256
-"""Claims that are aligned; those of an answer that is longer than any reader wants are unsupported after these."""
 
+# What the program knows of a claim, for people: no more than this may be shown.
 CHECKED = (
     "quoted: its words stand in the passage; supported: its words are there in another form, or a sentence there is "
     "alike, and its numbers, units, dates, names, codes and negations agree. Whether it follows from what is said "
     "there was not checked"
 )
-"""What the program knows of a claim, for people: no more than this may be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Attribution:
         """Return the answer with its markers set anew, and what was found."""
         # "The passages do not say so" claims nothing of what they say.
         stated = [(claim, one) for claim, one in self.found if one.number or not is_refusal(claim.text)]
-        text, order = mark(self.answer, [_cited(claim, one) for claim, one in stated])
+        text, order = mark(self.answer, [(claim, one.number) for claim, one in stated])
         return Verified(
             # Markers that went, or came, have other neighbours than the model gave them.
             answer=strip_links(text),
@@ -178,6 +178,7 @@ def attribute(answer: str, passages: Mapping[int, PassageText], question: str = 
     Returns:
         The claims and their alignments. Never raises; the work is bounded.
     """
+    # Before anything is cut from it, so that no claim holds what must not reach a reader.
     answer = strip_links(answer)
     alignment = Alignment(passages, question)
     nothing = Aligned("unsupported")
@@ -195,10 +196,6 @@ def attribute(answer: str, passages: Mapping[int, PassageText], question: str = 
 def verify(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Verified:
     """Check every claim of an answer by words alone; the arguments are those of `attribute`."""
     return attribute(answer, passages, question).verified()
-
-
-def _cited(claim: Claim, aligned: Aligned) -> Cited:
-    return Cited(claim, (aligned.number,) if aligned.number else ())
 
 
 def _record(claim: Claim, aligned: Aligned, marker: int, passage: PassageText) -> CitationRecord:

@@ -8,8 +8,8 @@ broke, which a step may survive by doing without.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from functools import partial
 from itertools import count
 
@@ -19,17 +19,11 @@ from langchain_core.runnables import RunnableConfig
 
 from anabranch.errors import AnabranchError, MissingKeyError, RequestRefusedError, SettingsError
 from anabranch.models.clients import Clients, Pool
-from anabranch.models.document_blocks import (
-    ChatRequest,
-    CitedText,
-    as_request,
-    learn_refusal,
-    takes_documents,
-)
+from anabranch.models.document_blocks import ChatRequest, CitedText, as_request
 from anabranch.models.lru import LRU
 from anabranch.models.provider_errors import sorted_error
 from anabranch.models.providers import ChatSettings, length_limit, new_client
-from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, reply_pieces
+from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, learned_of, reply_pieces
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.safety.key_redaction import keys_of, redacted
 
@@ -44,27 +38,17 @@ class Chat:
     def __init__(
         self, client: BaseChatModel, settings: ChatSettings, *, name: str = "", remarks: tuple[str, ...] = ()
     ) -> None:
-        """Keep the client and the settings that its errors will name.
-
-        Args:
-            client: Any chat model of LangChain.
-            settings: Its name and its deadline.
-            name: What tells it apart from others of the same name; its address if it is left out.
-            remarks: What of the settings the client does not take, for people.
-        """
+        """Keep the client; `name` tells it apart from others of the same model, `remarks` say what it does not take."""
         self._client = client
         self.remarks = remarks
         # LangChain streams every call while somebody listens to the graph's messages, which is most of its cost.
         self._quiet = client.model_copy(update={"disable_streaming": True})
         self.settings = settings
-        self._who = (settings.model, name or settings.base_url)
+        self.learned = learned_of(settings.model, name or settings.base_url)
         profile = client.profile or {}
-        self._room = ThoughtRoom(
-            self._who,
-            # One who says that it may think long needs the room at once.
-            least=(2 if settings.reasoning_effort == "high" else 1) if profile.get("reasoning_output") else 0,
-            most=profile.get("max_output_tokens"),
-        )
+        # One who says that it may think long needs the room at once.
+        least = (2 if settings.reasoning_effort == "high" else 1) if profile.get("reasoning_output") else 0
+        self._room = ThoughtRoom(settings.model, self.learned, least, profile.get("max_output_tokens"))
 
     @property
     def context_tokens(self) -> int | None:
@@ -85,7 +69,7 @@ class Chat:
     @property
     def takes_documents(self) -> bool:
         """Whether the provider cites passages by itself where it is sent them as documents."""
-        return takes_documents(self._client, self._who)
+        return self._client.get_lc_namespace()[-1] == "anthropic" and not self.learned.refuses_documents
 
     async def ask(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> str:
         """Return the whole reply as text, without what the model thought aloud.
@@ -103,66 +87,23 @@ class Chat:
             RequestRefusedError: The provider refuses the request as it is.
             ModelError: The provider is down, slow, overloaded, or its reply cannot be read.
         """
-        request = as_request(system, user, documents=documents and self.takes_documents)
-        try:
-            return await self._whole(request, max_tokens)
-        except RequestRefusedError:
-            if not request.numbers:
-                raise
-        reply = await self._whole(as_request(system, user), max_tokens)
-        learn_refusal(self._who)
-        return reply
-
-    async def _whole(self, request: ChatRequest, max_tokens: int) -> str:
-        """Return the reply in one piece."""
-
-        async def call(reply: ChatReply) -> AsyncGenerator[str]:
-            cited = CitedText(request.numbers)
-            reply.take(cited.read(await self._message(reply)))
-            yield reply.take(AIMessage(cited.finish()))
-
         # The last one counts: a reply that was lost to thoughts is followed by another.
         text = ""
-        async for reply, _ in reply_pieces(call, self._room, request.messages, max_tokens):
-            text = reply.text
+        async with aclosing(self._replies(system, user, max_tokens, documents=documents)) as replies:
+            async for reply, _ in replies:
+                text = reply.text
         return drop_thinking(text)
-
-    async def _message(self, reply: ChatReply) -> BaseMessage:
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                return await self._quiet.ainvoke(
-                    reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling)
-                )
-        except Exception as error:  # providers raise types of their own; each is sorted below
-            raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
     async def stream(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> AsyncIterator[str]:
         """Yield the reply as it comes; arguments and errors are those of `ask`, errors also in the middle.
 
         It is asked for again only where nothing of it could be seen.
         """
-        request = as_request(system, user, documents=documents and self.takes_documents)
-        seen = False
-        try:
-            async with aclosing(self._streamed(request, max_tokens)) as pieces:
-                async for text in pieces:
-                    seen = True
-                    yield text
-        except RequestRefusedError:
-            if seen or not request.numbers:
-                raise
-            async with aclosing(self._streamed(as_request(system, user), max_tokens)) as pieces:
-                async for text in pieces:
-                    yield text
-            learn_refusal(self._who)
-
-    async def _streamed(self, request: ChatRequest, max_tokens: int) -> AsyncGenerator[str]:
         thinking, of = ThinkingFilter(), None
-        call = partial(self._pieces, numbers=request.numbers)
-        found = reply_pieces(call, self._room, request.messages, max_tokens, shown=True)
+        asked = self._replies(system, user, max_tokens, documents=documents, shown=True)
         # Closed here, so that the call is counted and its connection let go now, not when the garbage is collected.
-        async with aclosing(found) as pieces:
-            async for reply, piece in pieces:
+        async with aclosing(asked) as replies:
+            async for reply, piece in replies:
                 if reply is not of:  # what is held of a reply that was given up is a thought
                     thinking, of = ThinkingFilter(), reply
                 if text := thinking.feed(piece):
@@ -170,7 +111,42 @@ class Chat:
         if text := thinking.finish():
             yield text
 
-    async def _pieces(self, reply: ChatReply, numbers: Sequence[int]) -> AsyncGenerator[str]:
+    async def _replies(
+        self, system: str, user: str, max_tokens: int, *, documents: bool, shown: bool = False
+    ) -> AsyncGenerator[tuple[ChatReply, str]]:
+        """Yield what is said with the reply it belongs to; where documents are refused, it is asked again without."""
+
+        def replies(request: ChatRequest) -> AsyncGenerator[tuple[ChatReply, str]]:
+            call = partial(self._in_pieces if shown else self._whole, numbers=request.numbers)
+            return reply_pieces(call, self._room, request.messages, max_tokens, shown=shown)
+
+        request = as_request(system, user, documents=documents and self.takes_documents)
+        begun = False
+        try:
+            async with aclosing(replies(request)) as pieces:
+                async for reply, piece in pieces:
+                    begun = begun or bool(piece)
+                    yield reply, piece
+        except RequestRefusedError:
+            if begun or not request.numbers:
+                raise
+            async with aclosing(replies(as_request(system, user))) as pieces:
+                async for reply, piece in pieces:
+                    yield reply, piece
+            # Only now: a request that is refused without documents as well says nothing about documents.
+            self.learned.refuses_documents = True
+
+    async def _whole(self, reply: ChatReply, numbers: Sequence[int]) -> AsyncGenerator[str]:
+        cited = CitedText(numbers)
+        with self._sorted_errors():
+            async with asyncio.timeout(self.settings.timeout):
+                message = await self._quiet.ainvoke(
+                    reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling)
+                )
+        reply.take(cited.read(message))
+        yield reply.take(AIMessage(cited.finish()))
+
+    async def _in_pieces(self, reply: ChatReply, numbers: Sequence[int]) -> AsyncGenerator[str]:
         chunks = aiter(
             self._client.astream(reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling))
         )
@@ -184,28 +160,29 @@ class Chat:
         yield reply.take(AIMessage(cited.finish()))
 
     async def _next(self, chunks: AsyncIterator[BaseMessage], deadline: float | None) -> BaseMessage | None:
-        try:
+        with self._sorted_errors():
             # Around the wait alone: whoever reads the pieces must not be cancelled in its place.
             async with asyncio.timeout_at(deadline):
                 return await anext(chunks, None)
-        except Exception as error:  # providers raise types of their own; each is sorted below
-            raise _sorted_error(error, self.settings, keys_of(self._client)) from error
 
-
-def _sorted_error(error: Exception, settings: ChatSettings, sent: Collection[str]) -> AnabranchError:
-    """Tell a wrong configuration from a provider's failure, whatever the provider's client raised."""
-    return sorted_error(
-        error,
-        repr(settings.model),
-        where=settings.base_url or "the provider",
-        key="Check the key in the provider's environment variable: OPENAI_API_KEY, or for a server of your own "
-        "ANABRANCH_BASE_URL_KEY, which is sent to the address in ANABRANCH_BASE_URL only.",
-        settings="Check `model` and `base_url`.",
-        refusal="If this is about its length, lower window_tokens or answer_tokens, or set context_tokens; if it is "
-        "about the model, check `model` and `base_url`.",
-        sent=sent,
-        seconds=settings.timeout,
-    )
+    @contextmanager
+    def _sorted_errors(self) -> Iterator[None]:
+        """Tell a wrong configuration from a provider's failure, whatever the provider's client raises."""
+        try:
+            yield
+        except Exception as error:
+            raise sorted_error(
+                error,
+                repr(self.settings.model),
+                where=self.settings.base_url or "the provider",
+                key="Check the key in the provider's environment variable: OPENAI_API_KEY, or for a server of your own "
+                "ANABRANCH_BASE_URL_KEY, which is sent to the address in ANABRANCH_BASE_URL only.",
+                settings="Check `model` and `base_url`.",
+                refusal="If this is about its length, lower window_tokens or answer_tokens, or set context_tokens; if "
+                "it is about the model, check `model` and `base_url`.",
+                sent=keys_of(self._client),
+                seconds=self.settings.timeout,
+            ) from error
 
 
 def _new_chat(settings: ChatSettings) -> Chat:
@@ -215,9 +192,8 @@ def _new_chat(settings: ChatSettings) -> Chat:
 
 _clients: Clients[ChatSettings, Chat] = Clients(_new_chat, lambda chat: chat.pool)
 
+# Models given in code that are kept with what was learned of them.
 GIVEN = 64
-"""Models given in code that are kept with what was learned of them."""
-
 _given: LRU[int, Chat] = LRU(GIVEN)
 _numbers = count(1)
 

@@ -44,13 +44,7 @@ class Clients(Generic[K, V]):
     """
 
     def __init__(self, make: Callable[[K], V], pool_of: Callable[[V], Pool | None], most: int = MOST) -> None:
-        """Begin with none.
-
-        Args:
-            make: Makes a client; called in a thread, because to import a provider's package blocks.
-            pool_of: The connections that a client alone uses; None where it has none of its own.
-            most: Clients kept in each loop.
-        """
+        """Take what makes a client, and what returns the connections that it alone uses, if it has any."""
         self._make = make
         self._pool_of = pool_of
         self._most = most
@@ -66,6 +60,7 @@ class Clients(Generic[K, V]):
             return known
         # Two first calls at the same time must not make two clients: the pool of one would never be closed.
         if key not in here.coming:
+            # In a thread: to import a provider's package blocks.
             here.coming[key] = loop.create_task(asyncio.to_thread(self._make, key))
             here.coming[key].add_done_callback(partial(self._arrived, loop, here, key))
         # Who gives up waiting takes the client from nobody else.

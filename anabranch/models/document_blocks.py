@@ -10,17 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from anabranch.models.lru import LRU
-from anabranch.models.reply_budget import Who
 from anabranch.safety.prompt_envelope import unwrap
-
-KEPT = 256
-
-_refusing: LRU[Who, bool] = LRU(KEPT)
-"""Models that refused a request with documents. Owner: this module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +26,6 @@ class ChatRequest:
 
     messages: list[BaseMessage]
     numbers: tuple[int, ...] = ()
-
-
-def takes_documents(client: BaseChatModel, who: Who) -> bool:
-    """Tell whether a model cites documents by itself, as far as is known."""
-    return client.get_lc_namespace()[-1] == "anthropic" and not _refusing.get(who)
-
-
-def learn_refusal(who: Who) -> None:
-    """Send a model no documents from now on, because it refused them."""
-    _refusing.set(who, True)  # the value of a table
 
 
 def as_request(system: str, user: str, *, documents: bool = False) -> ChatRequest:

@@ -13,8 +13,8 @@ from anabranch.errors import ModelError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.text.scripts import main_script
 
+# Shape (n, dimension), rows of unit length.
 Vectors = NDArray[np.float32]
-"""Shape (n, dimension), rows of unit length."""
 
 
 class Embedder(Tokens, Protocol):

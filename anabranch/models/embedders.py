@@ -28,19 +28,13 @@ EMBEDDERS: Registry[EmbedderType] = Registry(
 )
 
 _lock = threading.Lock()
+# Embedders that are kept; a corpus that is open holds its own.
 KEPT = 8
-"""Embedders that are kept; a corpus that is open holds its own."""
-
 _loaded: LRU[tuple[str, str | None, int], Embedder] = LRU(KEPT)
 
 
 def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
-    """Return the embedder of that spelling, made once and kept for a while; blocks, so call it from a thread.
-
-    Args:
-        spec: `minilm`, `openai:<model>`, the name of another package's embedder with or without a model, or the path of
-            a folder (see `anabranch.models.sentence_folder`).
-        base_url: OpenAI-compatible server, for hosted embedders.
+    """Return the embedder of a spelling, made once and kept for a while; blocks, so call it from a thread.
 
     Raises:
         SettingsError: The spelling is none of these.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,9 @@ from anabranch.models.onnx_session import input_types, open_pairs
 from anabranch.parsing.numbered_lines import Judgement
 
 MAX_TOKENS = 512
+# Probability from which a label decides.
 SURE = 0.5
-"""Probability from which a label decides."""
-
 _lock = threading.Lock()
-# The model that was used last: they are large. Owner: this module.
-_loaded: dict[Path, EntailmentModel] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +76,12 @@ def load_entailment(folder: str) -> EntailmentModel:
         msg = "verify: nli needs a model."
         raise SettingsError(msg, hint=HINTS["inference model"])
     place = Path(folder).expanduser().resolve()
+    # Under the lock, or two first questions would each load it.
     with _lock:
-        # Under the lock, or two first questions would each load it.
-        if place not in _loaded:
-            model = _open(place)
-            _loaded.clear()
-            _loaded[place] = model
-        return _loaded[place]
+        return _open(place)
 
 
+@lru_cache(maxsize=1)  # the one that was used last: they are large
 def _open(folder: Path) -> EntailmentModel:
     model = model_file(folder, "inference model")
     labels = _labels(folder)

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anabranch.models.lru import LRU
-
 HOST = "127.0.0.1"
 # Time that each server has; one on this machine answers in a few milliseconds.
 SECONDS = 0.2
@@ -57,12 +55,13 @@ class LocalModel:
         return f"{self.name} of {self.server}"
 
 
-_found: LRU[tuple[LocalServer, ...], tuple[LocalModel | None]] = LRU(4)
+# What was found when somebody last looked, by the servers that were asked. Owner: this module; one entry.
+_found: dict[tuple[LocalServer, ...], LocalModel | None] = {}
 
 
 def last_found() -> LocalModel | None:
     """Return what was found when somebody last looked."""
-    return (_found.get(SERVERS) or (None,))[0]
+    return _found.get(SERVERS)
 
 
 async def find_model(*, anew: bool = False) -> LocalModel | None:
@@ -72,11 +71,11 @@ async def find_model(*, anew: bool = False) -> LocalModel | None:
         anew: Whether to look again. The steps after the first do not: a turn goes on with what it began with.
     """
     servers = SERVERS
-    if anew or _found.get(servers) is None:
+    if anew or servers not in _found:
         listed = await asyncio.gather(*map(_models, servers))
         models = [LocalModel(name, server) for server, names in zip(servers, listed, strict=True) for name in names]
-        _found.set(servers, (next(iter(models), None),))
-    return (_found.get(servers) or (None,))[0]
+        _found[servers] = next(iter(models), None)
+    return _found[servers]
 
 
 async def _models(server: LocalServer) -> list[str]:

@@ -14,11 +14,7 @@ class LRU(Generic[K, V]):
     """Keeps the last `most` entries that were set or looked up; for any thread."""
 
     def __init__(self, most: int) -> None:
-        """Begin with none.
-
-        Args:
-            most: Entries that are kept.
-        """
+        """Begin with none."""
         self._most = most
         self._entries: OrderedDict[K, V] = OrderedDict()
         self._lock = threading.Lock()
@@ -37,16 +33,21 @@ class LRU(Generic[K, V]):
         """Set an entry; the one that was used least lately is dropped for it where there are too many."""
         with self._lock:
             self._entries[key] = value
-            self._entries.move_to_end(key)
-            while len(self._entries) > self._most:
-                self._entries.popitem(last=False)
+            self._touch(key)
 
-    def values(self) -> list[V]:
-        """Return what is kept, the entry that was used least lately first."""
+    def setdefault(self, key: K, value: V) -> V:
+        """Return an entry as `get` does, set to this value where there is none."""
         with self._lock:
-            return list(self._entries.values())
+            known = self._entries.setdefault(key, value)
+            self._touch(key)
+            return known
 
     def clear(self) -> None:
         """Drop all entries."""
         with self._lock:
             self._entries.clear()
+
+    def _touch(self, key: K) -> None:
+        self._entries.move_to_end(key)
+        while len(self._entries) > self._most:
+            self._entries.popitem(last=False)

@@ -94,15 +94,9 @@ def positions(config: Mapping[str, Any], padding: int) -> object:
 
 
 def token_limit(stated: Sequence[object], *, least: int, usual: int, most: int) -> int:
-    """Return the least number of tokens that a folder states, at most `most`; `usual` where it states none.
-
-    Args:
-        stated: What the files say; what is no number, or one below `least`, is passed over.
-        least: Fewest tokens that can be meant.
-        usual: For a folder that says nothing.
-        most: Upper bound, whatever the model takes: attention grows with the square of the length.
-    """
-    # transformers writes 1e30 for "no limit known".
+    """Return the least of the numbers of tokens stated, at most `most`; `usual` where none from `least` on is."""
+    # transformers writes 1e30 for "no limit known". There is a bound whatever a model takes, because attention grows
+    # with the square of the length.
     sensible = [int(number) for number in stated if isinstance(number, int | float) and least <= number <= 1_000_000]
     return min([*sensible, most]) if sensible else usual
 

@@ -19,17 +19,14 @@ from numpy.typing import NDArray
 from anabranch.errors import ModelError, SettingsError
 from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.minilm.bundled import MINILM_NAME, bundled_model, open_bundled
-from anabranch.models.onnx_session import open_session
-from anabranch.models.pooling import POOLINGS
-from anabranch.models.sentence_folder import Recipe, SentenceFolder, read_folder
+from anabranch.models.onnx_session import input_types, open_session
+from anabranch.models.sentence_folder import POOLINGS, Recipe, SentenceFolder, read_folder
 from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
 
+# What the bundled model sees of a text, special tokens included; it was trained with no more.
 TOKENS = 256
-"""What the bundled model sees of a text, special tokens included; it was trained with no more."""
-
+# Output of a model that was exported with its pooling inside.
 _SENTENCE = "sentence_embedding"
-"""Output of a model that was exported with its pooling inside."""
-
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
 
@@ -39,9 +36,7 @@ class OnnxEmbedder:
     def __init__(self, folder: Path | None = None, *, threads: int | None = None) -> None:
         """Take a folder as sentence-transformers or transformers.js have it, or nothing for the bundled model.
 
-        Args:
-            folder: The user's model; see `anabranch.models.sentence_folder`.
-            threads: Most texts that one call computes at a time; as many as there are cores by default.
+        One call computes `threads` texts at a time, as many as there are cores by default.
 
         Raises:
             SettingsError: A file is missing from the folder, or cannot be read.
@@ -118,11 +113,11 @@ class OnnxEmbedder:
             msg = f"The model of {self.name!r} gives one vector for a text, and none for its tokens."
             raise SettingsError(msg, hint="Export it without its pooling: its first output is last_hidden_state.")
         encodings = self._encoded(texts)
-        rows = self._each(encodings, self._states)
-        return [
-            unit_rows(found[np.asarray(encoding.special_tokens_mask) == 0], count=_own(encoding), embedder=self.name)
-            for encoding, found in zip(encodings, rows, strict=True)
-        ]
+        found = []
+        for encoding, states in zip(encodings, self._each(encodings, self._states), strict=True):
+            own = np.asarray(encoding.special_tokens_mask) == 0
+            found.append(unit_rows(states[own], count=int(own.sum()), embedder=self.name))
+        return found
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
@@ -155,14 +150,16 @@ class OnnxEmbedder:
 
     def _pooled(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         found = self._states(encoding)
-        return found if _output(self._loaded()).name == _SENTENCE else POOLINGS[self._recipe.pooling](found)
+        if _output(self._loaded()).name == _SENTENCE:
+            return found
+        return np.asarray(POOLINGS[self._recipe.pooling](found), dtype=np.float32)
 
     def _states(self, encoding: Any) -> NDArray[np.float32]:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
         """Run the model: shape (tokens, dimension), or (dimension,) where the pooling is inside it."""
         session = self._loaded()
         length = len(encoding)
         known = {"input_ids": encoding.ids, "attention_mask": [1] * length, "token_type_ids": [0] * length}
-        feed = {each.name: np.asarray([known[each.name]], dtype=_integer(each)) for each in session.get_inputs()}
+        feed = {name: np.asarray([known[name]], dtype) for name, dtype in input_types(session).items()}
         return np.asarray(session.run([_output(session).name], feed)[0][0], dtype=np.float32)
 
     def _loaded(self) -> Any:  # noqa: ANN401  (onnxruntime has no types)
@@ -177,18 +174,13 @@ def _bundled() -> SentenceFolder:
     return SentenceFolder(MINILM_NAME, bundled_model(), MINILM_TOKENIZER, Recipe(limit=TOKENS))
 
 
-def _own(encoding: Any) -> int:  # noqa: ANN401  (tokenizers' Encoding, unhashable)
-    """Return how many of its tokens are the text's own."""
-    return int(encoding.special_tokens_mask.count(0))
-
-
 def _open_model(file: Path, threads: int) -> Any:  # noqa: ANN401  (onnxruntime has no types)
     try:
         session = open_session(str(file), threads=threads)
     except Exception as error:  # onnxruntime has a type of its own for each kind of fault
         msg = f"The model {str(file)!r} cannot be loaded: {str(error)[:300]}"
         raise SettingsError(msg, hint="Point to a folder with a model.onnx that onnxruntime can run.") from error
-    unknown = {each.name for each in session.get_inputs()} - _INPUTS
+    unknown = input_types(session).keys() - _INPUTS
     output = _output(session)
     if unknown or len(output.shape) != (2 if output.name == _SENTENCE else 3):
         msg = f"The model {str(file)!r} does not take token ids to token vectors (unknown inputs: {sorted(unknown)!r})."
@@ -200,7 +192,3 @@ def _output(session: Any) -> Any:  # noqa: ANN401  (onnxruntime has no types)
     """Return the pooled output where the model has one, else its first, which is last_hidden_state."""
     outputs = session.get_outputs()
     return next((each for each in outputs if each.name == _SENTENCE), outputs[0])
-
-
-def _integer(slot: Any) -> type[np.integer[Any]]:  # noqa: ANN401  (onnxruntime has no types)
-    return np.int32 if "int32" in slot.type else np.int64

@@ -12,12 +12,7 @@ _SLOW_FUSIONS = ["SkipLayerNormFusion"]
 
 
 def open_session(model: str | bytes, *, threads: int, settings: dict[str, str] | None = None) -> Any:  # noqa: ANN401
-    """Return an `onnxruntime.InferenceSession`, which any number of threads may run at once.
-
-    Args:
-        model: Path of a .onnx file, or its content.
-        threads: Most threads that one run may use.
-        settings: Further entries of onnxruntime's session configuration.
+    """Return an `onnxruntime.InferenceSession` of a .onnx file or its content; many threads may run it at once.
 
     Raises:
         Exception: Whatever onnxruntime raises for a model that it cannot run; it has a type for each kind of fault.
@@ -36,11 +31,7 @@ def open_session(model: str | bytes, *, threads: int, settings: dict[str, str] |
 
 
 def open_pairs(model: Path, words: Path) -> tuple[Any, Any]:
-    """Return the session and the tokenizer of a model that reads two texts together.
-
-    Args:
-        model: Its .onnx file.
-        words: Its tokenizer.json; padding and truncation are as the file has them.
+    """Return session and tokenizer of a model that reads two texts together; padding and truncation as their file has.
 
     Raises:
         SettingsError: One of the files cannot be used.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from pydantic import SecretStr
 
-from anabranch.errors import AnabranchError, MissingKeyError, SettingsError
+from anabranch.errors import MissingKeyError, SettingsError
 from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.provider_errors import sorted_error
 from anabranch.models.wordpiece_tokenizer import WordPieces
@@ -31,12 +31,7 @@ class OpenAIEmbedder:
     """Embeds over HTTP; the client retries, and each fault is told apart by who can mend it."""
 
     def __init__(self, model: str, base_url: str | None = None, *, timeout: float = 60.0) -> None:
-        """Prepare the client; nothing is sent yet.
-
-        Args:
-            model: As the provider spells it: `text-embedding-3-small`.
-            base_url: An OpenAI-compatible server; OPENAI_API_KEY is never sent there.
-            timeout: Seconds that one request may take.
+        """Prepare the client; nothing is sent yet, and OPENAI_API_KEY never to a `base_url`.
 
         Raises:
             MissingKeyError: No OPENAI_API_KEY and no `base_url`.
@@ -104,7 +99,17 @@ class OpenAIEmbedder:
         try:
             rows: Any = self._client.embed_documents(list(texts))
         except Exception as error:  # the client's own types are sorted below
-            raise _sorted_error(error, self.name, self._base_url, keys_of(self._client)) from error
+            raise sorted_error(
+                error,
+                f"the embedder {self.name!r}",
+                where=self._base_url or "the provider",
+                key="ANABRANCH_BASE_URL_KEY is sent to the address in ANABRANCH_BASE_URL only."
+                if self._base_url
+                else "Check OPENAI_API_KEY.",
+                settings="Check the model's name and base_url.",
+                refusal="Check the model's name and base_url.",
+                sent=keys_of(self._client),
+            ) from error
         return unit_rows(rows, count=len(texts), embedder=self.name)
 
 
@@ -137,27 +142,6 @@ def _new_client(model: str, base_url: str | None, timeout: float) -> Any:  # noq
             msg = f"The embedder 'openai:{model}' needs OPENAI_API_KEY."
             raise MissingKeyError(msg, hint="Set it, or use embedder='minilm', which needs none.")
         key = SecretStr(os.environ["OPENAI_API_KEY"])
-    options: dict[str, Any] = {
-        "model": model,
-        "base_url": base_url,
-        "api_key": key,
-        "timeout": timeout,
-        "max_retries": 3,
-        # Its own check would cut texts with a tokenizer that has to be downloaded.
-        "check_embedding_ctx_length": False,
-    }
-    return OpenAIEmbeddings(**options)
-
-
-def _sorted_error(error: Exception, name: str, base_url: str | None, sent: Collection[str]) -> AnabranchError:
-    return sorted_error(
-        error,
-        f"the embedder {name!r}",
-        where=base_url or "the provider",
-        key="ANABRANCH_BASE_URL_KEY is sent to the address in ANABRANCH_BASE_URL only."
-        if base_url
-        else "Check OPENAI_API_KEY.",
-        settings="Check the model's name and base_url.",
-        refusal="Check the model's name and base_url.",
-        sent=sent,
-    )
+    options: dict[str, Any] = {"model": model, "base_url": base_url, "api_key": key, "timeout": timeout}
+    # Its own check of lengths would cut texts with a tokenizer that has to be downloaded.
+    return OpenAIEmbeddings(**options, max_retries=3, check_embedding_ctx_length=False)

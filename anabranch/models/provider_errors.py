@@ -14,8 +14,8 @@ from anabranch.errors import (
 )
 from anabranch.safety.key_redaction import redacted
 
+# Characters of the provider's own message that are passed on.
 SAID = 300
-"""Characters of the provider's own message that are passed on."""
 
 STUMBLED = (
     "Either the reply is not of the provider's protocol (check `model` and `base_url`), or the provider's package does "
@@ -36,17 +36,9 @@ def sorted_error(
     sent: Collection[str],
     seconds: float | None = None,
 ) -> AnabranchError:
-    """Return what to raise in place of a client's error, without the keys that it may repeat.
+    """Return what to raise in place of a client's error, without the keys in `sent` that it may repeat.
 
-    Args:
-        error: What the client raised.
-        what: The model, as messages call it.
-        where: Who was asked: an address, or the provider's name.
-        key: What to do about a key that is refused.
-        settings: What to do about a model that is not known there.
-        refusal: What to do about a request that is refused as it is.
-        sent: Keys that the request was signed with.
-        seconds: Time that the call had.
+    `key`, `settings` and `refusal` say what to do about a refused key, an unknown model, a refused request.
 
     Returns:
         A `MissingKeyError` or `SettingsError` for what was configured wrongly (401, 403; 404), which no other request
@@ -100,10 +92,7 @@ def _said(error: Exception) -> str:
 
 
 def failures_of(replies: Sequence[object]) -> list[ModelError]:
-    """Return what failed among calls that were made at the same time; the others can be used without it.
-
-    Args:
-        replies: Of each call what it returned or raised.
+    """Return what failed among calls made at the same time, each given by what it returned or raised.
 
     Raises:
         ModelError: Every call failed.

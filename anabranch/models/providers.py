@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Effort = Literal["minimal", "low", "medium", "high"]
 
+# Providers that take an address, and what their clients call the key for it.
 KEY_NAMES: Mapping[str, str] = {
     "openai": "api_key",
     "ollama": "api_key",
@@ -32,8 +33,8 @@ KEY_NAMES: Mapping[str, str] = {
     "cohere": "cohere_api_key",
     "google_genai": "google_api_key",
 }
-"""Providers that take an address, and what their clients call the key for it."""
 
+# Told by the name alone: what a secret looks like differs from provider to provider.
 _SECRET = re.compile(r"key|token\Z|secret|password|credential|auth|cookie|bearer", re.IGNORECASE)
 _ADDRESS = re.compile(r"url|base\Z|endpoint|proxy|proxies|host|client|transport", re.IGNORECASE)
 _OWN = {"model", "model_name", "timeout", "request_timeout", "max_retries", "max_tokens", "streaming"}
@@ -61,8 +62,8 @@ class ChatSettings:
     reasoning_effort: Effort | None = None
 
 
-def refuse_options(options: Mapping[str, Any]) -> None:
-    """Refuse options that hold a secret, an address, or what has a setting of its own.
+def without_secrets(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options as they are; refuse such as hold a secret, an address, or what has a setting of its own.
 
     They are kept with a thread and may come from a caller: a secret in them would be written down, and an address would
     be sent the operator's key.
@@ -79,6 +80,7 @@ def refuse_options(options: Mapping[str, Any]) -> None:
             raise ValueError(f"{name!r} looks like a secret: keys are read from the provider's environment variable")
         if _ADDRESS.search(name) or (isinstance(value, str) and "://" in value):
             raise ValueError(f"{name!r} looks like an address: it belongs in base_url, or in the environment")
+    return options
 
 
 def _flat(options: Any) -> list[tuple[str, Any]]:  # noqa: ANN401  # JSON

@@ -42,30 +42,51 @@ _THOUGHT_BLOCKS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 KEPT = 256
 
-Who = tuple[str, str | None]
-"""A model and its address: the key under which is kept what it needs."""
 
-_levels: LRU[Who, int] = LRU(KEPT)
+@dataclass(slots=True)
+class Learned:
+    """What replies have told of a model.
+
+    Attributes:
+        level: That of `RESERVES` which its thoughts need.
+        marks_alone: Whether it wrote markers and no words, so that it is asked plainly from then on.
+        refuses_documents: Whether it refused a request with passages as documents.
+    """
+
+    level: int = 0
+    marks_alone: bool = False
+    refuses_documents: bool = False
+
+
+# By model and address: a client, made anew for each event loop, would have to learn it again. Owner: this module.
+_learned: LRU[tuple[str, str | None], Learned] = LRU(KEPT)
+
+
+def learned_of(model: str, address: str | None) -> Learned:
+    """Return what is known of a model, to be added to; kept for the process."""
+    return _learned.setdefault((model, address), Learned())
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtRoom:
-    """What is known of the room that a model needs.
+    """The room that a model needs.
 
     Attributes:
-        who: The model, under which is kept what is learned.
+        model: Its name.
+        learned: What is known of it.
         least: The level that calls begin on in any case.
         most: Tokens that the model can write at all; None where nobody says.
     """
 
-    who: Who
+    model: str
+    learned: Learned
     least: int = 0
     most: int | None = None
 
     @property
     def level(self) -> int:
         """The level that calls begin on."""
-        return max(self.least, _levels.get(self.who) or 0)
+        return max(self.least, self.learned.level)
 
     def reserve(self, level: int, max_tokens: int) -> int:
         """Return the tokens for thoughts beside a reply."""
@@ -73,7 +94,7 @@ class ThoughtRoom:
 
     def learn(self, level: int) -> None:
         """Begin on this level from now on, unless a higher one was learned meanwhile."""
-        _levels.set(self.who, max(level, self.level))
+        self.learned.level = max(level, self.learned.level)
 
 
 class ChatReply:
@@ -171,8 +192,8 @@ def _thinks_aloud(chunk: BaseMessage) -> bool:
     return any(isinstance(block, dict) and block.get("type") in _THOUGHT_BLOCKS for block in blocks)
 
 
+# Makes the call of a reply, fills the reply and yields what was said, in one piece or in many.
 Call = Callable[[ChatReply], AsyncGenerator[str]]
-"""Makes the call of a reply, fills the reply and yields what was said, in one piece or in many."""
 
 
 async def reply_pieces(
@@ -184,13 +205,6 @@ async def reply_pieces(
     shown: bool = False,
 ) -> AsyncGenerator[tuple[ChatReply, str]]:
     """Yield what a model says with the reply that it belongs to; asked for again where thoughts took its room.
-
-    Args:
-        call: Makes one call.
-        room: What is known of the room that the model needs.
-        messages: The request.
-        max_tokens: Tokens that the reply itself may have.
-        shown: Whether somebody reads the pieces as they come: what was seen cannot be taken back.
 
     Raises:
         ModelError: The provider failed, or nothing was said.
@@ -222,7 +236,7 @@ async def reply_pieces(
                         yield further, piece
                 room.learn(level + 1)
                 reply = further
-    reply.check(room.who[0])
+    reply.check(room.model)
 
 
 def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | None:

@@ -7,17 +7,38 @@ model takes, and what it wants in front of a question and of a passage.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from anabranch.errors import SettingsError
 from anabranch.models.model_folder import model_file, positions, read_json, sha256, token_limit, tokenizer_file
-from anabranch.models.pooling import POOLINGS
 
 USUAL_TOKENS = 256
+# A text is cut here whatever the model takes.
 MAX_TOKENS = 2_048
-"""A text is cut here whatever the model takes."""
 
+
+def _weighted_mean(tokens: NDArray[Any]) -> NDArray[Any]:
+    """Return the mean weighted by position, counted from 1: SGPT (Muennighoff 2022, equation 2)."""
+    weights = np.arange(1, len(tokens) + 1, dtype=np.float32)
+    return np.asarray(weights @ tokens / weights.sum())
+
+
+# From the vectors of a text's tokens, shape (tokens, dimension), to its own, as in Sentence-BERT (Reimers and Gurevych
+# 2019, section 3); by the names of sentence-transformers. Lengths do not matter: vectors are brought to unit length.
+POOLINGS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "mean": lambda tokens: tokens.mean(axis=0),  # MiniLM, GTE, E5, mpnet
+    "cls": lambda tokens: tokens[0],  # BGE, Arctic, mxbai
+    "max": lambda tokens: tokens.max(axis=0),
+    "mean_sqrt_len_tokens": lambda tokens: tokens.mean(axis=0),  # of another length, in the same direction
+    "weightedmean": _weighted_mean,
+    "lasttoken": lambda tokens: tokens[-1],  # encoders made from decoders
+}
 _IN_THE_MODEL = {"Transformer", "Pooling", "Normalize"}
 _POOLING_FLAGS = {
     "pooling_mode_cls_token": "cls",
@@ -35,7 +56,7 @@ class Recipe:
     """How a text becomes a vector.
 
     Attributes:
-        pooling: One of `anabranch.models.pooling.POOLINGS`.
+        pooling: One of `POOLINGS`.
         limit: Most tokens of a text, special ones included.
         query: What the model wants in front of a question.
         passage: What it wants in front of a passage.

@@ -42,59 +42,55 @@ _meter: ContextVar[Meter | None] = ContextVar("anabranch_meter", default=None)
 @contextmanager
 def metered() -> Iterator[Meter]:
     """Count every model call made inside."""
-    meter = Meter()
-    token = _meter.set(meter)
+    measured = Meter()
+    token = _meter.set(measured)
     try:
-        yield meter
+        yield measured
     finally:
         _meter.reset(token)
 
 
+def meter() -> Meter:
+    """Return the meter in force; where nobody measures, one that nobody reads."""
+    return _meter.get() or Meter()
+
+
 def count_call(prompt_tokens: int = 0, output_tokens: int = 0) -> None:
     """Add one finished or failed call to the meter in force."""
-    meter = _meter.get()
-    if meter is not None:
-        meter.calls += 1
-        meter.prompt_tokens += prompt_tokens
-        meter.output_tokens += output_tokens
+    now = meter()
+    now.calls += 1
+    now.prompt_tokens += prompt_tokens
+    now.output_tokens += output_tokens
 
 
 def allow_repeats(calls: float, tokens: float) -> None:
     """Bound what the meter in force lets go into calls that are made once more; without this there is no bound."""
-    meter = _meter.get()
-    if meter is not None:
-        meter.spare_calls, meter.spare_tokens = calls, tokens
+    now = meter()
+    now.spare_calls, now.spare_tokens = calls, tokens
 
 
 def take_repeat(tokens: int) -> bool:
     """Take one more call of so many tokens from what `allow_repeats` left; False where that is too little."""
-    meter = _meter.get()
-    if meter is None:
-        return True
-    if meter.spare_calls < 1 or meter.spare_tokens < tokens:
+    now = meter()
+    if now.spare_calls < 1 or now.spare_tokens < tokens:
         return False
-    meter.spare_calls -= 1
-    meter.spare_tokens -= tokens
+    now.spare_calls -= 1
+    now.spare_tokens -= tokens
     return True
 
 
 def count_repairs(number: int) -> None:
     """Add pieces of a reply that had to be put right or left out."""
-    meter = _meter.get()
-    if meter is not None:
-        meter.repairs += number
+    meter().repairs += number
 
 
 def count_vectors(*, embedded: int, known: int) -> None:
     """Add queries that were embedded, and those that had been before."""
-    meter = _meter.get()
-    if meter is not None:
-        meter.embedded += embedded
-        meter.known += known
+    now = meter()
+    now.embedded += embedded
+    now.known += known
 
 
 def note_failure(reason: str) -> None:
     """Say what failed without ending the step, so that the answer can say so."""
-    meter = _meter.get()
-    if meter is not None:
-        meter.failures.append(reason)
+    meter().failures.append(reason)

@@ -13,13 +13,13 @@ from tokenizers import Encoding, Tokenizer
 from anabranch.errors import SettingsError
 from anabranch.text.scripts import HAN, main_script
 
+# WordPiece vocabulary of all-MiniLM-L6-v2, 30,522 pieces, uncased (Apache-2.0).
 MINILM_TOKENIZER = Path(__file__).parent / "minilm" / "tokenizer.json"
-"""WordPiece vocabulary of all-MiniLM-L6-v2, 30,522 pieces, uncased (Apache-2.0)."""
 
 
 _WORDS = 200
+# A reader of newspapers knows some 3,000.
 _HAN_CHARACTERS = 2_000
-"""A reader of newspapers knows some 3,000."""
 
 
 class Tokens(Protocol):

@@ -20,8 +20,8 @@ from anabranch.text.normalization import squeeze, storable
 
 __all__ = ["PLAIN", "READERS", "Failure", "ReadOptions", "Reader", "read"]
 
+# Takes a file, what a person calls it (`Document.source`), and the options of the run; raises what `read` does.
 Reader = Callable[[Path, str, ReadOptions], Iterator[Document | Failure]]
-"""Takes a file, what a person calls it (`Document.source`), and the options of the run; raises what `read` does."""
 
 
 class _FileFormat(NamedTuple):
@@ -78,11 +78,6 @@ A package adds one for an extension of its own through the group of entry points
 def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield the documents of one file, and a `Failure` for each part of it that could not be read.
 
-    Args:
-        path: The file.
-        source: What a person calls it; it becomes `Document.source`.
-        options: Passwords and the like.
-
     Raises:
         ReadingError: On the first step, or in mid-file when the file turns out to be damaged. Reasons: `unsupported`,
             `unreadable` (permissions, a folder), `empty`, `too_large`, `encrypted`, `scanned`, `encoding`, `broken`.
@@ -92,7 +87,7 @@ def read(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Docu
         _check_size(path, source)
         for item in reader(path, source, options):
             yield item if isinstance(item, Failure) else _titled(item)
-    except (ReadingError, MemoryError):
+    except (ReadingError, MemoryError):  # the process that reads says itself that its memory was not enough
         raise
     except OSError as error:
         what = error.strerror or type(error).__name__

@@ -36,6 +36,7 @@ def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
 
 
 def _blocks(lines: Sequence[str], language: str) -> Iterator[Block]:
+    # Of two on one line the later one counts: between them there is no text.
     marks = {definition.line: definition for definition in definitions(lines, language)}
     path: HeadingPath = ()
     for first, last in pairwise(sorted({0, *marks, len(lines)})):

@@ -6,11 +6,10 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+# The file of a corpus that everything else in its folder can be made from again.
 DATABASE = "corpus.db"
-"""The file of a corpus that everything else in its folder can be made from again."""
-
+# What else there is in the folder of a corpus; at least one of these, or its database is somebody else's file.
 BESIDE_DATABASE = frozenset({"CURRENT", "generations", "segments", "write.lock", "writer"})
-"""What else there is in the folder of a corpus; at least one of these, or its database is somebody else's file."""
 
 
 def is_corpus(names: Collection[str]) -> bool:

@@ -13,8 +13,8 @@ _LONGEST_WORD = 80  # keeps the search for the cut word at the end of a line sho
 _SUSPENDED = frozenset({"and", "or", "to", "und", "oder", "et", "ou", "y"})  # "pre- and post-war"
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]")
 
+# What to do with a hyphen at a line end when the document uses neither spelling: drop it, or keep it.
 Doubt = Literal["join", "keep"]
-"""What to do with a hyphen at a line end when the document uses neither spelling: drop it, or keep it."""
 
 
 def vocabulary(lines: Iterable[str]) -> frozenset[str]:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from anabranch.text.normalization import squeeze
 
+# Depth in the chunk tree: 0 is the largest chunk (2048 tokens), 2 the leaf (128).
 Level = Literal[0, 1, 2]
-"""Depth in the chunk tree: 0 is the largest chunk (2048 tokens), 2 the leaf (128)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ class ReadOptions:
     ocr_languages: tuple[str, ...] = ("eng",)
 
 
+# No passwords; OCR where it can be had.
 PLAIN = ReadOptions()
-"""No passwords; OCR where it can be had."""
 
 
 def access_tags(given: object) -> tuple[str, ...]:
@@ -136,8 +136,8 @@ class Chunk:
     tokens: int
 
 
+# The headings that a block stands under, outermost first, each with its level (1 is the highest).
 HeadingPath = tuple[tuple[int, str], ...]
-"""The headings that a block stands under, outermost first, each with its level (1 is the highest)."""
 
 # What programs leave where a title belongs: their own name, the name of a file, a number.
 _NO_TITLE = re.compile(r"untitled.*|microsoft word.*|document\d*|\S+\.\w{2,5}|[\W\d_]*", re.IGNORECASE)

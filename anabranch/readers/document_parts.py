@@ -10,7 +10,9 @@ from typing import Any
 
 from anabranch.errors import ReadingError
 from anabranch.readers.document import Block, Document
+from anabranch.text.normalization import squeeze
 
+# A document is held in memory and handed over whole, so that a long table or log comes in parts.
 MOST_CHARACTERS = 1_000_000
 
 
@@ -20,6 +22,21 @@ class LeftOut(Counter[str]):
     def notes(self) -> tuple[str, ...]:
         """Return the notes of a document, in the order in which things were first left out."""
         return tuple(said.format(count) for said, count in self.items() if count)
+
+
+def squeezed_lines(text: str) -> str:
+    """Return a text without the empty ones of its lines, and without the white space that no line shows."""
+    return "\n".join(line for line in map(squeeze, text.split("\n")) if line)
+
+
+def under_name(name: str, texts: Iterable[str]) -> Iterator[Block]:
+    """Yield the name of a sheet as a heading, and what is on it."""
+    heading = (name,) if name else ()
+    for at, text in enumerate(texts):
+        # With the first text and not before: a sheet with nothing on it has no heading either.
+        if name and at == 0:
+            yield Block(name, None, heading, is_heading=True)
+        yield Block(text, None, heading)
 
 
 def one_document(

@@ -27,7 +27,7 @@ from anabranch.readers.document import (
     titles,
     with_heading,
 )
-from anabranch.readers.document_parts import one_document
+from anabranch.readers.document_parts import one_document, squeezed_lines
 from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.zip_container import ZipFormat, check
 from anabranch.text.normalization import clean, squeeze
@@ -137,7 +137,7 @@ def _is_item(element: Element) -> bool:
 
 def paragraph_text(element: Element) -> str:
     """Return the text of a `w:p` as it prints: insertions in, deletions, hidden runs and text boxes out."""
-    return "\n".join(line for line in (squeeze(part) for part in "".join(_pieces(element)).split("\n")) if line)
+    return squeezed_lines("".join(_pieces(element)))
 
 
 def _pieces(element: Element) -> Iterator[str]:

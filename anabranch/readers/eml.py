@@ -86,6 +86,7 @@ class _MailText:
     def _body(self, part: MimePart, path: HeadingPath) -> Iterator[Block]:
         kind = part.get_content_type()
         self.is_encrypted = self.is_encrypted or kind in _ENCRYPTED
+        # A part that calls itself multipart and is none has text where the parts should be.
         inner = [each for each in _payload(part) if isinstance(each, Message)]
         if kind == "message/rfc822":
             yield from self._attached_message(inner, path)
@@ -126,6 +127,7 @@ class _MailText:
 
     def _decoded(self, part: MimePart) -> str:
         """Return the text of a part: in the encoding that it names if that fits, else in the one that does."""
+        # Quoted-printable and base64 are undone here; the encoding of the letters is another matter.
         data = part.get_payload(decode=True)
         if not isinstance(data, bytes) or not data.strip():
             return ""

@@ -77,6 +77,7 @@ def _guess(data: bytes, source: str) -> tuple[str, tuple[str, ...]]:
         return wide, ("no encoding given: read as UTF-16",)
     if _is_binary(data):
         raise _binary(source)
+    # One letter at least that is UTF-8 and not ASCII: without it, a few odd bytes tell of another encoding.
     repaired = data.decode("utf-8", errors="replace")
     broken = repaired.count("\ufffd")
     if broken <= _DAMAGE * len(repaired) and any(ord(letter) > 127 and letter != "\ufffd" for letter in repaired):

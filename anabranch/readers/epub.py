@@ -69,6 +69,7 @@ class _EbookText:
         self._refuse_protected(chapters)
         entries = self._entries(list(items.values()))
         path: HeadingPath = ()
+        # Once each: a spine may name a chapter twice.
         for chapter in dict.fromkeys(chapters):
             if chapter in self._archive.names:
                 soup = parse_html(self._archive.read(chapter, _LONGEST_CHAPTER), self._source)
@@ -182,6 +183,7 @@ def set_headings(soup: BeautifulSoup, entries: Sequence[TocEntry]) -> None:
         anchor = anchors.get(entry.anchor) if entry.anchor else soup.body
         if anchor is None:
             continue
+        # A heading that another line of the contents has taken is not free: a part would lose its title to a chapter.
         near = [tag for tag in _near(anchor) if id(tag) not in claimed]
         heading = next((tag for tag in near if _HEADING.fullmatch(tag.name)), None) or _worded(near, entry.title)
         if heading is None:

@@ -68,6 +68,7 @@ def _facts(written: str) -> dict[str, Any] | None:
     if len(written) > _LONGEST:
         raise ValueError(f"it is longer than {_LONGEST >> 10} kB")
     depth = 0
+    # Before anything is built: an alias of aliases makes a gigabyte.
     for event in yaml.parse(written, Loader=yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:

@@ -55,13 +55,7 @@ def visible_text(markup: str) -> str:
 
 
 def page_blocks(soup: BeautifulSoup, visible: Visible, path: HeadingPath = ()) -> tuple[tuple[Block, ...], HeadingPath]:
-    """Return what a visitor sees of a page, and the headings that are open at its end.
-
-    Args:
-        soup: The page.
-        visible: Counts what is hidden.
-        path: The headings that are open at its beginning, of a book that is cut into pages.
-    """
+    """Return what a visitor sees of a page, and the headings that are open at its end."""
     page = _Page(visible, path)
     return tuple(page.blocks(soup)), page.path
 
@@ -276,6 +270,7 @@ class Visible:
         return True
 
 
+# Tags that begin a new line.
 BLOCKS = frozenset(
     re.findall(
         r"\w+",
@@ -284,4 +279,3 @@ BLOCKS = frozenset(
         "td tfoot th thead tr ul",
     )
 )
-"""Tags that begin a new line."""

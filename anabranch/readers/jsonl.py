@@ -92,6 +92,7 @@ def _refuse(constant: str) -> float:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Clean the names of keys and refuse one given twice: of two `access` lists, nobody can say which was meant."""
+    # Cleaned first: two names that differ in an invisible character are one to whoever reads them.
     named = {clean(name): value for name, value in pairs}
     if len(named) < len(pairs):
         raise ValueError("a key stands twice in the same object")

@@ -28,6 +28,7 @@ def read_notebook(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ReadingError(f"{source!r} is no JSON: {error}", reason="broken", hint="Save it again.") from error
+    # Whole and not streamed: a notebook is one JSON object, and its first heading may stand anywhere.
     cells = _Cells(_listed(notebook, source))
     blocks = tuple(cells.blocks())
     title = next((block.text for block in blocks if block.is_heading), path.stem)

@@ -74,11 +74,7 @@ class Tesseract:
 
 
 def tesseract(languages: Sequence[str]) -> Tesseract | OcrUnavailable:
-    """Return the program on the path, if it knows the languages.
-
-    Args:
-        languages: Tesseract's names of them, such as `eng` or `deu`.
-    """
+    """Return the program on the path, if it knows the languages."""
     program = shutil.which("tesseract")
     if program is None:
         return OcrUnavailable("Tesseract is not on this machine", f"Install it (tesseract-ocr), {_ANOTHER_WAY}")
@@ -161,6 +157,7 @@ def recognised(hocr: bytes, dpi: float) -> Recognised:
     letters: Counter[int] = Counter()
     for line in sure:
         letters[line.angle] += sum(len(word.text) for word in line.words)
+    # By letters, not by lines: a page number set upright beside a turned table is a line of its own.
     angle = letters.most_common(1)[0][0] if letters else 0
     along = [line for line in sure if line.angle == angle]
     across = [line for line in sure if line.angle != angle]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anabranch.readers.document import Block, HeadingPath, titles, with_heading
-from anabranch.readers.document_parts import LeftOut
+from anabranch.readers.document_parts import LeftOut, squeezed_lines
 from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
@@ -67,8 +67,7 @@ class OdfBody:
 
     def text(self, element: Element) -> str:
         """Return the words of a paragraph."""
-        lines = "".join(self._pieces(element)).split("\n")
-        return "\n".join(line for line in map(squeeze, lines) if line)
+        return squeezed_lines("".join(self._pieces(element)))
 
     def rows(self, table: Element) -> list[list[str]]:
         """Return the cells of a table in a text."""
@@ -85,6 +84,7 @@ class OdfBody:
         """Tell whether a paragraph is the cell's own text, and not that of a remark or a text box in it."""
         between = paragraph.iterancestors()
         inside = [local(each) for each in iter(lambda: next(between, cell), cell)]
+        # These are read at their own place, or left out and counted.
         return not {"annotation", "note", "frame", "custom-shape"} & set(inside)
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
@@ -177,8 +177,8 @@ _HIDING = (
     ("drawing-page-properties", "visibility", "hidden"),
 )
 
+# Family and name of each style that hides.
 HiddenStyles = frozenset[tuple[str, str]]
-"""Family and name of each style that hides."""
 
 
 def hidden_styles(archive: Archive, content: Element) -> HiddenStyles:

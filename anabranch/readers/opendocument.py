@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared_title
-from anabranch.readers.document_parts import LeftOut, in_parts
+from anabranch.readers.document_parts import LeftOut, in_parts, under_name
 from anabranch.readers.odf_body import COMMENTS, HiddenStyles, OdfBody, hidden_styles, repeats
 from anabranch.readers.table_blocks import MergedCells, cells_in_order, table_texts
 from anabranch.readers.zip_container import Archive, Element, ZipFormat, attribute, local, opened, protected
@@ -67,15 +67,8 @@ class _OdfText:
 
     def _sheet(self, table: Element) -> Iterator[Block]:
         name = squeeze(attribute(table, "name"))
-        heading, rows = ((name,) if name else ()), _OdfRows(self._body)
-        is_first = True
-        self._body.path = tuple((1, title) for title in heading)
-        for text in table_texts(rows.read(table)):
-            # With the first row and not before: a sheet with nothing on it has no heading either.
-            if is_first and name:
-                yield Block(name, None, heading, is_heading=True)
-            is_first = False
-            yield Block(text, None, heading)
+        self._body.path = ((1, name),) if name else ()
+        yield from under_name(name, table_texts(_OdfRows(self._body).read(table)))
         for shapes in table.iterchildren("{*}shapes"):
             yield from self._body.blocks(shapes)
 

@@ -21,9 +21,8 @@ from anabranch.readers.pdf_layout.text_lines import PageLines, page_lines
 from anabranch.readers.scanned_pages import Scans, pages_named, scan_notes, with_scans_read
 from anabranch.text.normalization import squeeze
 
+# MuPDF keeps global state and is not safe to enter from two threads.
 _LOCK = threading.Lock()
-"""MuPDF keeps global state and is not safe to enter from two threads."""
-
 _LONGEST_TITLE = 200  # more is a pulled quote or an abstract in large type
 
 

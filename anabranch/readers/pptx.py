@@ -23,8 +23,8 @@ _BODY = frozenset({"", "body", "obj"})
 _MOST_LISTED = 20
 _NO_TITLE = re.compile("powerpoint", re.IGNORECASE)
 
+# Width and height of a slide.
 Size = tuple[int, int]
-"""Width and height of a slide."""
 
 
 def read_pptx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
@@ -78,6 +78,7 @@ class _Deck:
         if root.get("show") in {"0", "false"}:
             self._left_out["hidden slides were left out ({})"] += 1
             return
+        # In the order of the file, which is the one in which a screen reader reads them out.
         shapes = [shape for tree in root.iterfind("{*}cSld/{*}spTree") for shape in self._shown(tree, size)]
         title = squeeze(" ".join(self._text(shape) for shape in shapes if _role(shape) in _TITLES))
         heading = (title,) if title else ()

@@ -64,12 +64,7 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
 
 
 def scan_notes(scans: Scans, languages: Sequence[str]) -> Iterator[str]:
-    """Yield what a person should know of the scans of a document, page by page.
-
-    Args:
-        scans: As OCR read them.
-        languages: That it was told to expect.
-    """
+    """Yield what a person should know of the scans of a document, page by page."""
     unread = [page.number for page in scans.pages if page.scanned] if scans.lack else []
     bare = [page.number for page in scans.pages if page.number in unread and not page.lines and not page.margin]
     stamped = [number for number in unread if number not in bare]

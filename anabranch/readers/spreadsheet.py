@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
-from anabranch.readers.document_parts import LeftOut, in_parts
+from anabranch.readers.document_parts import LeftOut, in_parts, under_name
 from anabranch.readers.ooxml.drawing_text import shape_texts
 from anabranch.readers.ooxml.package import parts, properties
-from anabranch.readers.ooxml.workbook import Sheet, Workbook, load_workbook
+from anabranch.readers.ooxml.workbook import Workbook, load_workbook
 from anabranch.readers.ooxml.worksheet import ExcelRows, load_layout
 from anabranch.readers.table_blocks import table_texts
 from anabranch.readers.zip_container import Archive, ZipFormat, local, opened
@@ -46,18 +46,7 @@ class _ExcelText:
     def blocks(self) -> Iterator[Block]:
         for sheet in self._workbook.sheets:
             if not sheet.is_hidden:
-                yield from self._headed(sheet)
-
-    def _headed(self, sheet: Sheet) -> Iterator[Block]:
-        """Yield a sheet's name and what is on it; nothing when nothing is."""
-        heading = (sheet.name,) if sheet.name else ()
-        is_first = True
-        for text in self._texts(sheet.part):
-            # With the first text and not before: a sheet with nothing on it has no heading either.
-            if is_first and heading:
-                yield Block(sheet.name, None, heading, is_heading=True)
-            is_first = False
-            yield Block(text, None, heading)
+                yield from under_name(sheet.name, self._texts(sheet.part))
 
     def _texts(self, part: str) -> Iterator[str]:
         rows = ExcelRows(self._workbook, load_layout(self._archive, part), self.left_out)

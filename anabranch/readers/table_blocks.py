@@ -20,8 +20,8 @@ _NUMBER = re.compile(
 _TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
+# One row of a table; empty where there is nothing.
 CellTexts = Sequence[str]
-"""One row of a table; empty where there is nothing."""
 
 
 def table_texts(rows: Iterable[CellTexts]) -> Iterator[str]:

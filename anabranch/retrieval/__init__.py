@@ -11,5 +11,5 @@ if TYPE_CHECKING:
     # It takes seconds to import, which whoever reads the settings has no use for.
     from langchain_core.retrievers import BaseRetriever
 
+# Retrievers of other packages: a class, or a function, that makes one and takes nothing.
 RETRIEVERS: Registry[Callable[[], BaseRetriever]] = Registry("retriever", {})
-"""Retrievers of other packages: a class, or a function, that makes one and takes nothing."""

@@ -14,9 +14,8 @@ from itertools import pairwise
 
 from anabranch.errors import CorpusDamagedError, SettingsError
 
+# One score for a parent, from those of the candidates inside it.
 Aggregate = Callable[[Sequence[float]], float]
-"""One score for a parent, from those of the candidates inside it."""
-
 DEFAULT_GAP = 1
 
 

@@ -14,13 +14,14 @@ from anabranch.citations.quantities import figures, lacking
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
 
+# Characters of an answer, or of a question, that are read again.
 MAX_ANSWER_CHARS = 600
-"""Characters of an answer, or of a question, that are read again."""
 
 # How a model repeats the last line of `transcript`, which is in English.
 _ENGLISH_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
 _MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
 _WRAPPING = " \t\"'`*“”"
+# Share of the words of a question that its rewriting keeps, and of its own words that were said before.
 _KEPT = 0.5
 
 
@@ -34,11 +35,6 @@ class ConversationTurn:
 
 def recent(turns: Sequence[ConversationTurn], budget: int, count: Callable[[str], int]) -> list[ConversationTurn]:
     """Return the last turns that fit a budget, oldest first.
-
-    Args:
-        turns: The conversation, oldest first.
-        budget: Tokens that their transcript may take.
-        count: Tokens of a text.
 
     Returns:
         The newest turns, without gaps; of the newest its question alone where its answer does not fit, or nothing.
@@ -82,15 +78,11 @@ def condense_reply(reply: str, question: str, turns: Sequence[ConversationTurn] 
     asking, or brings in a number, or mostly words, that nobody mentioned; then it is what `follow_up` makes. One that
     lost a number or most words of what was asked is followed by the question as asked.
 
-    Args:
-        reply: What the model wrote.
-        question: As asked.
-        turns: What the model was shown of the conversation.
-
     Returns:
         One line. Never raises.
     """
     lines = [line.strip() for line in reply.strip().splitlines() if line.strip()]
+    # Several lines are an explanation, or an answer.
     if len(lines) != 1:
         return follow_up(question, turns)
     text = _ENGLISH_PREFIX.sub("", lines[0].strip(_WRAPPING)).strip(_WRAPPING)

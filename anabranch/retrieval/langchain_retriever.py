@@ -18,8 +18,8 @@ from anabranch.retrieval import RETRIEVERS
 from anabranch.store.protocol import RankedList
 from anabranch.text.normalization import clean
 
+# The text of an external passage travels in the state, so it is bounded.
 MAX_CHARS = 4_000
-"""The text of an external passage travels in the state, so it is bounded."""
 
 
 @lru_cache(maxsize=32)
@@ -40,13 +40,6 @@ async def external_lists(
     retriever: BaseRetriever, name: str, texts: Sequence[str], k: int, count: Callable[[list[str]], Sequence[int]]
 ) -> tuple[list[RankedList], dict[str, dict[str, Any]], list[Exception]]:
     """Ask a LangChain retriever each query, at the same time.
-
-    Args:
-        retriever: Asked `ainvoke`.
-        name: What the settings call it.
-        texts: The queries.
-        k: Most documents of each list.
-        count: Returns the length of each text in tokens, as the corpus counts them; runs in a worker thread.
 
     Returns:
         One ranked list per query (scores are 1/rank: LangChain retrievers give none; empty for a query that failed),

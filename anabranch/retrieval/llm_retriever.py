@@ -16,15 +16,14 @@ from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader, Outline, Outlines, RankedList, Scope
 from anabranch.store.records import embedded_text
 
+# Asks the model about batches of texts at the same time, see `rerank_calls.judge_all`.
 Ask = Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[Judgements | None]]]
-"""Asks the model about batches of texts at the same time, see `rerank_calls.judge_all`."""
 
 
+# Texts in one call.
 BATCH = 20
-"""Texts in one call."""
-
+# Of one search, so that a corpus of thousands of passages is refused and not read at its owner's cost.
 MOST_CALLS = 20
-"""Of one search, so that a corpus of thousands of passages is refused and not read at its owner's cost."""
 
 
 class Reach(NamedTuple):
@@ -82,6 +81,7 @@ async def _chosen(corpus: Outlines, scope: Scope, documents: Sequence[Outline], 
 
 
 async def _passages(corpus: Outlines, scope: Scope, documents: Sequence[Outline], most: int) -> list[Chunk]:
+    # The best document first, so that what the bound leaves out is of the last ones.
     by_document = await corpus.leaves([one.doc_id for one in documents], scope, most)
     ids = [leaf for one in documents for leaf in by_document.get(one.doc_id, [])][:most]
     found = await corpus.chunks(ids, scope)

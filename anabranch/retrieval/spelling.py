@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
 from anabranch.text.scripts import main_script
 
+# Letters of a word that is corrected: every shorter one has neighbours.
 LEAST = 4
-"""Letters of a word that is corrected: every shorter one has neighbours."""
-
 LEAST_PART = 3
+# Words of a question that are corrected.
 MOST = 3
-"""Words of a question that are corrected."""
-
 _WORD = re.compile(r"[^\W\d_]+")
 # Accents are folded by the analyser. A script without an alphabet here is corrected by its own letters alone.
 _ALPHABETS = {
@@ -56,6 +54,7 @@ async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
     near = list(dict.fromkeys(neighbours(word.lower())))
     pairs = list(splits(word.lower()))
     texts = [*near, *(part for pair in pairs for part in pair)]
+    # In the caller's scope: a word of documents that they may not read would give it away.
     idf = await corpus.idf(texts, scope)
     terms = dict(zip(texts, await corpus.analyse(texts), strict=True))
     each = ((_rating([text], terms, idf), text) for text in near)

@@ -60,6 +60,7 @@ class Prices:
             return Spending(0, 0)
         each = self.frame + self.reply + self.thoughts
         reading = passages + read * each
+        # Beside each further window stands the answer so far, which is as long as a reply may be.
         if route != "map_reduce":
             return Spending(read, reading + (read - 1) * self.reply)
         calls, parts = _tree(read, self.fan_in)
@@ -70,6 +71,7 @@ def _tree(leaves: int, fan_in: int) -> tuple[int, int]:
     """Return the calls and the partial answers read of a reduction; a group of one needs no call."""
     calls, parts = 0, 0
     while leaves > 1:
+        # The last group of a level may have one member, which goes up as it is.
         alone = leaves % fan_in == 1
         calls += math.ceil(leaves / fan_in) - alone
         parts += leaves - alone

@@ -16,20 +16,16 @@ from anabranch.synthesis.statements import StatementForm
 
 EnglishQuestionKind = Literal["figure", "date", "person", "name", "place", "list", "definition", "steps", ""]
 
+# Added to a sentence that holds a figure or a date, where the question asks for one.
 FIGURE = 0.5
-"""Added to a sentence that holds a figure or a date, where the question asks for one."""
-
+# Added where the figure stands right beside the noun that is counted.
 BESIDE = 0.3
-"""Added where the figure stands right beside the noun that is counted."""
-
+# Added to a sentence with a name that is not in the question, where it asks who, where or which.
 NAME = 0.2
-"""Added to a sentence with a name that is not in the question, where it asks who, where or which."""
-
+# Added to a sentence that says of the thing asked about what it is.
 DEFINED = 0.5
-"""Added to a sentence that says of the thing asked about what it is."""
-
+# Added to a list where one is asked for, and to steps or code where it is asked how to do something.
 FORM = 0.3
-"""Added to a list where one is asked for, and to steps or code where it is asked how to do something."""
 
 _DATE_ASKED = re.compile(
     r"^\W*(?:(?:since|until|by) )?when\b(?! (?:i|you|we|they|he|she|it) )"
@@ -130,6 +126,7 @@ class Asks:
         """Say whether a text holds a name that is not in the question, where one is asked for."""
         if self.kind not in ("person", "name", "place"):
             return False
+        # A name of the question itself is no answer to it.
         found = {"place": _IN_PLACE, "person": _PERSON}.get(self.kind, _CAPITALISED).findall(text)
         return any(words.split()[-1].lower() not in self.question for words in found) or (
             self.kind == "person" and any(word.lower() not in self.question for word in _CAPITALISED.findall(text))
@@ -170,6 +167,7 @@ def _has_amount(text: str) -> bool:
 
 def asks_in_english(question: str) -> Asks:
     """Return what an English question asks for; nothing in particular where the language is another one."""
+    # The first that fits counts, the surest signs first: "When" tells more than "what ... are".
     asked: tuple[tuple[EnglishQuestionKind, re.Pattern[str]], ...] = (
         ("date", _DATE_ASKED),
         ("figure", _FIGURE_ASKED),

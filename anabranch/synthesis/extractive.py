@@ -18,41 +18,29 @@ from anabranch.synthesis.english_question_type import Asks
 from anabranch.synthesis.statements import StatementForm
 
 MAX_SENTENCES = 4
+# A further sentence must be worth at least this share of the first.
 ENOUGH = 0.5
-"""A further sentence must be worth at least this share of the first."""
-
+# Taken off a sentence that says one word more than the question.
 ECHO = 0.2
-"""Taken off a sentence that says one word more than the question."""
-
+# Share of the first one's relevance that a sentence of another document must have.
 ELSEWHERE = 0.5
-"""Share of the first one's relevance that a sentence of another document must have."""
-
+# Share of the rarest word's weight from which a word of the question is worth a sentence of another document.
 TELLING = 0.2
-"""Share of the rarest word's weight from which a word of the question is worth a sentence of another document."""
-
+# Share of a sentence's relevance that BM25 says; the cosine says the rest.
 BY_WORDS = 0.3
-"""Share of a sentence's relevance that BM25 says; the cosine says the rest."""
-
+# Added for the passage that ranked first, half of it for the second, and so on.
 PRIOR = 0.3
-"""Added for the passage that ranked first, half of it for the second, and so on."""
-
+# Share of a further sentence's worth that depends on the words of the question it adds.
 NEW = 0.4
-"""Share of a further sentence's worth that depends on the words of the question it adds."""
-
+# Taken off for likeness to a sentence that is there already, at a cosine of 1.
 LIKE = 0.1
-"""Taken off for likeness to a sentence that is there already, at a cosine of 1."""
-
+# Added for a row that is called what the question asks for: "Revenue", and not "Cost of revenue". As much of it as the
+# row, its columns and its titles have of the question's words: it may be another company's revenue.
 CALLED = 0.3
-"""Added for a row that is called what the question asks for: "Revenue", and not "Cost of revenue".
-
-As much of it as the row, its columns and its titles have of the question's words: it may be another company's revenue.
-"""
-
+# Idf of a word that the corpus does not know.
 RARE = 6.0
-"""Idf of a word that the corpus does not know."""
-
+# Cosine over which a sentence says what another one said.
 ALIKE = 0.92
-"""Cosine over which a sentence says what another one said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +107,7 @@ def pick(
         idf: How rare each term is; all count the same where it is missing.
         limit: Sentences at most.
     """
-    # What only repeats the question is no answer to it.
+    # What only repeats the question is no answer to it, however near it is.
     news = [len(set(each.terms).difference(question_terms)) for each in sentences]
     able = np.array([count > 0 for count in news], dtype=bool)
     if not able.any():
@@ -130,6 +118,7 @@ def pick(
     ]
     if asks is not None:
         relevance += [asks.bonus(each.text, each.form) for each in sentences]
+    # At least a little, so that a question of nothing but common words still has something to cover.
     weights = {term: 1.0 if idf is None else max(idf.get(term, RARE), 0.1) for term in question_terms}
     has = [weights.keys() & {*each.terms, *each.about} for each in sentences]
     chosen: list[int] = []
@@ -141,6 +130,7 @@ def pick(
         best = int(np.argmax(gains))
         if not np.isfinite(gains[best]) or (chosen and gains[best] < ENOUGH * first):
             break
+        # Against the first alone: measured against the one before, a long list of weaker and weaker ones would pass.
         first = first or float(gains[best])
         chosen.append(best)
         uncovered -= has[best]
@@ -169,6 +159,7 @@ def _relevance(
     sentences: Sequence[Sentence], question_terms: Sequence[str], cosine: NDArray[np.float32]
 ) -> NDArray[np.float64]:
     """Return min-max BM25 and cosine, weighed, with a small bonus for the passages that ranked first."""
+    # Below 0 a cosine says no more than that the two have nothing in common.
     meant = (1 - BY_WORDS) * np.clip(cosine.astype(np.float64), 0, 1)
     return _by_words(sentences, question_terms) + meant + _prior(sentences) + _called(sentences, question_terms)
 

@@ -8,19 +8,18 @@ import unicodedata
 from collections import Counter, defaultdict
 from operator import itemgetter
 
+# Jaccard similarity of word shingles from which two passages count as one (Broder 1997).
 LIKENESS = 0.9
-"""Jaccard similarity of word shingles from which two passages count as one (Broder 1997)."""
-
+# Words of a shingle; with single ones, two passages of the same words in another order would be one.
 _SHINGLE = 3
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
 
+# What a product may be below the whole number that it is meant to be.
 _DUST = 1e-9
-"""What a product may be below the whole number that it is meant to be."""
-
 Shingle = tuple[str, ...]
+# The numbers in a passage, and how often each stands there.
 NumberCounts = frozenset[tuple[str, int]]
-"""The numbers in a passage, and how often each stands there."""
 
 
 class Duplicates:
@@ -43,6 +42,7 @@ class Duplicates:
         folded = " ".join(words) or text
         ends = [words[start:] for start in range(_SHINGLE)]
         shingles = frozenset(zip(*ends, strict=False)) if len(words) >= _SHINGLE else frozenset([tuple(words)])
+        # With the shingles into the key, so that passages whose numbers differ never meet.
         numbers = frozenset(Counter(_NUMBER.findall(folded)).items())
         keys = [(numbers, shingle) for shingle in self._prefix(shingles)]
         original = self._exact.get(folded) or (self._alike(shingles, keys) if words else None)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from anabranch.errors import SettingsError
 from anabranch.synthesis.near_duplicates import Duplicates
-from anabranch.synthesis.passage_splitter import cut
+from anabranch.text.sentences import spans
 
+# What a passage takes in another measure, of its text and its length in tokens.
 Cost = Callable[[str, int], int]
-"""What a passage takes in another measure, of its text and its length in tokens."""
-
+# Whether a text is small enough; what a text that it holds begins with, it holds as well.
+Holds = Callable[[str], bool]
+# Start and end of a piece, and whether it is of whole sentences.
+Cut = tuple[int, int, bool]
+# Characters per token that nothing but padding exceeds; keeps the search for a cut short.
 _LONGEST_TOKEN = 32
-"""Characters per token that nothing but padding exceeds; keeps the search for a cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,7 @@ def pack(
         raise SettingsError(f"A window of {budget!r} tokens holds no passage.", hint="Use a larger window.")
     if max_windows is not None and max_windows < 1:
         raise SettingsError(f"max_windows cannot be {max_windows!r}.", hint="Use 1 or more, or leave it out.")
+    # First fit and no better: what ranks first belongs into the window that is read first.
     dropped: list[Dropped] = []
     windows: list[_Window] = []
     torn: dict[str, None] = {}
@@ -175,6 +180,7 @@ def pack(
 
 
 def _order(passage: PackablePassage) -> tuple[float, str, int, str, int]:
+    # Down to the id, so that the same passages give the same windows in whatever order they come.
     return (-passage.score, passage.doc_id, passage.start, passage.id, -passage.end)
 
 
@@ -225,3 +231,51 @@ def _pieces(passage: PackablePassage, bounds: _Bounds) -> Iterator[tuple[Packabl
         text = passage.text[start:end]
         piece = replace(passage, start=passage.start + start, end=passage.start + end, text=text, parts=())
         yield replace(piece, tokens=bounds.count(text)), whole
+
+
+def cut(text: str, inner: Sequence[int], holds: Holds, *, longest: int) -> Iterator[Cut]:
+    """Yield spans that cover the text, as few as its parts and sentences allow.
+
+    Args:
+        text: What is too large, or may be.
+        inner: Where its parts begin; a part that is still too large is cut by itself.
+        holds: Whether a piece is small enough.
+        longest: Characters that no piece has more of.
+
+    Yields:
+        Spans in order, each small enough if a single character is.
+    """
+    begin = 0
+    for start, end in pairwise([0, *sorted({one for one in inner if 0 < one < len(text)}), len(text)]):
+        if begin < start and not holds(text[begin:end]):
+            yield from _sentences(text, begin, start, holds, longest)
+            begin = start
+    yield from _sentences(text, begin, len(text), holds, longest)
+
+
+def _sentences(text: str, begin: int, stop: int, holds: Holds, longest: int) -> Iterator[Cut]:
+    """Yield spans that cover text[begin:stop], as few as sentence ends allow."""
+    if holds(text[begin:stop]):
+        yield begin, stop, True
+        return
+    first, whole = begin, True
+    for start, end in ((first + start, first + end) for start, end in spans(text[first:stop])):
+        if begin < start and not holds(text[begin:end]):
+            yield begin, start, whole
+            begin, whole = start, True
+        while not holds(text[begin:end]) and end - begin > 1:
+            middle, whole = _word_end(text, begin, end, holds, longest), False
+            yield begin, middle, whole
+            begin = middle
+    if begin < stop:
+        yield begin, stop, whole
+
+
+def _word_end(text: str, begin: int, end: int, holds: Holds, longest: int) -> int:
+    """Return where the longest fitting beginning of text[begin:end] ends, at a word if there is one."""
+    low, high = begin + 1, min(end, begin + longest)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(text[begin:middle]) else (low, middle)
+    word = text.rfind(" ", begin + 1, low) + 1
+    return word if word and holds(text[begin:word]) else low

@@ -17,18 +17,15 @@ from anabranch.synthesis.budget import Prices, RouteName, Spending
 
 BUILT_IN = ("auto", "stuff", "refine", "map_reduce")
 
+# Ways of writing an answer that other packages add: a step of the graph, as those in `nodes/`, that writes `draft`.
 SYNTHESIS_MODES: Registry[Callable[..., Any]] = Registry("synthesis mode", {})
-"""Ways of writing an answer that other packages add: a step of the graph, as those in `nodes/`, that writes `draft`."""
-
 MANY_SOURCES = 4
+# Relevance is flat when the median passage has at least this share of the best one's score.
 FLAT = 0.8
-"""Relevance is flat when the median passage has at least this share of the best one's score."""
-
+# Refining ends after this many windows in a row that added nothing, or that the model failed to read.
 EARLY_STOP = 2
-"""Refining ends after this many windows in a row that added nothing, or that the model failed to read."""
-
+# A chain of more windows than this is slower than it is worth: each one is a round trip.
 LONG_CHAIN = 6
-"""A chain of more windows than this is slower than it is worth: each one is a round trip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +59,7 @@ def choose(
     synthesis: str = "auto",
     has_model: bool = True,
 ) -> RouteChoice:
-    """Choose the route.
-
-    Args:
-        windows: Windows the passages were packed into.
-        sources: Distinct documents among the passages.
-        scores: Relevance of the passages.
-        synthesis: What the caller asked for, built in or installed; 'auto' lets the evidence decide.
-        has_model: Whether a chat model is configured.
-    """
+    """Choose the route."""
     if synthesis not in BUILT_IN:
         return RouteChoice("installed", (f"synthesis: {synthesis} was asked for",))
     if not has_model:
@@ -115,6 +104,7 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
     if not lacking:
         return choice
     why = (*choice.reasons, f"{choice.name} takes {lacking}")
+    # Reading all windows in another way loses no evidence; reading fewer does, so that comes after.
     for read in range(windows, 0, -1):
         for name in _ways(choice.name, read, chain=chain):
             if not left.lacks(prices.of(name, read)):

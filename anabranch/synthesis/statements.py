@@ -12,19 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from anabranch.synthesis.english_cross_references import refers_elsewhere
 from anabranch.text.sentences import running_spans
 
 MOST_HEADING_WORDS = 12
+# A cell of so many words is a sentence of its own.
 LEAST_WORDS = 8
-"""A cell of so many words is a sentence of its own."""
-
+# Characters of a list or of code together with what introduces it.
 LONGEST_BLOCK = 500
-"""Characters of a list or of code together with what introduces it."""
-
+# Share of the words that are numbers, from which a line without a stop is of an index or of a table.
 MOST_NUMBERS = 0.3
-"""Share of the words that are numbers, from which a line without a stop is of an index or of a table."""
-
 StatementForm = Literal["sentence", "list", "row", "code"]
 
 _SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]*_]|\s|\[\d+\])*$")
@@ -32,6 +28,7 @@ _ASKED = re.compile(r"[?？؟](?:[\"'”’)\]*_]|\s)*$")
 _LEADERS = re.compile(r"(?:\.[ \t]?){4,}\s*\d|…\s*\d+\s*$")
 _CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
 _BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
+# What begins a line of a shell or of a program; prose begins with a capital in most languages.
 _COMMAND = re.compile(r"\s*(?:[$>#%./-]|[a-z][\w.+-]*(?:[ \t(=]|$))")
 _NUMBER_ALONE = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
 _INDEX = re.compile(r"\[\d")
@@ -41,6 +38,20 @@ _RULE = re.compile(r"[\s|:-]+$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _DIGIT = re.compile(r"\d")
 _AMOUNT = re.compile(r"(?!(?:19|20)\d\d\Z)[-+−–(<>~≈$€£¥₩\s]*\d[\d.,'’\s]*[)%$€£¥₩\s]*")
+
+# English sentences that only say where to read on: "Also see the section on filters."
+_ENGLISH_ELSEWHERE = re.compile(
+    r"^\W*(?:(?:also|please|but|and)\W+){0,2}"
+    r"(?:for (?:more|further|additional|other|details|information|a)\b[^.;]{0,80}?,?\s+(?:please\s+)?)?"
+    r"(?:see|refer to|read|consult|check out|have a look at|take a look at|visit|turn to)\b(?! that\b| how many\b)",
+    re.IGNORECASE,
+)
+_ENGLISH_PLACE = re.compile(
+    r"\b(?:sections?|chapters?|tables?|figures?|fig|appendi(?:x|ces)|notes?|pages?|pp?\.|parts?|items?|docs|documentation|"
+    r"guide|readme|manual|wiki|website|links?|below|above|following|here|https?)\b",
+    re.IGNORECASE,
+)
+_ENGLISH_CONTENTS = re.compile(r"^\W*(?:table of contents|contents|index)\b\W*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +87,8 @@ class _Block:
 def says_something(text: str) -> bool:
     """Say whether a sentence can stand in an answer: a heading, a question or a line of code or an index cannot."""
     words = text.split()
-    if len(_CODE.findall(text)) >= 2 or _ASKED.search(text) or _LEADERS.search(text) or refers_elsewhere(text):
+    refers_elsewhere = _ENGLISH_CONTENTS.match(text) or (_ENGLISH_ELSEWHERE.match(text) and _ENGLISH_PLACE.search(text))
+    if refers_elsewhere or len(_CODE.findall(text)) >= 2 or _ASKED.search(text) or _LEADERS.search(text):
         return False
     if _SAID.search(text):
         return True
@@ -91,6 +103,7 @@ def statements(passage: str, title: str = "") -> Iterator[Statement]:
         passage: Its text.
         title: What a table is about that has no line above it here: the innermost title over the passage.
     """
+    # What stands right above a table or a block of code says what it is about.
     above: tuple[int, int] | None = None
     for block in _blocks(passage):
         text = passage[block.start : block.end]
@@ -228,6 +241,7 @@ def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
         if number < heads or _RULE.fullmatch(line):
             continue
         told = [cell for cell in row if len(cell.split()) >= LEAST_WORDS]
+        # A table may only lay out prose: its cells are statements then, and its rows none.
         if told:
             yield from (Statement(cell, cell, start, at) for cell in told if says_something(cell))
         elif any(map(_DIGIT.search, row[1:])):

@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 import re
 
+# A chat model's tokens for one of the embedder's, at most, in prose and code.
 MARGIN = 1.3
-"""A chat model's tokens for one of the embedder's, at most, in prose and code."""
-
+# Bytes of ASCII in one token, at least, where the embedder drops or skips what the model reads (rules, blanks).
 ASCII_PER_TOKEN = 4
-"""Bytes of ASCII in one token, at least, where the embedder drops or skips what the model reads (rules, blanks)."""
-
+# Words that word pieces give up on: one unknown token, however long.
 _UNKNOWN = re.compile(r"[A-Za-z0-9]{101,}")
-"""Words that word pieces give up on: one unknown token, however long."""
 
 
 def at_most(text: str, tokens: int) -> int:
@@ -31,6 +29,7 @@ def at_most(text: str, tokens: int) -> int:
         text: Any text.
         tokens: Its length by the tokenizer of the corpus.
     """
+    # One token for the embedder, and for a chat model about as many as the word has letters.
     known = MARGIN * tokens + sum(len(word) for word in _UNKNOWN.findall(text))
     ascii_bytes = len(text) if text.isascii() else sum(map(str.isascii, text))
     other_bytes = len(text.encode("utf-8", "replace")) - ascii_bytes

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from anabranch.synthesis.extractive import Sentence
 
+# What such an answer is, for people.
 VERBATIM = "No chat model wrote this: it is the passages' sentences that match best"
-"""What such an answer is, for people."""
-
 WEAK_MATCH = f"{VERBATIM}. It is a weak match: the answer may not be in it"
 
 _REFERENCE = re.compile(r"\s?\[\d+(?:\s?[,;–-]\s?\d+)*\]")
@@ -31,6 +30,7 @@ def joined(chosen: Sequence[Sentence]) -> str:
         text = _marked(each)
         block = each.form != "sentence" or bool(_ITEM.match(text))
         names, _, row = text.rpartition("\n")
+        # Rows under the same head are one table, or each figure would bring its head along.
         if each.form == "row" and before and before.form == "row" and names == head:
             parts += ["\n", row]
         else:
@@ -50,6 +50,7 @@ def _between(before: Sentence | None, *, is_block: bool) -> str:
 def _marked(sentence: Sentence) -> str:
     """Set the marker: behind a sentence, behind each item of a list, in the last cell of a row, before code."""
     marker = f"[{sentence.number}]"
+    # Inside a fence a marker would be code, and behind one it would open a paragraph of its own.
     if sentence.form == "code":
         lead, _, code = sentence.text.partition("\n\n")
         return f"{without_references(lead)} {marker}\n\n{code}"

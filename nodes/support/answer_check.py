@@ -17,19 +17,18 @@ from nodes.support.dependencies import corpus_of
 from nodes.support.drafts import prompt
 from prompts import GUARD, JUDGE, QUOTE
 
+# What was checked, for people, by the setting `verify`.
 JUDGED = {
     "llm": "each claim was compared with its words by the chat model; what it found contradicted or unsaid lost them",
     "nli": "each claim was compared with its words by a local model of natural language inference; what it found "
     "contradicted or unsaid lost them",
 }
-"""What was checked, for people, by the setting `verify`."""
 
+# Tokens of a reply for each statement that is judged.
 REPLY_TOKENS = 30
-"""Tokens of a reply for each statement that is judged."""
-
 QUOTE_TOKENS = 80
+# Statements that words are asked for: one that nothing in the passages is like is seldom theirs.
 MOST_QUOTED = 8
-"""Statements that words are asked for: one that nothing in the passages is like is seldom theirs."""
 
 
 async def with_quotes(context: Context, chat: Chat, found: Attribution, question: str) -> Attribution:
@@ -65,6 +64,7 @@ async def judged(context: Context, chat: Chat | None, found: Attribution) -> lis
         judgements = read_judgements(reply, len(shown))
     else:
         return []
+    # Not strict: a call may have had room for the first claims alone.
     return [(at, judgement) for (at, *_), judgement in zip(evidence, judgements, strict=False)]
 
 

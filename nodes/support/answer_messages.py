@@ -47,6 +47,7 @@ async def write_live(
     Raises:
         ModelError: It broke off before it had written one.
     """
+    # All of it, beside what is shown: claims are looked for in what the model wrote, not in what a filter let by.
     reply: list[str] = []
     try:
         async for piece in chat.stream(system, user, max_tokens=max_tokens, documents=documents):

@@ -26,8 +26,8 @@ LEAST = 64
 # As long as the envelope lets a label be, in short pieces, which make the most tokens.
 LONGEST_LABEL = "x1 " * 67
 
+# A passage as it is shown: number, label, text.
 Row = tuple[int, str, str]
-"""A passage as it is shown: number, label, text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +97,12 @@ def fitting(
     reply: int = 0,
     each: int = 0,
 ) -> list[Row]:
-    """Return the first passages that one call has room for: a window of them, fewer where the model's context is less.
+    """Return the first passages that one call has room for, beside what is `asked` and the tokens of the reply.
 
-    Args:
-        context: The settings in force.
-        embedder: Counts the tokens.
-        chat: The model.
-        rows: The passages.
-        asked: The instructions, and what else stands around them.
-        reply: Tokens of the reply.
-        each: Tokens of the reply to each passage.
+    A window of them, fewer where the model's context is less; `each` is what the reply has for each passage.
     """
     whole = context.context_tokens or chat.context_tokens or math.inf
+    # Two bounds: what the model has room for, in its tokens, and what one call may show, in those of the corpus.
     nonce = new_nonce()
     in_prompt = accumulate(size + each for size in sizes(embedder, [wrap([row], nonce) for row in rows]))
     in_window = accumulate(embedder.count([text for *_, text in rows]))

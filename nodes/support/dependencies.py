@@ -21,8 +21,8 @@ from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import last_opened, open_corpus
 from nodes.settings import AUTO, OBJECT, Context
 
+# Model calls at once within one step, where the config of the run does not say `max_concurrency`.
 MAX_CONCURRENCY = 8
-"""Model calls at once within one step, where the config of the run does not say `max_concurrency`."""
 
 
 async def corpus_of(context: Context, *, anew: bool = False) -> CorpusReader:
@@ -62,6 +62,7 @@ async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
     Raises:
         UserError: It cannot be used as configured.
     """
+    # What a caller gives in code comes before any name.
     if context.model_object is not None:
         return given_chat(context.model_object)
     name, base_url = context.model, context.base_url
@@ -122,6 +123,7 @@ async def chunks_of(
     read: Mapping[str, Chunk] = state.get("texts") or {}
     # What this turn has read comes first, so that a passage says the same in every step.
     known = {chunk_id: read[chunk_id] for chunk_id in ids if chunk_id in read}
+    # Next those of external retrievers, which no corpus has: they travel in the state.
     known |= {
         chunk_id: Chunk(**external[chunk_id]) for chunk_id in ids if chunk_id in external and chunk_id not in known
     }

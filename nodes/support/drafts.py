@@ -7,7 +7,6 @@ from typing import Any
 
 from anabranch.citations.passage_text import PassageText
 from anabranch.errors import ModelError
-from anabranch.models.answer_form import asks_for_markers, learn_plain
 from anabranch.models.chat import Chat
 from anabranch.parsing import read_answer
 from anabranch.parsing.answer_reply import MARKER
@@ -19,12 +18,13 @@ from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Degraded, Draft, Excerpt
 from prompts import CITE, GUARD
 
+# Characters of the instructions that no answer begins with.
 _TOLD = 80
-"""Characters of the instructions that no answer begins with."""
 
 
 def instructions(context: Context) -> tuple[str, ...]:
     """Return the instructions to a model that writes: none of them belongs into an answer."""
+    # Those in force, also where a caller has put their own in the place of ours.
     return (GUARD, CITE, context.create_prompt, context.refine_prompt, context.reduce_prompt)
 
 
@@ -33,28 +33,30 @@ def told(context: Context, question: str) -> tuple[str, ...]:
     return (*instructions(context), question)
 
 
+def asks_for_markers(context: Context, chat: Chat) -> bool:
+    """Tell whether a model is asked for markers; with `auto`, one with a published profile at its provider's."""
+    if context.answer_form != "auto":
+        return context.answer_form != "plain"
+    # Small ones copy the example: of a 1.5 B model 36 of 49 replies ended in the markers of the prompt, and some were
+    # nothing else. Who serves a model at an address of their own may serve any, whatever it is called.
+    hosted = chat.settings.base_url is None and chat.context_tokens is not None
+    return hosted and not chat.learned.marks_alone
+
+
 def cites_documents(context: Context, chat: Chat) -> bool:
     """Tell whether passages are sent as documents, which the provider cites by itself."""
-    return chat.takes_documents and context.answer_form != "quoted" and asks_for_markers(context.answer_form, chat)
+    return chat.takes_documents and context.answer_form != "quoted" and asks_for_markers(context, chat)
 
 
 def asking(context: Context, chat: Chat) -> str:
     """Return what a model is asked to do with the passages of a window."""
-    marks = asks_for_markers(context.answer_form, chat) and not cites_documents(context, chat)
+    marks = asks_for_markers(context, chat) and not cites_documents(context, chat)
     cite = [CITE] if marks else []
     return "\n".join([*cite, context.create_prompt])
 
 
 def prompt(passages: str, question: str, ask: str, *between: str, existing: str = "") -> str:
-    """Return a user message: passages first, so that a server which has read them can go on from there.
-
-    Args:
-        passages: In their envelope.
-        question: As it is understood.
-        ask: What is wanted; a template says where the others stand.
-        between: What else stands before it, beside a prompt that is no template.
-        existing: The answer so far.
-    """
+    """Return a user message: passages first, so that a server which has read them can go on from there."""
     if is_template(ask):
         return filled(ask, context_str=passages, query_str=question, existing_answer=existing)
     so_far = [f"Answer so far: {existing}"] if existing else []
@@ -118,10 +120,11 @@ def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | 
     Raises:
         ModelError: The reply holds no answer.
     """
+    # Markers alone are no answer, though a filter for empty replies lets them by.
     answer = read_answer(reply)
     words = MARKER.sub("", answer).strip(" ,;.\n")
     if answer and not words and chat is not None:
-        learn_plain(chat)
+        chat.learned.marks_alone = True
     if not words or _repeats(answer, told) or reply.lstrip().startswith(OPENING):
         msg = "The model's reply holds no answer."
         raise ModelError(msg, hint="Try again, or another model.")
@@ -130,6 +133,7 @@ def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | 
 
 def _repeats(answer: str, told: Sequence[str]) -> bool:
     """Tell whether an answer is the question, or begins as the instructions do."""
+    # The prompt writes the question so: a copy of that line is the question, too.
     said = " ".join(answer.split()).removeprefix("Question: ")
     return any(said.startswith(" ".join(text.split())[:_TOLD]) for text in told if text.strip())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -15,7 +14,7 @@ from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.english_question_type import Asks, asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, shortlist
-from anabranch.synthesis.statements import statements
+from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
 from nodes.settings import Context
 from nodes.state import State
@@ -23,22 +22,11 @@ from nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from nodes.support.drafts import piece_of
 from nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 
+# Statements embedded at most; to embed one takes as long as to look at a thousand words.
 MAX_CANDIDATES = 60
-"""Statements embedded at most; to embed one takes as long as to look at a thousand words."""
-
 MIN_CHARS, MAX_CHARS = 20, 600
+# Rank of a piece of a passage that was split.
 LAST = 99
-"""Rank of a piece of a passage that was split."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A statement, what it says in one line, the title and the headings over it, and what a row is called."""
-
-    sentence: Sentence
-    said: str
-    heading: str
-    label: str
 
 
 async def composed_draft(context: Context, state: State) -> Draft:
@@ -48,25 +36,32 @@ async def composed_draft(context: Context, state: State) -> Draft:
     question = state["original_question"]
     asks = asks_in_english(question)
     shown = await _shown(context, state, corpus)
-    ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
-    found = await asyncio.to_thread(_candidates, shown, ranks, rows=asks.figure or not asks.kind)
+    found = await asyncio.to_thread(_candidates, shown, rows=asks.figure or not asks.kind)
     if not found:
         return NO_DRAFT
-    texts = [text for one in found for text in (one.said, one.heading, one.label)]
+    ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
+    texts = [text for _, chunk, one in found for text in (one.said, f"{chunk.title} {chunk.heading}", one.label)]
     terms, *analysed = await corpus.analyse([question, *texts])
+    said, titles, labels = (analysed[at::3] for at in range(3))
     able = [
-        replace(
-            each.sentence,
-            terms=tuple(of_text),
-            about=frozenset(terms) & frozenset(of_title),
-            label=frozenset(of_label),
+        Sentence(
+            number=excerpt["number"],
+            text=one.text,
+            terms=tuple(said[at]),
+            rank=ranks.get(chunk.chunk_id, LAST),
+            order=at,
+            about=frozenset(terms) & frozenset(titles[at]),
+            form=one.form,
+            document=chunk.doc_id,
+            span=(one.start, one.end),
+            label=frozenset(labels[at]),
         )
-        for each, of_text, of_title, of_label in zip(found, *(analysed[at::3] for at in range(3)), strict=True)
+        for at, (excerpt, chunk, one) in enumerate(found)
     ]
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
-    vectors = np.asarray(
-        await asyncio.to_thread(corpus.embedder.embed, [question, *(found[place].said for place in near)])
-    )
+    # Only the best by words are embedded: that takes by far the longest.
+    compared = [question, *(found[place][2].said for place in near)]
+    vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, compared))
     idf = await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
     choose = partial(pick, asks=asks, idf=idf)
     sentences = [able[place] for place in near]
@@ -74,6 +69,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     known = corpus.embedder.name in CALIBRATED
     cosines = dict(zip(sentences, (vectors[1:] @ vectors[0]).tolist(), strict=True)) if known else {}
     matches = {each: _match(each, terms, idf, cosines.get(each)) for each in chosen}
+    # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
     # Whoever asks for an answer whatever the evidence gets one.
@@ -106,30 +102,17 @@ async def _shown(context: Context, state: State, corpus: CorpusReader) -> list[t
     return [(excerpt, found[excerpt["id"]]) for excerpt in excerpts if excerpt["id"] in found]
 
 
-def _candidates(shown: Sequence[tuple[Excerpt, Chunk]], ranks: Mapping[str, int], *, rows: bool) -> list[_Candidate]:
+def _candidates(shown: Sequence[tuple[Excerpt, Chunk]], *, rows: bool) -> list[tuple[Excerpt, Chunk, Statement]]:
     """Return the statements to choose from, in reading order.
 
-    Args:
-        shown: Excerpts with their passages.
-        ranks: Position of each passage by relevance.
-        rows: Whether rows of tables count as well: one is a figure with its names; prose says anything else better
-            that is known to be asked.
+    Where `rows` are not wanted, those of tables count only if there is no prose: a row is a figure with its names, and
+    prose says anything else better that is known to be asked.
     """
-    found: list[_Candidate] = []
-    for excerpt, chunk in shown:
-        rank = ranks.get(chunk.chunk_id, LAST)
-        for each in statements(piece_of(chunk, excerpt), chunk.heading.rpartition(" > ")[2]):
-            if MIN_CHARS <= len(each.said) <= MAX_CHARS:
-                one = Sentence(
-                    number=excerpt["number"],
-                    text=each.text,
-                    terms=(),
-                    rank=rank,
-                    order=len(found),
-                    form=each.form,
-                    document=chunk.doc_id,
-                    span=(each.start, each.end),
-                )
-                found.append(_Candidate(one, each.said, f"{chunk.title} {chunk.heading}", each.label))
-    prose = [one for one in found if one.sentence.form != "row"]
+    found = [
+        (excerpt, chunk, each)
+        for excerpt, chunk in shown
+        for each in statements(piece_of(chunk, excerpt), chunk.heading.rpartition(" > ")[2])
+        if MIN_CHARS <= len(each.said) <= MAX_CHARS
+    ]
+    prose = [one for one in found if one[2].form != "row"]
     return found if rows or not prose else prose

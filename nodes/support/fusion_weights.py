@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast, get_args
 
 from anabranch.errors import OperationError
-from anabranch.retrieval.fusion.full_scores import completed
+from anabranch.retrieval.fusion import completed
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
 from anabranch.text.quantity_questions import without_quantity_words
@@ -24,11 +24,6 @@ def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]
 
     A passage that a model made up (`hyde`) means what true ones mean, but its names and numbers are invented: BM25
     would find whatever happens to hold them. Where BM25 is alone, they are all there is.
-
-    Args:
-        queries: The question and what was made from it.
-        retriever: The retriever.
-        retrievers: All retrievers of this search.
     """
     if retriever != "bm25":
         return [query["text"] for query in queries]
@@ -90,6 +85,7 @@ async def informed(
         return await _complete(corpus, scope, queries, records), []
     filled = await _complete(corpus, scope, queries, records)
     rare = await corpus.rare(scope)
+    # What the dense retriever found itself, apart from what was scored for BM25's sake: only that tells of its trust.
     found = {record["retriever"]: record["lists"] for record in records}
     lists = {record["retriever"]: record["lists"] for record in filled}
     return filled, [

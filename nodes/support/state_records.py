@@ -14,9 +14,9 @@ from anabranch.parsing.numbered_lines import Judgement
 from anabranch.store.protocol import RankedList
 from anabranch.synthesis.budget import RouteName
 
+# What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing.
 Count = Annotated[int, Field(ge=0)]
-"""What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing."""
-
+# Far above any question, far below what an embedder or a model is held up by.
 Text = Annotated[str, Field(max_length=50_000)]
 
 

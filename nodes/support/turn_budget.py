@@ -24,6 +24,7 @@ def left_of(context: Context, trace: Sequence[Step]) -> Spending:
 
 def affords_more(context: Context, trace: Sequence[Step], *, calls: int = 1) -> bool:
     """Tell whether calls, one after the other, can be had once there is an answer; each may read a full window."""
+    # A call's own length is not known yet; a full window is the most that it may read.
     tokens = context.window_tokens + context.answer_tokens
     return not left_of(context, trace).lacks(Spending(calls, calls * tokens))
 
@@ -80,15 +81,7 @@ def spent_on(context: Context, left: Spending, *, calls: int, tokens: int) -> Sp
 
 
 def beside(context: Context, trace: Sequence[Step], route: RouteName, windows: int, *, branches: int = 1) -> Left:
-    """Return what each of some branches may put into calls that are made once more.
-
-    Args:
-        context: The settings in force.
-        trace: What was spent.
-        route: How the answer is written.
-        windows: Windows, or partial answers, that are still to be read.
-        branches: Calls that share what is left, all at the same time.
-    """
+    """Return what each of some branches may put into calls that are made once more."""
     # A window is taken as full, which makes up for the instructions around it.
     prices = Prices([context.window_tokens] * windows, frame=0, reply=context.answer_tokens, fan_in=context.fan_in)
     rest = left_of(context, trace).less(prices.of(route, windows))

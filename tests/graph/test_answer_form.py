@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from anabranch.models import answer_form, document_blocks
+from anabranch.models import reply_budget
 from nodes.settings import Context
 from prompts import CITE, CREATE, GUARD
 from tests.graph.inside import graph
@@ -25,11 +25,9 @@ ANSWER = "Ida Marrow built the Halden weir [1]."
 
 @pytest.fixture(autouse=True)
 def _nothing_learned() -> Iterator[None]:
-    answer_form._plain.clear()
-    document_blocks._refusing.clear()
+    reply_budget._learned.clear()
     yield
-    answer_form._plain.clear()
-    document_blocks._refusing.clear()
+    reply_budget._learned.clear()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from anabranch.models import reply_budget
-from anabranch.models.reply_budget import ThoughtRoom
+from anabranch.models.reply_budget import learned_of
 from nodes.settings import Context
 from nodes.support.tracing import UNWRITTEN
 from tests.graph.inside import graph
@@ -26,9 +26,9 @@ pytestmark = pytest.mark.loopback
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    reply_budget._levels.clear()
+    reply_budget._learned.clear()
     yield
-    reply_budget._levels.clear()
+    reply_budget._learned.clear()
 
 
 def thinking(needs: int = NEEDS) -> Script:
@@ -99,7 +99,7 @@ async def test_no_route_exceeds_its_budget(synthesis: str, limit: dict[str, int]
 
 async def test_thoughts_count_in_the_price_of_a_route(river: str) -> None:
     with OpenAIStub(thinking(10**6)) as stub:
-        ThoughtRoom(("openai:thinker", stub.base_url)).learn(2)
+        learned_of("openai:thinker", stub.base_url).level = 2
         state = await _ask(stub, river, strategy="none", max_tokens=9_000)
         assert stub.calls == []
     assert state["route"]["name"] == "compose"

@@ -74,7 +74,7 @@ async def test_its_own_retries_and_temperature() -> None:
 def test_objects_are_told_apart_and_kept_to_a_bound() -> None:
     first, second = FakeListChatModel(responses=["x"]), FakeListChatModel(responses=["x"])
     assert given_chat(first) is given_chat(first)
-    assert given_chat(first)._who != given_chat(second)._who
+    assert given_chat(first).learned is not given_chat(second).learned
     for _ in range(chats.GIVEN + 3):
         given_chat(FakeListChatModel(responses=["x"]))
     assert len(chats._given) == chats.GIVEN

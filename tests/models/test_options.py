@@ -9,7 +9,7 @@ import pytest
 
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat, load_chat
-from anabranch.models.providers import ChatSettings, refuse_options
+from anabranch.models.providers import ChatSettings, without_secrets
 from tests.servers.ollama_stub import OllamaStub
 from tests.servers.openai_stub import OpenAIStub
 
@@ -64,11 +64,11 @@ async def test_an_option_that_the_client_does_not_know_fails_at_once(model: str)
 )
 def test_secrets_addresses_and_what_has_a_setting_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"looks like|setting of its own"):
-        refuse_options(options)
+        without_secrets(options)
 
 
 def test_common_options_are_none_of_these() -> None:
-    refuse_options(
+    without_secrets(
         {
             "temperature": 1,
             "top_p": 0.9,

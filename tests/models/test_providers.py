@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from anabranch.errors import ClientFaultError, MissingKeyError, ModelError, RequestRefusedError, SettingsError
-from anabranch.models import document_blocks, reply_budget
+from anabranch.models import reply_budget
 from anabranch.models.chat import Chat, ChatSettings, load_chat
 from anabranch.models.providers import KEY_NAMES
 from anabranch.models.reply_budget import RESERVES
@@ -63,11 +63,9 @@ every = pytest.mark.parametrize("provider", [_needs(provider) for provider in ST
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    for kept in (reply_budget._levels, document_blocks._refusing):
-        kept.clear()
+    reply_budget._learned.clear()
     yield
-    for kept in (reply_budget._levels, document_blocks._refusing):
-        kept.clear()
+    reply_budget._learned.clear()
 
 
 def _stub(provider: str, script: Any) -> ScriptedStub:

@@ -11,7 +11,7 @@ import pytest
 from anabranch.errors import ModelError
 from anabranch.models import reply_budget
 from anabranch.models.chat import Chat, ChatSettings, load_chat
-from anabranch.models.reply_budget import KEPT, RESERVES, ThoughtRoom
+from anabranch.models.reply_budget import KEPT, RESERVES, learned_of
 from anabranch.models.usage import allow_repeats, metered
 from anabranch.parsing.reasoning_blocks import drop_thinking
 from tests.servers.calls import Request
@@ -21,9 +21,9 @@ from tests.servers.openai_stub import OpenAIStub
 
 @pytest.fixture(autouse=True)
 def _nothing_known() -> Iterator[None]:
-    reply_budget._levels.clear()
+    reply_budget._learned.clear()
     yield
-    reply_budget._levels.clear()
+    reply_budget._learned.clear()
 
 
 def ceiling_of(request: Request) -> int:
@@ -169,7 +169,7 @@ async def test_a_server_with_no_room_for_more_keeps_what_it_can_do(live: bool) -
         with pytest.raises(ModelError, match="answer_tokens"):
             await ask(200)
         assert await ask(1_200) == "October."
-        ThoughtRoom(("openai:thinker", stub.base_url)).learn(1)  # a shorter prompt had room for it
+        learned_of("openai:thinker", stub.base_url).level = 1  # a shorter prompt had room for it
         assert await ask(1_200) == "October."
         assert _ceilings(stub) == [200, 200 + RESERVES[1], 1_200, 1_200 + RESERVES[1], 1_200]
 
@@ -188,7 +188,7 @@ async def test_no_budget_is_exceeded_to_ask_again(live: bool) -> None:
         with metered() as meter:
             allow_repeats(1, 10**6)
             assert await (_streamed(chat) if live else chat.ask("s", "u", max_tokens=200)) == "October."
-            reply_budget._levels.clear()
+            learned_of("openai:thinker", stub.base_url).level = 0
             with pytest.raises(ModelError):
                 await (_streamed(chat) if live else chat.ask("s", "u", max_tokens=200))
         assert meter.calls == 3
@@ -202,11 +202,11 @@ async def test_what_one_model_needs_is_not_given_to_another() -> None:
         await (await _chat(other)).ask("s", "u", max_tokens=100)
         assert _ceilings(stub)[-1] == 2_000
         assert _ceilings(other) == [100]
-        assert ThoughtRoom(("openai:thinker", stub.base_url)).level == 1
+        assert learned_of("openai:thinker", stub.base_url).level == 1
 
 
 def test_what_is_remembered_has_a_bound() -> None:
     for number in range(KEPT + 10):
-        ThoughtRoom((f"openai:{number}", None)).learn(1)
-    assert ThoughtRoom(("openai:0", None)).level == 0
-    assert ThoughtRoom((f"openai:{KEPT + 9}", None)).level == 1
+        learned_of(f"openai:{number}", None).level = 1
+    assert learned_of(f"openai:{KEPT + 9}", None).level == 1
+    assert learned_of("openai:0", None).level == 0

@@ -2,6 +2,7 @@ import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -329,6 +330,12 @@ def test_mupdf_says_nothing_on_the_terminal(tmp_path: Path, capfd: pytest.Captur
     assert capfd.readouterr() == ("", "")
 
 
+@cache
+def long_document(path: Path) -> Document:
+    """Read one of the two long documents once: 238 pages take seconds, and no test changes what was read."""
+    return read(path)
+
+
 def evidence(shared: Path, doc: str) -> list[dict[str, Any]]:
     lines = (shared / "data/seeds/questions.jsonl").read_text().splitlines()
     asked = [record for record in map(json.loads, lines) if record["doc"] == doc and record.get("evidence_regex")]
@@ -340,7 +347,7 @@ def evidence(shared: Path, doc: str) -> list[dict[str, Any]]:
     ("doc", "name", "pages"), [("llama2", "llama2.pdf", 59), ("lyft_2021", "lyft_2021_10k.pdf", 238)]
 )
 def test_the_evidence_for_every_question_is_read_on_its_page(shared: Path, doc: str, name: str, pages: int) -> None:
-    document = read(shared / "data/seeds" / name)
+    document = long_document(shared / "data/seeds" / name)
     assert document.metadata["pages"] == pages
     assert {block.page for block in document.blocks} <= set(range(1, pages + 1))
     for question in evidence(shared, doc):
@@ -350,7 +357,7 @@ def test_the_evidence_for_every_question_is_read_on_its_page(shared: Path, doc: 
 
 
 def test_an_annual_report(shared: Path) -> None:
-    document = read(shared / "data/seeds/lyft_2021_10k.pdf")
+    document = long_document(shared / "data/seeds/lyft_2021_10k.pdf")
     assert document.title == "Lyft, Inc."
     assert not [block for block in document.blocks if block.text == str(block.page)]
     block = next(block for block in document.blocks if "six stockholders of record" in block.text)

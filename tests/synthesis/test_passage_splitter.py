@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.synthesis.passage_splitter import cut
+from anabranch.synthesis.packing import cut
 from anabranch.text.sentences import spans
 
 TEXTS = st.lists(st.sampled_from(["Alpha beta.", "Gamma!", "delta", "Eta theta iota?", "x" * 9, "\n\n"]), max_size=20)

@@ -13,12 +13,10 @@ from anabranch.models.minilm.onnx_graph import INT32, UINT8, GraphBuilder
 from anabranch.models.model_folder import sha256
 from anabranch.models.onnx_session import open_session
 
+# Changes whenever a text's vector does: with other weights, and with another way of quantising.
 MINILM_NAME = "onnx:all-MiniLM-L6-v2-int8-dynamic"
-"""Changes whenever a text's vector does: with other weights, and with another way of quantising."""
-
+# Of the model file; the name above promises these weights and no others.
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-"""Of the model file; the name above promises these weights and no others."""
-
 _LENGTH, _LARGEST, _LARGEST_SIGNED = 64, 255, 127
 
 

@@ -29,6 +29,7 @@ _OUTLIERS = np.array([63, 99, 157, 223])
 # GELU is never below -0.17, so that its output takes the whole unsigned range once it is lifted by that much.
 _GELU_LIFT = 0.17
 
+# A token whose values are all 0 would be divided by 0.
 _SMALLEST_SCALE = 1e-9
 
 
@@ -170,6 +171,7 @@ class _Encoder:
         lifted = graph.node("Add", wide, graph.constant(_GELU_LIFT))
         quantised = self._rows_quantised(lifted, peaks_of=lifted, steps=255, zero=0)
         narrowed = layer.narrowed
+        # What the lift adds to each sum of products is the same for every token, so the bias takes it off again.
         bias = narrowed.bias - np.float32(_GELU_LIFT) * narrowed.values.sum(axis=0)
         return self._linear(quantised, narrowed._replace(bias=bias))
 
@@ -197,6 +199,7 @@ class _Encoder:
         return graph.node("Mul", graph.node("MatMulIntegerToFloat", *inputs, domain=CONTRIB), quantised.scale)
 
     def _quantised(self, hidden: str) -> _Quantised:
+        # Around 128 and not signed: the product of unsigned activations and signed weights is the one that CPUs have.
         return self._rows_quantised(hidden, peaks_of=self._graph.node("Abs", hidden), steps=127, zero=128)
 
     def _rows_quantised(self, hidden: str, *, peaks_of: str, steps: int, zero: int) -> _Quantised:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 _PACKAGE = "anabranch.onnx"
 
+# Per message its fields: kind, name, number; a star for a repeated one. Names and numbers are those of onnx.proto.
 _SCHEMA = {
     "ModelProto": "int64 ir_version 1, GraphProto graph 7, OperatorSetIdProto* opset_import 8",
     "OperatorSetIdProto": "string domain 1, int64 version 2",
@@ -28,7 +29,6 @@ _SCHEMA = {
     "TensorShapeProto": "TensorShapeProtoDimension* dim 1",
     "TensorShapeProtoDimension": "int64 dim_value 1, string dim_param 2",
 }
-"""Per message its fields: kind, name, number; a star for a repeated one. Names and numbers are those of onnx.proto."""
 
 _SCALARS = {
     kind: getattr(descriptor_pb2.FieldDescriptorProto, f"TYPE_{kind.upper()}")
@@ -56,16 +56,15 @@ _CLASSES = _classes()
 ModelProto: Any = _CLASSES[f"{_PACKAGE}.ModelProto"]
 GraphProto: Any = _CLASSES[f"{_PACKAGE}.GraphProto"]
 
+# Numbers of the element types in onnx.proto.
 FLOAT, UINT8, INT8, INT32, INT64 = 1, 2, 3, 6, 7
-"""Numbers of the element types in onnx.proto."""
-
 _TYPES = {"float32": FLOAT, "uint8": UINT8, "int8": INT8, "int32": INT32, "int64": INT64}
 _ATTRIBUTE_FLOAT, _ATTRIBUTE_INT, _ATTRIBUTE_INTS = 1, 2, 7
 
 # The first version of the standard operators with Gelu, and the format that belongs to it.
 _OPSET, _IR_VERSION = 20, 9
+# Operators that onnxruntime adds to the standard's.
 CONTRIB = "com.microsoft"
-"""Operators that onnxruntime adds to the standard's."""
 
 
 class GraphBuilder:

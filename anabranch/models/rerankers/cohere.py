@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, Self
 
-from anabranch.errors import AnabranchError, MissingExtraError, MissingKeyError
+from anabranch.errors import MissingExtraError, MissingKeyError
 from anabranch.models.clients import Clients
 from anabranch.models.provider_errors import failures_of, sorted_error
 from anabranch.models.rerankers import Reranker, RerankerSettings
@@ -33,12 +33,6 @@ class CohereReranker(Reranker):
         self, model: str | None = None, *, timeout: float = 60.0, retries: int = 2, base_url: str | None = None
     ) -> None:
         """Check what can be checked without a request; the client itself would miss its key only when it calls.
-
-        Args:
-            model: Name of a rerank model.
-            timeout: Seconds that one request may take, retries included.
-            retries: Further tries after 429, 5xx and lost connections.
-            base_url: Another server that speaks Cohere's protocol; CO_API_URL by default.
 
         Raises:
             MissingExtraError: The package cohere is not installed.
@@ -102,7 +96,16 @@ class CohereReranker(Reranker):
                     request_options={"max_retries": self._retries},
                 )
         except Exception as error:  # the client raises one type per status code, and httpx's own
-            raise _sorted_error(error, self._model, self._timeout, self._key) from error
+            raise sorted_error(
+                error,
+                f"Cohere's rerank model {self._model!r}",
+                where="Cohere",
+                key="Check CO_API_KEY.",
+                settings="Check rerank_model.",
+                refusal="Check rerank_model.",
+                sent=(self._key,),
+                seconds=self._timeout,
+            ) from error
         finally:
             count_call()
         return _scores(reply, len(documents))
@@ -129,40 +132,15 @@ def _variable(name: str) -> str | None:
 
 def _scores(reply: Any, count: int) -> dict[int, float]:  # noqa: ANN401  # whatever the server sent
     """Read a reply; what names no document or has no score is skipped, and a document named twice counts once."""
-    found: dict[int, float] = {}
-    wrong = 0
-    for index, score in _results(reply):
-        # CO_API_URL may name any server that speaks the protocol, more or less.
-        if not _is_index(index, count) or not _is_score(score) or index in found:
-            wrong += 1
-        else:
-            found[index] = float(score)
-    count_repairs(wrong + count - len(found))
-    return found
-
-
-def _results(reply: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
     results = getattr(reply, "results", None)
-    for item in results if isinstance(results, list) else []:
-        yield getattr(item, "index", None), getattr(item, "relevance_score", None)
-
-
-def _is_index(index: object, count: int) -> bool:
-    return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < count
-
-
-def _is_score(score: object) -> bool:
-    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
-
-
-def _sorted_error(error: Exception, model: str, timeout: float, key: str) -> AnabranchError:
-    return sorted_error(
-        error,
-        f"Cohere's rerank model {model!r}",
-        where="Cohere",
-        key="Check CO_API_KEY.",
-        settings="Check rerank_model.",
-        refusal="Check rerank_model.",
-        sent=(key,),
-        seconds=timeout,
-    )
+    items = results if isinstance(results, list) else []
+    found: dict[int, float] = {}
+    for item in items:
+        index: Any = getattr(item, "index", None)
+        score: Any = getattr(item, "relevance_score", None)
+        # CO_API_URL may name any server that speaks the protocol, more or less; True is an int.
+        named = type(index) is int and 0 <= index < count and index not in found
+        if named and type(score) in (int, float) and math.isfinite(score):
+            found[index] = float(score)
+    count_repairs(len(items) - len(found) + count - len(found))
+    return found

@@ -21,10 +21,9 @@ from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder
 from anabranch.models.lru import LRU
 from anabranch.models.rerankers import Reranker, RerankerSettings
 
+# Passages whose token vectors are kept: the questions of a conversation find many of them again. Some 100 MB of
+# half-precision numbers at most, with the bundled encoder.
 KEPT = 512
-"""Passages whose token vectors are kept: the questions of a conversation find many of them again. Some 100 MB of
-half-precision numbers at most, with the bundled encoder."""
-
 _kept: LRU[tuple[str, bytes], NDArray[np.float16]] = LRU(KEPT)
 
 # A search runs several texts of its own at once; more of these than one at a time would only wait for cores.

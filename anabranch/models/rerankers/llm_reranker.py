@@ -8,19 +8,23 @@ of the first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Self
 
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
 from anabranch.models.rerankers import Reranker, RerankerSettings
 from anabranch.models.rerankers.rerank_calls import judge_all
-from anabranch.models.rerankers.scale_alignment import aligned
-from anabranch.parsing.relevance_scores import Judgements, on_ten
+from anabranch.parsing.relevance_scores import BEST, Judgements, on_ten
 
 # Passages that every batch is shown; fewer where they would be more than a third of a batch.
 ANCHORS = 2
+
+# Scores of one passage that differ by more than this differ for another reason than the scale.
+MOST_SHIFT = 3.0
+_CEILING = BEST - 0.5
 
 
 class LLMReranker(Reranker):
@@ -65,31 +69,14 @@ class LLMReranker(Reranker):
             UserError: The key or the model's name is wrong.
         """
         wanted = [index for index, text in enumerate(texts) if text.strip()]
+        anchors, batches = plan(len(wanted), self._settings.batch)
+        shown = [[texts[wanted[place]] for place in batch] for batch in batches]
+        replies = await judge_all(self._chat, self._settings.prompt, question, shown, self._gate) if shown else []
+        scores = aligned([_scores(batch, reply) for batch, reply in zip(batches, replies, strict=True)], anchors)
         result: list[float | None] = [None] * len(texts)
-        if not wanted:
-            return result
-        shown = [texts[index] for index in wanted]
-        settings = self._settings
-        scores = await judge_batches(self._chat, settings.prompt, question, shown, size=settings.batch, gate=self._gate)
         for place, score in scores.items():
             result[wanted[place]] = score
         return result
-
-
-async def judge_batches(
-    chat: Chat, system: str, question: str, texts: Sequence[str], *, size: int, gate: asyncio.Semaphore
-) -> dict[int, float]:
-    """Return the relevance of each passage by index, without those of a reply that failed or was cut off.
-
-    A passage that a whole reply leaves out does not help: the model was told to leave such passages out.
-
-    Raises:
-        ModelError: Every call failed, or no reply could be read.
-    """
-    anchors, batches = plan(len(texts), size)
-    replies = await judge_all(chat, system, question, [[texts[index] for index in batch] for batch in batches], gate)
-    scored = [_scores(batch, reply) for batch, reply in zip(batches, replies, strict=True)]
-    return aligned(scored, anchors)
 
 
 def plan(count: int, size: int) -> tuple[list[int], list[list[int]]]:
@@ -107,9 +94,52 @@ def plan(count: int, size: int) -> tuple[list[int], list[list[int]]]:
 
 
 def _scores(batch: Sequence[int], reply: Judgements | None) -> dict[int, float]:
+    """Return the relevance of each passage by index; without any where the reply failed or could not be read."""
     if reply is None:
         return {}
     scores = on_ten(reply.scores)
     # A whole reply was told to leave out what does not help; one that was cut off says nothing of what it lacks.
     silence: dict[int, float] = {} if reply.cut_off else dict.fromkeys(range(len(batch)), 0.0)
     return {batch[place]: score for place, score in {**silence, **scores}.items()}
+
+
+def aligned(batches: Sequence[Mapping[int, float]], anchors: Sequence[int]) -> dict[int, float]:
+    """Join the judgements of several replies, each put on the scale of the first by the passages that both judged.
+
+    The mean score of the shared passages is moved to what it is in the first reply that judged one; 0 and 10 stay
+    where they are, and scores between them move in proportion. So the order within a reply is kept, and "does not
+    help" stays that. (Several replies that see the same passage calibrate each other as overlapping windows do in
+    RankGPT, Sun et al. 2023, arXiv 2304.09542, and all of them at the same time.)
+
+    Args:
+        batches: Relevance in [0, 10] by index, one mapping per reply; empty for a reply that could not be read.
+        anchors: Indices that every reply was shown.
+
+    Returns:
+        Relevance in [0, 10] by index; for a passage in several replies that of the first of them.
+    """
+    # The first whose reply can be read: a failed batch must not decide.
+    reference = next((batch for batch in batches if _helpful(batch, anchors)), {})
+    joined: dict[int, float] = {}
+    for batch in batches:
+        shared = [index for index in _helpful(batch, anchors) if index in _helpful(reference, anchors)]
+        here, there = (fmean(each[index] for index in shared) if shared else 0.0 for each in (batch, reference))
+        for index, score in batch.items():
+            joined.setdefault(index, _moved(score, here, there) if here and batch is not reference else score)
+    return joined
+
+
+def _helpful(batch: Mapping[int, float], anchors: Sequence[int]) -> list[int]:
+    return [index for index in anchors if batch.get(index, 0.0) > 0]
+
+
+def _moved(score: float, here: float, there: float) -> float:
+    """Return a score on the map of [0, 10] onto itself that is made of two lines and takes `here` to `there`."""
+    # Further apart, the two replies disagree about the passage: that is no matter of scale.
+    target = min(max(there, here - MOST_SHIFT), here + MOST_SHIFT)
+    if here < BEST:
+        # Short of the top, or every score above `here` would become the best there is.
+        target = min(target, max(here, _CEILING))
+    if score <= here:
+        return score * target / here
+    return target + (score - here) * (BEST - target) / (BEST - here)

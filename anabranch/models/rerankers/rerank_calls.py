@@ -16,8 +16,8 @@ from anabranch.safety.prompt_template import messages
 # A text is cut here for judging: relevance shows early, and a batch must fit a small context.
 MAX_CHARS = 2_000
 
+# Length of a reply: for each judgement, and for what models write around them.
 TOKENS_EACH, TOKENS_AROUND = 24, 60
-"""Length of a reply: for each judgement, and for what models write around them."""
 
 
 def user_text(question: str, texts: Sequence[str]) -> str:

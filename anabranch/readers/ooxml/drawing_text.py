@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from anabranch.readers.document_parts import squeezed_lines
 from anabranch.readers.zip_container import Element, local
 from anabranch.text.normalization import clean, squeeze
 
+# Hundredths of a point; nobody reads type of this size.
 _TINIEST = 200
-"""Hundredths of a point; nobody reads type of this size."""
-
 _BULLETS = ("buChar", "buAutoNum", "buBlip")
 _NODES = frozenset({None, "node", "asst"})
 
@@ -28,7 +28,7 @@ class DrawingText:
             body: A `txBody`.
             is_list: Whether paragraphs have bullets unless they say otherwise, as those of a slide's body have.
         """
-        found = [(paragraph, self._paragraph(paragraph)) for paragraph in body.iterfind("{*}p")]
+        found = [(paragraph, squeezed_lines("".join(self._pieces(paragraph)))) for paragraph in body.iterfind("{*}p")]
         filled = [(paragraph, text) for paragraph, text in found if text]
         # One paragraph alone is no list, whatever bullet its layout would give it.
         is_list = is_list and len(filled) > 1
@@ -44,10 +44,6 @@ class DrawingText:
     def hide(self, element: Element) -> None:
         """Count the letters of something that is not shown."""
         self.hidden += sum(len(squeeze(text.text or "")) for text in element.iter("{*}t"))
-
-    def _paragraph(self, element: Element) -> str:
-        lines = "".join(self._pieces(element)).split("\n")
-        return "\n".join(line for line in map(squeeze, lines) if line)
 
     def _pieces(self, element: Element) -> Iterator[str]:
         for child in element:

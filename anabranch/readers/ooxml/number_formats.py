@@ -29,13 +29,7 @@ def format_of(code: str) -> Format:
 
 
 def shown(value: str, form: Format, epoch: datetime.datetime) -> str:
-    """Return a number as text: a date, a duration, a percentage, or the number to 15 digits as Excel keeps it.
-
-    Args:
-        value: As it stands in the file; what is no number is returned as it is.
-        form: What its format makes of it.
-        epoch: The workbook's day 0.
-    """
+    """Return a number as text: a date, a duration, a percentage, or the number to 15 digits as Excel keeps it."""
     try:
         number = float(value)
         if form == "date":

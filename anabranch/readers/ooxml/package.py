@@ -55,6 +55,7 @@ def main_part(archive: Archive, root: str, source: str) -> str:
     for part in parts(archive, "", "officeDocument"):
         with archive.stream(part) as stream:
             head = stream.read(4096)
+        # In the head alone: to parse the part would take as long as reading it.
         if root.encode() in head:
             return part
     msg = f"{source!r} has no {root} in it."

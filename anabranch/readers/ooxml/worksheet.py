@@ -20,8 +20,8 @@ from anabranch.text.normalization import clean
 MOST_COLUMNS = 16_384  # Excel's own limits
 MOST_ROWS = 1_048_576
 
+# First column, first row, last column, last row, from 1.
 Area = tuple[int, int, int, int]
-"""First column, first row, last column, last row, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ def _area(reference: str) -> Area | None:
 
 
 def _hidden(column: Element) -> Iterator[int]:
+    # A column without a width is not seen either.
     if column.get("hidden") not in {"1", "true"} and column.get("width") != "0":
         return
     first, last = (column.get(name, "") for name in ("min", "max"))

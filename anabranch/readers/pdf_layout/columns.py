@@ -14,9 +14,8 @@ from statistics import median
 
 from anabranch.readers.pdf_layout.text_lines import Line
 
+# Lines that are read together, top to bottom, each row from side to side.
 Region = list[Line]
-"""Lines that are read together, top to bottom, each row from side to side."""
-
 _STEPS = 120  # places at which a gutter is looked for
 _MIDDLE = range(15 * _STEPS // 100, 85 * _STEPS // 100)  # a gutter near the side is an indent
 _CROSSING = 0.35  # share of lines: titles and tables may lie across the columns

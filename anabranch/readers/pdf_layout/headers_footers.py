@@ -44,8 +44,8 @@ def without_running(pages: Sequence[PageLines]) -> list[list[Line]]:
     return kept
 
 
+# Its place (0, 1 from the top, -1, -2 from the bottom) and the row.
 Edge = tuple[int, TextRow]
-"""Its place (0, 1 from the top, -1, -2 from the bottom) and the row."""
 
 
 def _body_size(pages: Sequence[PageLines]) -> float:

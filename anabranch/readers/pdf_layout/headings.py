@@ -19,9 +19,8 @@ _DIVISION = re.compile(
 # What ends like a sentence, or begins like a list item or a remark in brackets, heads nothing.
 _NO_HEADING = re.compile(r"[.,;:]$|^[(\[•*–—-]|…")
 
+# Entries of (level from 1, title, 1-based page).
 PdfOutline = Sequence[tuple[int, str, int]]
-"""Entries of (level from 1, title, 1-based page)."""
-
 Style = tuple[float, bool, bool, int]
 
 

@@ -23,8 +23,8 @@ _THINNEST = 3.0  # points: a rule covers nothing
 _SCAN = 0.5  # of the page: an image over more is a scan above its own text layer
 _MOST_PAIRS = 500_000  # of a block and an area; maps have thousands of either
 
+# A block and its place in the order of painting.
 Numbered = tuple[int, RawBlock]
-"""A block and its place in the order of painting."""
 
 
 def hidden_spans(page: Page, blocks: Sequence[RawBlock]) -> set[int]:

@@ -10,30 +10,22 @@ from typing import Any, NamedTuple, TypeAlias
 import pymupdf
 from pymupdf.mupdf import FzErrorBase
 
+# Left, top, right, bottom in points from the upper left corner.
 Box = tuple[float, float, float, float]
-"""Left, top, right, bottom in points from the upper left corner."""
-
+# Glyphs of one font: `text`, `bbox`, `origin`, `size`, `flags`, `char_flags`, `color`, `alpha`.
 PdfSpan = dict[str, Any]
-"""Glyphs of one font: `text`, `bbox`, `origin`, `size`, `flags`, `char_flags`, `color`, `alpha`."""
-
+# A line or an area that is drawn: `bbox`, `stroked`, `isrect` (its sides run along the page's), `color`, `alpha`.
 Shape = dict[str, Any]
-"""A line or an area that is drawn: `bbox`, `stroked`, `isrect` (its sides run along the page's), `color`, `alpha`."""
-
+# Lines of spans (`type` 0, `lines`) or a `Shape` (`type` 3), in the order in which they are painted.
 RawBlock = dict[str, Any]
-"""Lines of spans (`type` 0, `lines`) or a `Shape` (`type` 3), in the order in which they are painted."""
-
+# Left, top, right, bottom, the letters; then its block, line and place, which nobody here asks for.
 PdfWord = tuple[float, float, float, float, str, int, int, int]
-"""Left, top, right, bottom, the letters; then its block, line and place, which nobody here asks for."""
-
+# A `pymupdf.Page`; the library brings no types.
 Page: TypeAlias = Any
-"""A `pymupdf.Page`; the library brings no types."""
-
+# A `pymupdf.Document`, to be closed by its `with` block.
 Pdf: TypeAlias = Any
-"""A `pymupdf.Document`, to be closed by its `with` block."""
-
+# What MuPDF raises on a damaged file.
 FAULTS: tuple[type[Exception], ...] = (RuntimeError, ValueError, FzErrorBase)
-"""What MuPDF raises on a damaged file."""
-
 _EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
 _NO_MEMORY = re.compile(r"\b(?:m|c|re)alloc")
 _TEXT = pymupdf.TEXT_PRESERVE_WHITESPACE  # without images, ligatures spelt out

@@ -14,12 +14,10 @@ from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows
 from anabranch.readers.table_blocks import fits, markdown_rows, rows_under
 from anabranch.text.normalization import squeeze
 
+# The words of a page with their places; asked for only when a line has to be cut.
 PageWords = Callable[[], Sequence[PdfWord]]
-"""The words of a page with their places; asked for only when a line has to be cut."""
-
+# One row of a table: what stands in each column.
 Cells = list[list[Line]]
-"""One row of a table: what stands in each column."""
-
 _NUMBER = re.compile(r"[\s$€£¥₩(+−–—<>~≈*-]*\d[\d.,:/\s'’]*(?:[\s%)*†‡§¹²³kKMBTx]|bn|pp)*|[-–—]|n/?a", re.IGNORECASE)
 
 _WORD = re.compile(r"[^\W\d_]{3}|\d{2}|[\u2e80-\ud7ff]{2}")

@@ -12,24 +12,77 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
-from anabranch.retrieval.fusion.convex import convex
-from anabranch.retrieval.fusion.rrf import reciprocal_rank
-from anabranch.retrieval.fusion.score_normalization import by_score, dbsf, finite, min_max, z_score
+from anabranch.retrieval.fusion.score_normalization import Normaliser, by_score, dbsf, finite, min_max, z_score
 from anabranch.store.protocol import RankedList
 
 FusionMethod = Literal["complete", "convex", "rrf", "z_score", "dbsf"]
 Fusion = Callable[[Sequence[RankedList], Sequence[float]], dict[str, float]]
 
+# Smoothing constant of the paper; the larger, the less the first ranks stand out.
+K = 60
+# The best of each retriever is among so many; passages of a window fill more.
+PLACES = 8
+
+
+def reciprocal_rank(lists: Sequence[RankedList], weights: Sequence[float]) -> dict[str, float]:
+    """Fuse ranked lists by rank alone: score(d) = sum over lists of weight / (K + rank of d).
+
+    Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods",
+    SIGIR 2009. Ranks start at 1 and follow the order of the ids as given, never the scores (a distance sorts the other
+    way round).
+
+    Args:
+        lists: Ranked lists, best first.
+        weights: One weight >= 0 per list. A list of weight 0 is as if it were absent.
+
+    Returns:
+        Fused score (unit: 1 / rank) by chunk id, unordered.
+    """
+    parts: defaultdict[str, list[float]] = defaultdict(list)
+    for ranking, weight in zip(lists, weights, strict=True):
+        # Not added as 0: an id that is in this list alone would then be among the results.
+        for rank, chunk_id in enumerate(ranking["ids"] if weight else (), start=1):
+            parts[chunk_id].append(weight / (K + rank))
+    return _summed(parts)
+
+
+def convex(
+    lists: Sequence[RankedList], weights: Sequence[float], *, normalise: Normaliser = min_max
+) -> dict[str, float]:
+    """Fuse ranked lists by score: score(d) = sum over lists of weight x normalised score, the weights summing to one.
+
+    Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", ACM TOIS 42(1), 2023. An id that is
+    missing from a list gets that list's minimum, which every normaliser maps to 0 or above it.
+
+    Args:
+        lists: Ranked lists; larger scores are better.
+        weights: One weight >= 0 per list. A list of weight 0 is as if it were absent.
+        normalise: Puts the scores of one list on a scale that all share.
+
+    Returns:
+        Fused score by chunk id, unordered; in [0, 1] for `min_max` and `dbsf`.
+    """
+    parts: defaultdict[str, list[float]] = defaultdict(list)
+    for ranking, weight in zip(lists, weights, strict=True):
+        for chunk_id, score in zip(ranking["ids"], normalise(ranking["scores"]), strict=True) if weight else ():
+            parts[chunk_id].append(weight * score)
+    total = math.fsum(weights)
+    return {chunk_id: score / total for chunk_id, score in _summed(parts).items()}
+
+
+def _summed(parts: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    # fsum rounds once, so the order in which the lists came in cannot decide a tie.
+    return {chunk_id: math.fsum(values) for chunk_id, values in parts.items()}
+
+
 FUSIONS: dict[FusionMethod, Fusion] = {
     # The same sum as `convex`; what differs is that its lists are made complete first.
-    "complete": partial(convex, normalise=min_max),
+    "complete": convex,
     "rrf": reciprocal_rank,
-    "convex": partial(convex, normalise=min_max),
+    "convex": convex,
     "z_score": partial(convex, normalise=z_score),
     "dbsf": partial(convex, normalise=dbsf),
 }
-
-_VARIANT_WEIGHT = 0.5
 
 
 def ranked(scores: Mapping[str, float]) -> RankedList:
@@ -63,21 +116,53 @@ def fuse(
     Args:
         lists_by_query: Shape (queries, retrievers): original query first, the retrievers in the same order for each.
             A retriever that failed or found nothing is an empty list.
-        query_weights: One weight >= 0 per query; None: 1 for the original, 0.5 for every other one.
+        query_weights: One weight >= 0 per query; None for equal ones.
         weights: Shape (queries, retrievers): weights >= 0 of the lists of each query; None for equal ones.
         method: Name of a fusion in `FUSIONS`.
 
     Returns:
         One ranked list over all ids, best first, equal scores by id.
     """
-    of_queries = query_weights or [1.0, *[_VARIANT_WEIGHT] * (len(lists_by_query) - 1)][: len(lists_by_query)]
+    of_queries = query_weights or [1.0] * len(lists_by_query)
     of_lists = weights or [[1.0] * len(lists) for lists in lists_by_query]
     parts: defaultdict[str, list[float]] = defaultdict(list)
     for lists, weight, own in zip(lists_by_query, of_queries, of_lists, strict=True):
         for chunk_id, score in FUSIONS[method](lists, own).items() if weight else ():
             parts[chunk_id].append(weight * score)
-    # fsum rounds once, so the order in which the queries came cannot decide a tie.
-    return ranked({chunk_id: math.fsum(values) for chunk_id, values in parts.items()})
+    return ranked(_summed(parts))
 
 
-__all__ = ["FUSIONS", "Fusion", "FusionMethod", "convex", "fuse", "ranked", "reciprocal_rank"]
+def completed(ranking: RankedList, scores: Mapping[str, float]) -> RankedList:
+    """Return a ranked list with the ids that it lacks, best first, equal scores by id.
+
+    A list ends at its depth, and a passage that is not in it did not score 0 there: it scored less than the last one.
+    Fused as 0, the passage just below the end of a list loses to one that is just above it by as much as the whole list
+    spans. The corpus knows every score, so none has to be guessed.
+    """
+    # The list's own scores come last: an index may be a generation ahead of the one that was searched.
+    best = {**scores, **dict(zip(ranking["ids"], ranking["scores"], strict=True))}
+    ids = by_score(best)
+    return RankedList(ids=ids, scores=[best[chunk_id] for chunk_id in ids])
+
+
+def with_best_of_each(fused: RankedList, lists: Sequence[RankedList]) -> RankedList:
+    """Move the best passage of each list up into the first `PLACES`, where it is not there already.
+
+    A weight is an estimate, and a passage that one retriever is sure of must not be lost by it: so near the top it
+    reaches every reranker and the first window. It costs no quality (docs/adr/0010-fusion.md). The scores stay where
+    they are, so that the list stays in descending order: each passage has that of its place.
+
+    Args:
+        fused: One ranked list, best first.
+        lists: What each retriever found for the question, best first; all of it is in `fused`.
+    """
+    firsts = {ranked["ids"][0] for ranked in lists if ranked["ids"]}
+    places = max(PLACES, len(firsts))
+    head, tail = fused["ids"][:places], fused["ids"][places:]
+    late = [chunk_id for chunk_id in tail if chunk_id in firsts]
+    if not late:
+        return fused
+    giving_way = [chunk_id for chunk_id in head if chunk_id not in firsts][-len(late) :]
+    kept = [chunk_id for chunk_id in head if chunk_id not in giving_way]
+    rest = [chunk_id for chunk_id in tail if chunk_id not in firsts]
+    return RankedList(ids=[*kept, *late, *giving_way, *rest], scores=list(fused["scores"]))

@@ -22,9 +22,8 @@ from dataclasses import dataclass
 
 from anabranch.retrieval.fusion.score_normalization import finite
 
+# Words of the question, in one passage and no other, that weigh as much as the way from the last cosine to 1.
 RARE_WORDS = 1.5
-"""Words of the question, in one passage and no other, that weigh as much as the way from the last cosine to 1."""
-
 _NOTHING_TO_CHOOSE = 0.5
 _MOST = 1e6
 # Among fewer, nothing stands out.

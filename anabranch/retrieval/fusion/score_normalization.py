@@ -13,17 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from anabranch.store.protocol import RankedList
 
+# Raw scores of one ranked list, in any unit, to as many scores >= 0.
 Normaliser = Callable[[Sequence[float]], list[float]]
-"""Raw scores of one ranked list, in any unit, to as many scores >= 0."""
-
 _SIGMAS = 3.0
 
 
 def finite(scores: Sequence[float | None]) -> list[float]:
     """Replace what is no number: +inf by the largest finite score, None, NaN and -inf by the smallest.
-
-    Args:
-        scores: Raw scores, any length.
 
     Returns:
         As many finite python floats; all 0.0 where none of the scores is finite.
@@ -63,9 +59,6 @@ def _finite(score: float | None, low: float, high: float) -> float:
 def min_max(scores: Sequence[float]) -> list[float]:
     """Map the list's minimum to 0 and its maximum to 1 (Bruch et al. 2023, TOIS 42(1), eq. 5).
 
-    Args:
-        scores: Raw scores of one ranked list.
-
     Returns:
         Scores in [0, 1]; all 1.0 where the list has one distinct score.
     """
@@ -82,9 +75,6 @@ def z_score(scores: Sequence[float]) -> list[float]:
     The usual z-score minus its minimum: fusion gives ids that are not in the list the list's minimum, so the shift is
     the same for every id and changes no order, while 0 keeps its meaning.
 
-    Args:
-        scores: Raw scores of one ranked list.
-
     Returns:
         Scores >= 0, the worst of them 0; all 1.0 where the list has one distinct score.
     """
@@ -97,9 +87,6 @@ def z_score(scores: Sequence[float]) -> list[float]:
 
 def dbsf(scores: Sequence[float]) -> list[float]:
     """Map mean - 3 sigma to 0 and mean + 3 sigma to 1, clipped (distribution-based score fusion, Mazzecchi 2023).
-
-    Args:
-        scores: Raw scores of one ranked list.
 
     Returns:
         Scores in [0, 1]; all 1.0 where the list has one distinct score.

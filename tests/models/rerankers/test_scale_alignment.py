@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.models.rerankers.scale_alignment import aligned
+from anabranch.models.rerankers.llm_reranker import aligned
 from anabranch.parsing.relevance_scores import on_ten
 
 scores = st.integers(0, 100).map(lambda tenths: tenths / 10)

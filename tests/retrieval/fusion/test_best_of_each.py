@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion.best_of_each import PLACES, with_best_of_each
+from anabranch.retrieval.fusion import PLACES, with_best_of_each
 from anabranch.store.protocol import RankedList
 
 IDS = [f"c{number:02}" for number in range(30)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion.convex import convex
+from anabranch.retrieval.fusion import convex
 from anabranch.retrieval.fusion.score_normalization import Normaliser, dbsf, min_max, z_score
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import IDS, make, rankings, weighted

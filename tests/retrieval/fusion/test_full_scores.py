@@ -7,8 +7,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion.convex import convex
-from anabranch.retrieval.fusion.full_scores import completed
+from anabranch.retrieval.fusion import completed, convex
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import IDS, SCORES, rankings
 

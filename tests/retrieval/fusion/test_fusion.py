@@ -27,8 +27,8 @@ def test_ranked_never_lets_nan_into_a_checkpoint():
 
 
 def test_the_original_query_weighs_most():
-    assert fuse([[make(["a"])], [make(["b"])]])["ids"] == ["a", "b"]
-    assert fuse([[make(["b"])], [make(["a"])]])["ids"] == ["b", "a"]
+    assert fuse([[make(["a"])], [make(["b"])]], [1.0, 0.5])["ids"] == ["a", "b"]
+    assert fuse([[make(["b"])], [make(["a"])]], [1.0, 0.5])["ids"] == ["b", "a"]
 
 
 def test_rank_fusion_in_two_levels_is_rank_fusion_of_all_lists():

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.retrieval.fusion import fuse
-from anabranch.retrieval.fusion.full_scores import completed
+from anabranch.retrieval.fusion import completed, fuse
 from anabranch.retrieval.fusion.question_weight import RARE_WORDS, QuestionEvidence, weigh
 from anabranch.store.protocol import RankedList
 from tests.retrieval.fusion.rankings import ANY_SCORES
