@@ -31,30 +31,31 @@ async def create(state: State, context: Context) -> Update:
 
     Where an answer of this turn came to nothing, the model is asked once more, plainly.
     """
-    message_id, again = new_message_id(), state["draft"]["window"] > 0
+    again = state["draft"]["window"] > 0
     refined = state["route"]["name"] == "refine" and not again
+    message_id = "" if refined else new_message_id()
     chat = await model_of(context)
     if chat is None or state["route"]["name"] == "compose":
         draft = await composed_draft(context, state)
-        return {"draft": draft, "message_id": message_id, "counts": {"by": "compose"}}
+        return {"draft": draft, "message_id": "", "counts": {"by": "compose"}}
     passages = await window_text(context, state, state["windows"][0])
     # Their documents were changed or removed since the search; nobody is asked about nothing.
     if not passages:
         draft = {**NO_DRAFT, "window": 1}
-        return {"draft": draft, "message_id": message_id, "degraded": [gone(1)], "counts": {"by": "none"}}
+        return {"draft": draft, "message_id": "", "degraded": [gone(1)], "counts": {"by": "none"}}
     question = state["standalone_question"]
     user = prompt(passages, question, asking(context, chat))
     route: RouteName = "refine" if refined else "create"
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
         system = GUARD_AGAIN if again else GUARD
-        reply = await _reply(context, chat, (system, user), [passages, question], None if refined else message_id)
+        reply = await _reply(context, chat, (system, user), [passages, question], message_id)
         draft = draft_of(reply, window=1, told=told(context, question), chat=chat)
     except ModelError as error:
         # Under an id of its own: what the model wrote before it broke off is no part of this answer.
         return {
             "draft": await composed_draft(context, state),
-            "message_id": new_message_id(),
+            "message_id": "",
             "route": {
                 "name": "compose",
                 "reasons": [*state["route"]["reasons"], "the model failed: verbatim sentences"],
@@ -69,11 +70,11 @@ async def create(state: State, context: Context) -> Update:
     return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}
 
 
-async def _reply(context: Context, chat: Chat, asked: tuple[str, str], given: list[str], message_id: str | None) -> str:
+async def _reply(context: Context, chat: Chat, asked: tuple[str, str], given: list[str], message_id: str) -> str:
     """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
     most = context.answer_tokens
     documents = cites_documents(context, chat)
-    if message_id is None:
+    if not message_id:
         return await chat.ask(*asked, max_tokens=most, documents=documents)
     stream = AnswerStream(told=instructions(context), given=given)
     return await write_live(chat, *asked, max_tokens=most, message_id=message_id, stream=stream, documents=documents)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata
 
 from anabranch.errors import RequestRefusedError
 from nodes.settings import Context
 from nodes.state import State
-from nodes.support.answer_messages import new_message_id
+from nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
 from nodes.support.state_records import Citation, Degraded, Step
 from nodes.support.tracing import Update, traced
 
@@ -20,11 +21,17 @@ from nodes.support.tracing import Update, traced
 async def finish(state: State, context: Context) -> Update:
     """Append the answer to the conversation; its sources travel with the message."""
     refused = _all_refused(context.model, state["trace"], state["degraded"])
+    usage = usage_of(state["trace"])
+    message_id = state["message_id"]
+    if not message_id:  # nothing of it has been streamed
+        message_id = new_message_id()
+        show(message_id, state["answer"])
     message = AIMessage(
-        content=state["answer"],
-        # Without an id of its own it would take the place of another message in the conversation.
-        id=state["message_id"] or new_message_id(),
+        content=[dict(with_sources(state["answer"], state["citations"]))],
+        id=message_id,
+        usage_metadata=_usage_metadata(usage),
         response_metadata={
+            "output_version": "v1",  # tells LangChain's clients that the content is of its standard blocks
             "abstained": state["abstained"],
             "sources": _sources(state["citations"]),
             "unsupported": list(state["unsupported"]),
@@ -35,7 +42,7 @@ async def finish(state: State, context: Context) -> Update:
     return {
         "messages": [message],
         "degraded": refused,
-        "usage": usage_of(state["trace"]),
+        "usage": usage,
         # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
         "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"]},
     }
@@ -58,12 +65,17 @@ _SHOWN = frozenset(
 )
 
 
-def _sources(citations: list[Citation]) -> list[dict[str, Any]]:
+def _sources(citations: Sequence[Citation]) -> list[dict[str, Any]]:
     """Return one entry per marker: what a reader needs to look it up."""
-    sources: dict[int, dict[str, Any]] = {}
-    for citation in citations:
-        sources.setdefault(citation["marker"], {name: value for name, value in citation.items() if name in _SHOWN})
-    return [sources[marker] for marker in sorted(sources)]
+    return [{name: value for name, value in each.items() if name in _SHOWN} for each in by_marker(citations).values()]
+
+
+def _usage_metadata(usage: dict[str, Any]) -> UsageMetadata | None:
+    """Return the tokens of all model calls of the question, as LangChain's messages have them; None without any."""
+    sent, written = usage["prompt_tokens"], usage["output_tokens"]
+    if not sent + written:
+        return None
+    return UsageMetadata(input_tokens=sent, output_tokens=written, total_tokens=sent + written)
 
 
 def usage_of(trace: list[Step]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ async def gather(state: State, context: Context) -> Update:
         "partials": Overwrite([] if ends else _planned(parts, groups, level)),
         **({"draft": draft} if draft is not None else {}),
         **({} if parts else {"route": {"name": "compose", "reasons": [*state["route"]["reasons"], _UNREAD]}}),
-        "message_id": state.get("message_id") or new_message_id(),
+        **({} if ends else {"message_id": new_message_id()}),
         "degraded": degraded,
         "counts": {"level": level, "parts": len(parts), "groups": 0 if ends else len(groups)},
     }

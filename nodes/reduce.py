@@ -14,7 +14,7 @@ from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from nodes.settings import Context
 from nodes.state import ReduceTask
-from nodes.support.answer_messages import new_message_id, write_live
+from nodes.support.answer_messages import write_live
 from nodes.support.dependencies import model_of
 from nodes.support.drafts import draft_of, instructions, prompt, side_by_side, told
 from nodes.support.state_records import Degraded, Draft, Partial
@@ -39,7 +39,7 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
     replaced = state["last"] and draft["answer"] == side_by_side(state["drafts"])["answer"]
     return {
         "partials": [Partial(level=state["level"], index=state["index"], draft=draft, group=None, score=1.0)],
-        **({"message_id": new_message_id()} if replaced else {}),
+        **({"message_id": ""} if replaced else {}),
         "degraded": degraded,
         "counts": {"level": state["level"], "group": state["index"] + 1, "parts": len(state["drafts"])},
     }

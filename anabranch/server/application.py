@@ -15,10 +15,12 @@ from anabranch.errors import AnabranchError, NotAllowedError, NotAuthenticatedEr
 from anabranch.identity import load_authenticators, needs_identity
 from anabranch.safety.operator import operator
 from anabranch.server import (
+    a2a_routes,
     chat_completions,
     document_routes,
     feedback_routes,
     health_routes,
+    mcp_routes,
     page_routes,
     run_routes,
     thread_routes,
@@ -43,6 +45,8 @@ _ROUTES = (
     document_routes,
     feedback_routes,
     chat_completions,
+    mcp_routes,
+    a2a_routes,
     page_routes,
 )
 

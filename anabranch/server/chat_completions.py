@@ -8,7 +8,7 @@ chat programs show as what the model does before it answers.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -19,11 +19,13 @@ from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
-from anabranch.server.services import Services, Serving
+from anabranch.server.services import NotFoundError, Services, Serving
+from nodes.support.answer_messages import by_marker, placed, title_of
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "anabranch"
+_MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}
 
 
 class ChatMessage(BaseModel):
@@ -42,19 +44,29 @@ class ChatMessage(BaseModel):
         return "\n".join(str(part.get("text", "")) for part in self.content if part.get("type") == "text")
 
 
+class StreamOptions(BaseModel):
+    """What a stream tells besides the answer."""
+
+    include_usage: bool | None = False
+
+
 class CompletionRequest(BaseModel):
     """The body of a request; what is not named here is left alone, for the graph chooses it.
 
     Attributes:
         messages: The conversation, the question last. Instructions of a system are the server's own.
         stream: Whether to send the answer in pieces.
+        stream_options: Whether the pieces end with one that tells the tokens.
+        n: How many answers: there is one.
         context: Settings, as LangGraph's API takes them.
     """
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     messages: list[ChatMessage] = Field(min_length=1, max_length=1000)
-    stream: bool = False
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: int | None = Field(default=1, ge=1, le=1)
     context: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -62,7 +74,16 @@ class CompletionRequest(BaseModel):
 async def models(who: Asker) -> JSONResponse:
     """Return the one model that there is."""
     who.require("ask")
-    return JSONResponse({"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}]})
+    return JSONResponse({"object": "list", "data": [_MODEL]})
+
+
+@router.get("/models/{model}")
+async def model(model: str, who: Asker) -> JSONResponse:
+    """Return the one model by its name."""
+    who.require("ask")
+    if model != MODEL:
+        raise NotFoundError("model", model)
+    return JSONResponse(_MODEL)
 
 
 @router.post("/chat/completions")
@@ -74,16 +95,17 @@ async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response
     request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
     run = await of.accept(who, request, None)
     if body.stream:
-        return StreamingResponse(_pieces(of, run), media_type="text/event-stream", headers=STREAM_HEADERS)
-    await of.events.over(run.run_id)
-    left = await _left(of, run)
+        tells_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+        pieces = _pieces(of, run, tells_usage=tells_usage)
+        return StreamingResponse(pieces, media_type="text/event-stream", headers=STREAM_HEADERS)
+    left = await of.outcome(run)
     if "error" in left:
         return JSONResponse({"error": _error(left["error"])}, 422)
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(left["values"])}}
     return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(left["values"])})
 
 
-async def _pieces(of: Services, run: RunRecord) -> AsyncIterator[str]:
+async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIterator[str]:
     """Yield the steps while they go on, then the answer."""
     is_over = False
     try:
@@ -96,22 +118,18 @@ async def _pieces(of: Services, run: RunRecord) -> AsyncIterator[str]:
                 said = {"reasoning_content": f"{step['step']}\n"}
                 yield _line(_frame(run, "chat.completion.chunk", _delta(said)))
         is_over = True
-        left = await _left(of, run)
+        left = await of.outcome(run)
         if "error" in left:
             yield _line({"error": _error(left["error"])})
         else:
             yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
-            last = _frame(run, "chat.completion.chunk", _delta({}, "stop")) | {"usage": _usage(left["values"])}
-            yield _line(last)
+            yield _line(_frame(run, "chat.completion.chunk", _delta({}, "stop")))
+            if tells_usage:
+                yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(left["values"])})
         yield "data: [DONE]\n\n"
     finally:
         if not is_over:
             await of.worker.cancel(run)
-
-
-async def _left(of: Services, run: RunRecord) -> dict[str, Any]:
-    record = await of.runs.get(run.run_id)
-    return (record.result if record is not None else None) or {"error": {"message": "The run was stopped."}}
 
 
 def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,38 +137,24 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
 
     Many programs show no annotations, and would leave markers that lead nowhere.
     """
-    answer, citations = str(state.get("answer", "")), _once(state.get("citations") or [])
-    sources = "\n".join(f"[{each['marker']}] {_named(each)}" for each in citations)
+    answer, citations = str(state.get("answer", "")), state.get("citations") or []
+    sources = "\n".join(f"[{marker}] {title_of(each)}" for marker, each in by_marker(citations).items())
     annotations = [
         {
             "type": "url_citation",
             "url_citation": {
-                "start_index": answer.find(f"[{each['marker']}]"),
-                "end_index": answer.find(f"[{each['marker']}]") + len(f"[{each['marker']}]"),
-                "title": _named(each),
-                "url": each.get("link") or "",
-                "quote": each.get("quote", ""),
-                "grade": each.get("grade", ""),
+                "start_index": place[0],
+                "end_index": place[1],
+                "title": title_of(each),
+                "url": each["link"],
+                "quote": each["quote"],
+                "grade": each["grade"],
             },
         }
-        for each in citations
-        if f"[{each['marker']}]" in answer
+        for each, place in placed(answer, citations)
+        if place is not None
     ]
     return {"content": f"{answer}\n\n{sources}" if sources else answer, "annotations": annotations}
-
-
-def _once(citations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the first citation of each marker, in the order of the markers."""
-    found: dict[int, Mapping[str, Any]] = {}
-    for each in citations:
-        found.setdefault(each["marker"], each)
-    return [found[marker] for marker in sorted(found)]
-
-
-def _named(citation: Mapping[str, Any]) -> str:
-    parts = [citation.get("title") or citation.get("source") or "", citation.get("heading") or ""]
-    page = citation.get("page")
-    return ", ".join(part for part in [*parts, f"p. {page}" if page else ""] if part)
 
 
 def _usage(state: Mapping[str, Any]) -> dict[str, int]:
@@ -167,9 +171,9 @@ def _delta(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any
     return {"index": 0, "delta": dict(delta), "finish_reason": finish}
 
 
-def _frame(run: RunRecord, kind: str, choice: Mapping[str, Any]) -> dict[str, Any]:
+def _frame(run: RunRecord, kind: str, *choices: Mapping[str, Any]) -> dict[str, Any]:
     made = int(run.created_at)
-    return {"id": f"chatcmpl-{run.run_id}", "object": kind, "created": made, "model": MODEL, "choices": [dict(choice)]}
+    return {"id": f"chatcmpl-{run.run_id}", "object": kind, "created": made, "model": MODEL, "choices": [*choices]}
 
 
 def _line(value: Mapping[str, Any]) -> str:

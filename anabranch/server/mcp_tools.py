@@ -1,25 +1,30 @@
 """Tools for programs that speak the Model Context Protocol: ask, search, and read a passage. None of them writes.
 
-Results are small and have a schema: a model reads them, and pays for each word.
+Results are small and have a schema: a model reads them, and pays for each word. `anabranch mcp` serves the tools over
+standard input and output, `mcp_routes` over HTTP.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
+from langchain_core.runnables import RunnableConfig
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context as Call
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 import anabranch
 from anabranch.errors import AnabranchError
+from anabranch.identity import AUTH_USER, User
 from graph.answer import graph as answer_graph
 from graph.retrieval import graph as search_graph
 from nodes.settings import Context
 from nodes.state import InputState
 from nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from nodes.support.settings_precedence import in_force
+from nodes.support.settings_precedence import in_force, operators_for
 
 MOST = 20
 """Passages that one search returns at most."""
@@ -70,71 +75,112 @@ class SearchResult(BaseModel):
     passages: list[FoundPassage]
 
 
-def mcp_server() -> MCPServer[Any]:
-    """Return a server of the three tools, over the corpus and with the settings in force."""
-    server: MCPServer[Any] = MCPServer("anabranch", instructions=INSTRUCTIONS, version=anabranch.__version__)
-    server.tool(title="Ask the documents", annotations=READS)(ask)
-    server.tool(title="Search the documents", annotations=READS)(search)
-    server.tool(title="Read a passage", annotations=READS)(get_passage)
+UserOf = Callable[[Call], User | None]
+Answering = Callable[[str, Call], Awaitable[Mapping[str, Any]]]
+
+
+def mcp_server(user_of: UserOf = lambda _: None, answering: Answering | None = None) -> MCPServer[Any]:
+    """Return a server of the three tools.
+
+    Args:
+        user_of: Says who calls; None for whoever started this process.
+        answering: Answers a question and returns what the graph left; without it the graph is run here.
+    """
+    server: MCPServer[Any] = MCPServer(
+        "anabranch",
+        instructions=INSTRUCTIONS,
+        version=anabranch.__version__,
+        # Of the whole process, where nobody has said how it logs: "INFO" would tell every request.
+        log_level="WARNING",
+    )
+    tools = DocumentTools(user_of, answering)
+    server.tool(title="Ask the documents", annotations=READS)(tools.ask)
+    server.tool(title="Search the documents", annotations=READS)(tools.search)
+    server.tool(title="Read a passage", annotations=READS)(tools.get_passage)
     return server
 
 
-async def ask(question: Annotated[str, Field(description="In whole words, and complete in itself.")]) -> AskResult:
-    """Answer a question from the user's documents. Each claim is checked against the passages and has its source."""
-    try:
-        state = await answer_graph.ainvoke(InputState(question=question), context=Context())
-    except AnabranchError as error:
-        raise ToolError(str(error)) from error
-    return AskResult(
-        answer=state["answer"],
-        abstained=state["abstained"],
-        sources=[
-            QuotedSource(
-                marker=each["marker"],
-                document=each["title"] or each["source"],
-                page=each["page"],
-                heading=each["heading"],
-                quote=each["quote"],
-                grade=each["grade"],
-                passage_id=each["chunk_id"],
-            )
-            for each in state["citations"]
-        ],
-        unsupported=list(state["unsupported"]),
-        remarks=[each["reason"] for each in state["degraded"]],
-    )
+class DocumentTools:
+    """The tools, over the corpus and with the settings that are in force for whoever calls."""
+
+    def __init__(self, user_of: UserOf, answering: Answering | None) -> None:
+        """Take who calls, and how a question is answered."""
+        self._user_of = user_of
+        self._answering = answering or self._answered
+
+    async def ask(
+        self, question: Annotated[str, Field(description="In whole words, and complete in itself.")], call: Call
+    ) -> AskResult:
+        """Answer a question from the user's documents. Each claim is checked and has its source."""
+        try:
+            state = await self._answering(question, call)
+        except AnabranchError as error:
+            raise ToolError(str(error)) from error
+        return AskResult(
+            answer=state["answer"],
+            abstained=state["abstained"],
+            sources=[
+                QuotedSource(
+                    marker=each["marker"],
+                    document=each["title"] or each["source"],
+                    page=each["page"],
+                    heading=each["heading"],
+                    quote=each["quote"],
+                    grade=each["grade"],
+                    passage_id=each["chunk_id"],
+                )
+                for each in state["citations"]
+            ],
+            unsupported=list(state["unsupported"]),
+            remarks=[each["reason"] for each in state["degraded"]],
+        )
+
+    async def search(
+        self,
+        query: Annotated[str, Field(description="A question, or words to look for.")],
+        call: Call,
+        limit: Annotated[int, Field(ge=1, le=MOST, description="How many passages.")] = 8,
+    ) -> SearchResult:
+        """Find passages of the user's documents by words and by meaning, best first."""
+        user = self._user_of(call)
+        try:
+            state = await search_graph.ainvoke(InputState(question=query), _as(user), context=Context())
+            ids = [candidate["id"] for candidate in state["candidates"][:limit]]
+            found = await chunks_of(_context(user), state, ids)
+        except AnabranchError as error:
+            raise ToolError(str(error)) from error
+        return SearchResult(passages=[_passage(found[each]) for each in ids if each in found])
+
+    async def get_passage(
+        self, passage_id: Annotated[str, Field(description="From `ask` or `search`.", max_length=100)], call: Call
+    ) -> FoundPassage:
+        """Read a passage together with what stands around it in its document."""
+        try:
+            context = _context(self._user_of(call))
+            corpus, scope = await corpus_of(context), scope_of(context, None)
+            leaf = (await corpus.chunks([passage_id], scope)).get(passage_id)
+            if leaf is None:
+                msg = f"There is no passage {passage_id!r}. Take an id from `search`."
+                raise ToolError(msg)
+            around = (await corpus.chunks([leaf.parent_id], scope)).get(leaf.parent_id) if leaf.parent_id else None
+        except AnabranchError as error:
+            raise ToolError(str(error)) from error
+        return _passage(around or leaf)
+
+    async def _answered(self, question: str, call: Call) -> Mapping[str, Any]:
+        return await answer_graph.ainvoke(InputState(question=question), _as(self._user_of(call)), context=Context())
 
 
-async def search(
-    query: Annotated[str, Field(description="A question, or words to look for.")],
-    limit: Annotated[int, Field(ge=1, le=MOST, description="How many passages.")] = 8,
-) -> SearchResult:
-    """Find passages of the user's documents by words and by meaning, best first."""
-    context = Context()
-    try:
-        state = await search_graph.ainvoke(InputState(question=query), context=context)
-        ids = [candidate["id"] for candidate in state["candidates"][:limit]]
-        found = await chunks_of(in_force(context), state, ids)
-    except AnabranchError as error:
-        raise ToolError(str(error)) from error
-    return SearchResult(passages=[_passage(found[each]) for each in ids if each in found])
+def _as(user: User | None) -> RunnableConfig:
+    return RunnableConfig(configurable={} if user is None else {AUTH_USER: user})
 
 
-async def get_passage(
-    passage_id: Annotated[str, Field(description="From `ask` or `search`.", max_length=100)],
-) -> FoundPassage:
-    """Read a passage together with what stands around it in its document."""
-    context = in_force(Context())
-    try:
-        corpus, scope = await corpus_of(context), scope_of(context, None)
-        leaf = (await corpus.chunks([passage_id], scope)).get(passage_id)
-        if leaf is None:
-            msg = f"There is no passage {passage_id!r}. Take an id from `search`."
-            raise ToolError(msg)
-        around = (await corpus.chunks([leaf.parent_id], scope)).get(leaf.parent_id) if leaf.parent_id else None
-    except AnabranchError as error:
-        raise ToolError(str(error)) from error
-    return _passage(around or leaf)
+def _context(user: User | None) -> Context:
+    """Return the settings in force for somebody; as in the graph, nobody is refused where people say who they are."""
+    if user is None:
+        return in_force(Context())
+    user.require("ask")
+    return operators_for(user)
 
 
 def _passage(chunk: Any) -> FoundPassage:  # noqa: ANN401  # a Chunk

@@ -1,4 +1,4 @@
-"""The page, documents, uploads and feedback alone, for a LangGraph server that has threads and runs of its own.
+"""The page, documents, uploads, feedback and MCP's tools, for a LangGraph server that has threads and runs of its own.
 
 In its langgraph.json: `"http": {"app": "anabranch.server.page_app:app"}`. Feedback is kept in the folder, or the
 PostgreSQL database, that ANABRANCH_FEEDBACK names; without it, none is.
@@ -14,7 +14,7 @@ from fastapi import FastAPI
 import anabranch
 from anabranch.errors import AnabranchError
 from anabranch.safety.operator import operator
-from anabranch.server import document_routes, feedback_routes, page_routes, upload_routes
+from anabranch.server import document_routes, feedback_routes, mcp_routes, page_routes, upload_routes
 from anabranch.server.application import refused
 from anabranch.server.database import open_database
 from anabranch.server.feedback import FeedbackBook
@@ -32,6 +32,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=_lifespan)
-for each in (document_routes, feedback_routes, upload_routes, page_routes):
+for each in (document_routes, feedback_routes, upload_routes, mcp_routes, page_routes):
     app.include_router(each.router)
 app.add_exception_handler(AnabranchError, refused)

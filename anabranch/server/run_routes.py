@@ -25,33 +25,33 @@ TITLE = 80
 @router.post("/threads/{thread_id}/runs")
 async def create(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
     """Accept a run; it goes on whether or not anybody reads."""
-    record = await _accepted(of, who, body, thread_id)
+    record = await accepted(of, who, body, thread_id)
     return JSONResponse(run_json(record), headers=_places(record))
 
 
 @router.post("/threads/{thread_id}/runs/stream")
 async def stream(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> StreamingResponse:
     """Accept a run, and stream what it says."""
-    return _streamed(of, await _accepted(of, who, body, thread_id), body, 0)
+    return _streamed(of, await accepted(of, who, body, thread_id), body, 0)
 
 
 @router.post("/threads/{thread_id}/runs/wait")
 async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
     """Accept a run, and return what it left."""
-    record = await _accepted(of, who, body, thread_id)
+    record = await accepted(of, who, body, thread_id)
     return JSONResponse(await _left(of, record), headers=_places(record))
 
 
 @router.post("/runs/stream")
 async def stream_alone(body: RunRequest, who: Asker, of: Serving) -> StreamingResponse:
     """Stream a run without a thread: nothing of it is kept."""
-    return _streamed(of, await _accepted(of, who, body, None), body, 0)
+    return _streamed(of, await accepted(of, who, body, None), body, 0)
 
 
 @router.post("/runs/wait")
 async def wait_alone(body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
     """Return what a run without a thread left."""
-    record = await _accepted(of, who, body, None)
+    record = await accepted(of, who, body, None)
     return JSONResponse(await _left(of, record), headers=_places(record))
 
 
@@ -102,7 +102,12 @@ async def remove(thread_id: str, run_id: str, who: Asker, of: Serving) -> Respon
     return await cancel(thread_id, run_id, who, of, wait=False)
 
 
-async def _accepted(of: Services, who: Requester, body: RunRequest, thread_id: str | None) -> RunRecord:
+async def accepted(of: Services, who: Requester, body: RunRequest, thread_id: str | None) -> RunRecord:
+    """Accept a run of somebody's, in a thread of theirs.
+
+    Raises:
+        UserError: They may not, or there is no such thread.
+    """
     body.check(list(of.graphs))
     who.require("ingest" if body.assistant_id == "ingest" else "ask")
     if thread_id is not None:

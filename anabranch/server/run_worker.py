@@ -124,7 +124,10 @@ class RunWorker:
                 self._tasks[record.run_id] = task
                 task.add_done_callback(partial(self._ended, record.run_id))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), LOOK)
+            # Before Python 3.12 `wait_for` swallows a cancellation that comes with what it waits for: a run that ends
+            # while the server stops, which then never stopped.
+            async with asyncio.timeout(LOOK):
+                await self._wake.wait()
         self._wake.clear()
 
     def _ended(self, run_id: str, _: asyncio.Task[None]) -> None:

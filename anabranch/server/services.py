@@ -61,6 +61,22 @@ class Services:
         self.worker.wake()
         return run
 
+    async def outcome(self, run: RunRecord) -> dict[str, Any]:
+        """Wait for a run without a thread, and return what it left: `values` or `error`; stop it if nobody waits."""
+        is_over = False
+        try:
+            await self.events.over(run.run_id)
+            is_over = True
+        finally:
+            if not is_over:
+                await self.worker.cancel(run)
+        record = await self.runs.get(run.run_id)
+        left = (record.result if record is not None else None) or {"error": {"message": "The run was stopped."}}
+        if "__interrupt__" in left.get("values", {}):
+            msg = "The setting `review` pauses a question for a person, and this way of asking cannot go on with it."
+            return {"error": {"message": msg}}
+        return left
+
     @property
     def answer(self) -> CompiledStateGraph[Any, Context, Any, Any]:
         """The graph whose state the threads hold."""

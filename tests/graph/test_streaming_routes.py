@@ -147,7 +147,7 @@ async def test_refine_shows_its_first_draft_and_each_revision_once_it_is_done(ri
     assert len(revisions) == len(found.state["windows"]) - 1
     # The final text comes once, after the last check.
     assert [piece.text for piece in found.pieces] == [found.state["answer"]]
-    assert found.before(found.first("messages"))[-1] == "finish"
+    assert found.before(found.first("messages"))[-1] == "cite"
 
 
 async def test_a_draft_to_be_refined_shows_no_instructions(river: str) -> None:

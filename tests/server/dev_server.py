@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.server.serve_process import environment_of
 
 
 def free_port() -> int:
@@ -44,11 +44,10 @@ def dev_server(home: Path, *, http_app: str = "", **variables: str) -> Iterator[
     shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
     if http_app:
         configuration = json.loads((home / "langgraph.json").read_text())
-        (home / "langgraph.json").write_text(json.dumps({**configuration, "http": {"app": http_app}}))
+        configuration["http"]["app"] = http_app
+        (home / "langgraph.json").write_text(json.dumps(configuration))
     port = free_port()
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
-    environment |= {"PYTHONPATH": str(home), "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false"}
-    environment |= variables
+    environment = environment_of(home, PYTHONPATH=str(home), **variables)
     command = [
         str(Path(sys.executable).parent / "langgraph"), "dev", "--no-browser", "--no-reload", "--port", str(port),
         "--n-jobs-per-worker", "4",

@@ -1,13 +1,8 @@
-"""The server in a process of its own, on a free port of 127.0.0.1, and a real browser that is shown nothing else."""
+"""The server with its page, and a real browser that is shown nothing else."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.server.dev_server import free_port
+from tests.server.serve_process import serving
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -24,8 +19,6 @@ FLAGS = (
     "--disable-sync",
 )  # fmt: skip
 AXE = REPOSITORY / "anabranch/server/page/node_modules/axe-core/axe.min.js"
-_SERVE = "import sys, uvicorn; from anabranch.server.application import create_app; \
-uvicorn.run(create_app(sys.argv[1]), host='127.0.0.1', port=int(sys.argv[2]), log_level='warning')"
 
 
 @contextmanager
@@ -36,35 +29,8 @@ def page_server(home: Path, **variables: str) -> Iterator[str]:
         home: The folder, with the corpus in `corpus`.
         **variables: Of its environment, besides the usual ones.
     """
-    port = free_port()
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
-    environment |= {"PYTHONPATH": str(REPOSITORY), "ANABRANCH_CORPUS": str(home / "corpus")} | variables
-    command = [sys.executable, "-c", _SERVE, str(home / "data"), str(port)]
-    log = home / "server.log"
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT) as process,
-    ):
-        url = f"http://127.0.0.1:{port}"
-        try:
-            _wait(url, process, log)
-            yield url
-        finally:
-            process.terminate()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    while process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/ready", timeout=60):
-                return
-        except OSError:
-            time.sleep(0.3)
-    pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")
+    with serving(home, "--data", str(home / "data"), **variables) as server:
+        yield server.url
 
 
 @contextmanager

@@ -26,10 +26,15 @@ class ServeProcess:
     log: Path
 
 
+def environment_of(home: Path, **variables: str) -> dict[str, str]:
+    """Return the environment of a server: this process's without keys and settings, with the corpus in a folder."""
+    inherited = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
+    return {**inherited, "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false", **variables}
+
+
 def started(home: Path, *options: str, **variables: str) -> ServeProcess:
     """Start a server on a free port, and wait until it listens."""
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ANABRANCH_")}
-    environment |= {"ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false", **variables}
+    environment = environment_of(home, **variables)
     log = home / f"serve-{time.monotonic_ns()}.log"
     command = [sys.executable, "-m", "anabranch.cli", "serve", "--port", "0", *options]
     with log.open("wb") as output:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from openai import APIStatusError, OpenAI
+from openai import APIStatusError, NotFoundError, OpenAI
 
 from anabranch.ingestion.pipeline import ingest
 from anabranch.server.chat_completions import message_of
@@ -29,6 +29,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenAI]:
 
 def test_there_is_one_model(client: OpenAI) -> None:
     assert [model.id for model in client.models.list()] == ["anabranch"]
+    assert client.models.retrieve("anabranch").id == "anabranch"
+    with pytest.raises(NotFoundError, match="no model 'gpt-5'"):
+        client.models.retrieve("gpt-5")
 
 
 def test_an_answer_has_its_sources_in_the_text_and_as_annotations(client: OpenAI) -> None:
@@ -52,6 +55,29 @@ def test_a_stream_says_its_steps_first_and_then_the_same_answer(client: OpenAI) 
     steps = [getattr(chunk.choices[0].delta, "reasoning_content", "") or "" for chunk in chunks]
     assert "retrieve" in "".join(steps)
     assert chunks[-1].choices[0].finish_reason == "stop"
+    assert all(chunk.usage is None for chunk in chunks)
+
+
+def test_a_stream_tells_its_tokens_to_who_asks_for_them(client: OpenAI) -> None:
+    told = {"stream": True, "stream_options": {"include_usage": True}}
+    *_, before, last = client.chat.completions.create(model="anabranch", messages=[QUESTION], **told)
+    assert before.choices[0].finish_reason == "stop"
+    assert (last.choices, last.usage.total_tokens) == ([], 0)
+
+
+def test_what_chat_programs_send_besides_breaks_nothing(client: OpenAI) -> None:
+    """Open WebUI and LibreChat send options of models, tools, and requests for titles, each one long prompt."""
+    task = "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n" + (
+        '### Output:\nJSON format: { "title": "your concise title here" }\n### Chat History:\n<chat_history>\n'
+        f"USER: {QUESTION['content']}\nASSISTANT: Ida Marrow. [1]\n</chat_history>"
+    )
+    options = {"temperature": 0.1, "max_tokens": 1000, "stop": ["\n\n"], "user": "u", "presence_penalty": 0, "n": 1}
+    reply = client.chat.completions.create(model="anabranch", messages=[{"role": "user", "content": task}], **options)
+    assert reply.choices[0].message.content
+    assert reply.choices[0].finish_reason == "stop"
+    tool = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}
+    reply = client.chat.completions.create(model="anabranch", messages=[QUESTION], tools=[tool], tool_choice="auto")
+    assert "Ida Marrow" in reply.choices[0].message.content
 
 
 def test_a_conversation_is_understood(client: OpenAI) -> None:
@@ -65,6 +91,8 @@ def test_what_cannot_be_answered_says_why(client: OpenAI) -> None:
     for context, word in (({"top_k": 0}, "top_k"), ({"topk": 3}, "topk")):
         with pytest.raises(APIStatusError, match=word):
             client.chat.completions.create(model="anabranch", messages=[QUESTION], extra_body={"context": context})
+    with pytest.raises(APIStatusError, match="n: "):
+        client.chat.completions.create(model="anabranch", messages=[QUESTION], n=2)
     with pytest.raises(APIStatusError, match="messages"):
         client.chat.completions.create(model="anabranch", messages=[])
 

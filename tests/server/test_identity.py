@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 import yaml
+from mcp.client import Client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from anabranch.ingestion.pipeline import ingest
@@ -66,7 +68,7 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         with serving(home, **variables) as process:
             yield process.url
     else:
-        with dev_server(home, **variables) as (url, _):
+        with dev_server(home, http_app="anabranch.server.page_app:app", **variables) as (url, _):
             yield url
 
 
@@ -102,7 +104,7 @@ async def test_each_sees_exactly_theirs(http: httpx.AsyncClient) -> None:
     assert seen == {"alice": {SALARY, CANTEEN}, "bob": {MERGER, CANTEEN}, "eve": {CANTEEN}}
 
 
-async def test_nobody_without_a_key(http: httpx.AsyncClient, kind: str) -> None:
+async def test_nobody_without_a_key(http: httpx.AsyncClient) -> None:
     wrong = [{}, {"Authorization": "Bearer mallory"}, {"Authorization": "Basic YWxpY2U6"}, {"x-api-key": ""}]
     # With this header LangGraph's development server lets Studio in by itself, unless that is switched off.
     wrong.append({"x-auth-scheme": "langsmith", "x-api-key": "anything"})
@@ -110,9 +112,12 @@ async def test_nobody_without_a_key(http: httpx.AsyncClient, kind: str) -> None:
         for path, body in (
             ("/runs/wait", call(QUESTIONS[SALARY])),
             ("/threads", {}),
-            *([("/mcp", {})] * (kind == DEV)),
+            ("/mcp", {}),
         ):
-            assert (await http.post(path, json=body, headers=headers)).status_code == 401, (headers, path)
+            reply = await http.post(path, json=body, headers=headers)
+            assert reply.status_code == 401, (headers, path)
+            if path == "/mcp":  # by it a client of MCP knows that it needs a token
+                assert reply.headers["WWW-Authenticate"] == "Bearer"
     assert (await http.post("/runs/wait", json=call("When?"), headers={"x-api-key": KEYS["eve"]})).status_code == 200
 
 
@@ -195,14 +200,25 @@ async def test_only_admins_make_assistants_crons_and_write_the_store(http: httpx
     assert SALARY not in (await http.post("/runs/wait", json=body, headers=as_("eve"))).text
 
 
-async def test_mcp_shows_each_their_own(http: httpx.AsyncClient, kind: str) -> None:
-    if kind == SERVE:
-        pytest.skip("it does not speak MCP")
-    params = {"name": "answer", "arguments": {"question": QUESTIONS[SALARY]}}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    accept = {"Accept": "application/json, text/event-stream"}
-    assert SALARY in (await http.post("/mcp", json=body, headers=as_("alice") | accept)).text
-    assert SALARY not in (await http.post("/mcp", json=body, headers=as_("eve") | accept)).text
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_mcp_shows_each_their_own(server: str, mode: str) -> None:
+    async def told(who: str, tool: str, **arguments: Any) -> Any:
+        own = create_mcp_http_client(headers=as_(who))
+        async with own, Client(streamable_http_client(f"{server}/mcp", http_client=own), mode=mode) as client:
+            return await client.call_tool(tool, arguments)
+
+    asked = {who: repr(await told(who, "ask", question=QUESTIONS[SALARY])) for who in ("alice", "eve")}
+    assert {who: SALARY in text for who, text in asked.items()} == {"alice": True, "eve": False}
+    hers = (await told("alice", "search", query=QUESTIONS[SALARY], limit=20)).structured_content["passages"]
+    others = (await told("eve", "search", query=QUESTIONS[SALARY], limit=20)).structured_content["passages"]
+    (secret,) = [each["passage_id"] for each in hers if SALARY in each["text"]]
+    assert SALARY not in repr(others)
+    assert SALARY in repr(await told("alice", "get_passage", passage_id=secret))
+    refused = await told("eve", "get_passage", passage_id=secret)
+    assert refused.is_error
+    # What is not theirs is answered as what does not exist.
+    absent = await told("eve", "get_passage", passage_id="0" * 16)
+    assert refused.content[0].text.replace(secret, "0" * 16) == absent.content[0].text
 
 
 async def test_only_some_may_ingest_and_only_under_their_own_tags(http: httpx.AsyncClient) -> None:

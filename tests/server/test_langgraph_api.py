@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.conftest import REPOSITORY
@@ -24,10 +25,18 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 QUESTION = {"question": "Who built the Halden weir?"}
 
 
-@pytest.fixture(scope="module", params=["langgraph dev", "anabranch serve"])
-def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+DEV, SERVE = "langgraph dev", "anabranch serve"
+
+
+@pytest.fixture(scope="module", params=[DEV, SERVE])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("server")
-    if request.param == "anabranch serve":
+    if kind == SERVE:
         shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
         with serving(home) as process:
             yield process.url
@@ -57,6 +66,10 @@ async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
     state = await filled.runs.wait(thread["thread_id"], "answer", input=QUESTION)
     assert "Ida Marrow" in state["answer"]
     assert state["citations"][0]["grade"] in ("quoted", "supported")
+    (block,) = state["messages"][-1]["content"]  # what chat pages read
+    (source, *_) = block["annotations"]
+    assert block["text"][source["start_index"] : source["end_index"]] == "[1]"
+    assert source["cited_text"] == state["citations"][0]["quote"]
     history = await filled.threads.get_history(thread["thread_id"], limit=50)
     steps = {step for snapshot in history for step in snapshot["next"]}
     assert {"begin", "retrieval", "pack", "create", "cite", "finish"} <= steps
@@ -111,6 +124,23 @@ async def test_streams(filled: Any) -> None:
     assert "Ida Marrow" in "".join(data[0]["content"] for data in modes["messages"])
     assert {data[0]["type"] for data in modes["messages"]} <= {"ai", "AIMessageChunk"}
     assert modes["custom"][0]["step"] == "begin"
+
+
+async def test_other_agents_get_the_words_and_what_the_graphs_are_for(filled: Any, server: str, kind: str) -> None:
+    if kind == SERVE:
+        pytest.skip("its own way of speaking A2A is tried in test_a2a.py")
+    assistants = {each["name"]: each for each in await filled.assistants.search()}
+    for each in assistants.values():
+        assert each["description"] in (REPOSITORY / "langgraph.json").read_text()
+    message = {"role": "user", "messageId": "1", "parts": [{"kind": "text", "text": QUESTION["question"]}]}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+    async with httpx.AsyncClient(base_url=server, timeout=120) as http:
+        reply = (await http.post(f"/a2a/{assistants['answer']['assistant_id']}", json=body)).json()
+        (artifact,) = reply["result"]["task"]["artifacts"]
+        (part,) = artifact["parts"]
+        assert "Ida Marrow" in part["text"]
+        # It would offer `ingest` to every assistant, and answer with Python's own writing of the whole result.
+        assert (await http.post("/mcp", json=body)).status_code == 404
 
 
 async def test_a_conversation(filled: Any) -> None:

@@ -1,4 +1,4 @@
-"""The tools over standard input and output, through the official client."""
+"""The tools over standard input and output and over HTTP, through the official client."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import os
 import shutil
 import sys
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from fastapi import FastAPI
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
+from anabranch.errors import AnabranchError
 from anabranch.ingestion.pipeline import ingest
+from anabranch.server import a2a_routes, mcp_routes
+from anabranch.server.application import refused
 from tests.conftest import REPOSITORY
+from tests.server.serve_process import serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +38,32 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "corpus"
 
 
-async def session_of(corpus: Path) -> AsyncIterator[ClientSession]:
+@asynccontextmanager
+async def session_of(corpus: Path, way: str) -> AsyncIterator[ClientSession]:
+    if way == "http":
+        with serving(corpus.parent, "--corpus", str(corpus)) as server:
+            async with (
+                streamable_http_client(f"{server.url}/mcp") as (read, write),
+                ClientSession(read, write) as found,
+            ):
+                await found.initialize()
+                yield found
+        return
     arguments = ["-m", "anabranch.cli", "mcp", "--corpus", str(corpus)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=environment, cwd=REPOSITORY)
-    async with stdio_client(parameters) as (read, write), ClientSession(read, write) as session:
-        await session.initialize()
-        yield session
+    async with stdio_client(parameters) as (read, write), ClientSession(read, write) as found:
+        await found.initialize()
+        yield found
 
 
 async def called(session: ClientSession, tool: str, **arguments: Any) -> Any:
     return await session.call_tool(tool, arguments)
 
 
-async def test_an_assistant_asks_searches_and_reads_on(corpus: Path) -> None:
-    async for session in session_of(corpus):
+@pytest.mark.parametrize("way", ["stdio", "http"])
+async def test_an_assistant_asks_searches_and_reads_on(way: str, corpus: Path) -> None:
+    async with session_of(corpus, way) as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert set(tools) == {"ask", "search", "get_passage"}
         assert all(
@@ -66,8 +85,44 @@ async def test_an_assistant_asks_searches_and_reads_on(corpus: Path) -> None:
         assert "Take an id from" in absent.content[0].text
 
 
-async def test_a_corpus_that_is_not_there_is_said(tmp_path: Path) -> None:
-    async for session in session_of(tmp_path / "none"):
+@pytest.mark.parametrize("way", ["stdio", "http"])
+async def test_a_corpus_that_is_not_there_is_said(way: str, tmp_path: Path) -> None:
+    async with session_of(tmp_path / "none", way) as session:
         failed = await called(session, "search", query="weir")
         assert failed.is_error
         assert "There is no corpus" in failed.content[0].text
+        asked = await called(session, "ask", question="Who built the weir?")
+        assert asked.is_error
+        assert "There is no corpus" in asked.content[0].text
+
+
+def test_other_sites_and_other_names_reach_no_tool(corpus: Path) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    with serving(corpus.parent, "--corpus", str(corpus)) as server:
+        told = [
+            httpx.post(f"{server.url}/mcp", json=body, headers=accept | more)
+            for more in ({}, {"Origin": "https://evil.example"}, {"Host": "rebound.example"})
+        ]
+        assert [reply.status_code for reply in told] == [200, 403, 403]
+        assert "get_passage" in told[0].text
+        # Without sessions there is nothing to listen to and nothing to end.
+        assert [httpx.request(each, f"{server.url}/mcp").status_code for each in ("GET", "DELETE")] == [405, 405]
+
+
+async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("mcp_tools", "a2a_tasks"):
+        monkeypatch.setitem(sys.modules, f"anabranch.server.{name}", None)  # as where the protocol's package is absent
+    app = FastAPI()
+    app.include_router(mcp_routes.router)
+    app.include_router(a2a_routes.router)
+    app.add_exception_handler(AnabranchError, refused)
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
+    ):
+        app.state.services = None
+        tools, card = await http.post("/mcp", json={}), await http.get("/.well-known/agent-card.json")
+    assert "pip install 'anabranch[mcp]'" in tools.json()["detail"]
+    assert "pip install 'anabranch[a2a]'" in card.json()["detail"]

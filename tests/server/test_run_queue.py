@@ -13,7 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from anabranch.errors import OperationError, SettingsError
 from anabranch.server import database, run_queue
 from anabranch.server.database import SCHEMA, database_url, open_database, runs, versions
+from anabranch.server.requester import Requester
 from anabranch.server.run_queue import RunQueue
+from anabranch.server.run_request import RunRequest
 from anabranch.server.run_worker import ATTEMPTS
 from anabranch.server.services import open_services
 from anabranch.server.thread_records import Threads
@@ -105,6 +107,18 @@ async def test_a_run_that_ends_its_process_each_time_is_given_up(tmp_path: Path)
     assert record.status == "error"
     assert record.result is not None
     assert f"begun {ATTEMPTS} times" in record.result["error"]["message"]
+
+
+async def test_a_server_that_stops_waits_for_what_runs_and_no_longer(tmp_path: Path) -> None:
+    async with asyncio.timeout(60):
+        async with open_services(str(tmp_path / "data"), grace=30) as services:
+            run = await services.accept(Requester(None), RunRequest.model_validate(ASKED), None)
+            while not services.worker.running:
+                await asyncio.sleep(0.001)
+    async with open_database(str(tmp_path / "data")) as engine:
+        record = await RunQueue(engine).get(run.run_id)
+    assert record is not None
+    assert record.status == "error"  # there is no corpus; it was not left to the next start
 
 
 async def test_a_folder_belongs_to_one_server(tmp_path: Path) -> None:
