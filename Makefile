@@ -32,7 +32,7 @@ faults: $(VENV)/.dev  ## Try each fault that a corpus has to survive 200 times; 
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
 
 fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads and requests to the graph; takes half an hour
-	$(BIN)/python -m pytest tests/fuzz --fuzz 50 --timeout 0
+	$(BIN)/python -m pytest tests/fuzz tests/server/test_attacks.py --fuzz 50 --attacks 10000 --timeout 0
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .

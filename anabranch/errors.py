@@ -9,6 +9,7 @@
     │   ├── ThreadStateError               what a thread holds is not what a step can use
     │   ├── NotAuthenticatedError          nobody says who asks, or not in a way that can be believed
     │   ├── NotAllowedError                who asks is known, and may not do that
+    │   ├── LimitReachedError              who asks has used up what they may use for now
     │   ├── MissingExtraError              an optional dependency is not installed
     │   ├── MissingKeyError                a hosted provider needs a key, or refused the one given
     │   ├── CorpusNotFoundError            no corpus at that path
@@ -78,6 +79,18 @@ class NotAllowedError(UserError):
     """Who asks is known, and lacks the role or the access tag for it (403)."""
 
     code = "not_allowed"
+
+
+class LimitReachedError(UserError):
+    """Who asks has used up what they may use for now (429); `retry_after` says for how many seconds."""
+
+    code = "limit_reached"
+    retryable = True
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: int) -> None:
+        """Keep the seconds apart, for the header of that name."""
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
 
 
 class MissingExtraError(UserError):

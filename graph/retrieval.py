@@ -87,7 +87,7 @@ def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> Searc
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )
-    builder.add_node("begin", both_ways(begin, external=checked(retrievers)), input_schema=InputState)
+    builder.add_node("begin", both_ways(begin, external=checked(retrievers), event="search"), input_schema=InputState)
     builder.add_node("retrieval", build(retrievers, graded=False).compile(), input_schema=RetrievalInput)
     builder.add_edge(START, "begin")
     builder.add_edge("begin", "retrieval")

@@ -6,19 +6,22 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, get_args
 
 from langgraph.runtime import Runtime
 
 from anabranch.errors import NotAllowedError, SettingsError
-from anabranch.identity.user import User
+from anabranch.identity.user import UPLOADS, User, upload_folder
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
+from anabranch.ingestion.directory_walk import outside
 from anabranch.ingestion.ingest_report import FileRow, Status
 from anabranch.ingestion.pipeline import ingest as ingest_files
 from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator
 from anabranch.store.writer_protocol import Progress
 from nodes.settings import Context
+from nodes.support.audit_events import failure_noted, note
 from nodes.support.settings_precedence import settle
 
 # Files that a result names; a server keeps it whole, in a checkpoint.
@@ -34,9 +37,13 @@ async def add_documents(state: Mapping[str, Any], runtime: Runtime[Context]) -> 
 
     Meanwhile small `custom` events tell how far it is.
     """
-    context = settle(None, runtime, role="ingest")
-    progress = _Told(runtime.stream_writer)
-    return await asyncio.to_thread(_work, state["paths"], _tags(state.get("access")), context, progress)
+    async with failure_noted("add_documents"):
+        context = settle(None, runtime, role="ingest")
+        paths, access = state["paths"], _tags(state.get("access"))
+        await note("ingest", context, paths=paths[:MOST_FILES], access=access)
+        told = await asyncio.to_thread(_work, paths, access, context, _Told(runtime.stream_writer))
+        await note("ingested", context, totals=told["totals"])
+    return told
 
 
 class _Told:
@@ -64,12 +71,42 @@ def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context
     if context.user is not None:
         root = context.user.place(root, "ANABRANCH_INGEST_ROOT")
         rights = _rights(context.user, context.access, access)
+        _refuse_uploads_of_others(paths, Path(root), context.user)
     # Callers of a server must not read the server's other files.
     report = ingest_files(paths, context.corpus, inside=root, access=access or (), rights=rights, progress=progress)
     told = _told(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}
     return {"files": [asdict(row) for row in told], "totals": totals}
+
+
+def _refuse_uploads_of_others(paths: Sequence[str], root: Path, user: User) -> None:
+    """Let people take in what they sent, and nothing that others did; a walk from further up passes hidden folders by.
+
+    Raises:
+        UserError: In the words for what is outside the root: whether there is something, is not said.
+    """
+    sent, own = root / UPLOADS, root / upload_folder(user.owner)
+    for path in paths:
+        real = _resolved(root / path)
+        is_above = sent.parent.exists() and real.exists() and real.samefile(sent.parent)
+        if is_above or (_leads_into(sent, real) and not _leads_into(own, real)):
+            raise outside(path)
+
+
+def _resolved(path: Path) -> Path:
+    """Return where a path leads; of one that cannot be followed, its folder: it is refused where it would be read."""
+    try:
+        real = path.resolve()
+        real.exists()
+    except (OSError, RuntimeError, ValueError):
+        return path.parent
+    return real
+
+
+def _leads_into(folder: Path, path: Path) -> bool:
+    # By what they are and not by their names: some file systems do not tell capitals.
+    return folder.exists() and any(each.exists() and each.samefile(folder) for each in (path, *path.parents))
 
 
 def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything

@@ -10,6 +10,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.types import Overwrite
 
 from anabranch.errors import QuestionError
+from anabranch.identity.audit_log import question_facts
 from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
 from anabranch.text.phrases import greeting_reply
@@ -17,6 +18,7 @@ from nodes.retrieve import refuse_unknown
 from nodes.settings import Context
 from nodes.state import InputState, fresh_turn
 from nodes.support.answer_messages import new_message_id, show
+from nodes.support.audit_events import note
 from nodes.support.dependencies import about_model, corpus_of, model_of, reranker_of
 from nodes.support.settings_precedence import reader_of
 from nodes.support.state_records import Degraded, Query
@@ -26,10 +28,13 @@ MAX_QUESTION_CHARS = 10_000
 
 
 @traced("begin", first=True)
-async def begin(state: InputState, context: Context, *, external: Mapping[str, BaseRetriever] | None = None) -> Update:
+async def begin(
+    state: InputState, context: Context, *, external: Mapping[str, BaseRetriever] | None = None, event: str = "question"
+) -> Update:
     """Take the question from `question` or the last human message; fail at once on what cannot work."""
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
+    await note(event, context, **question_facts(asked))
     narrowed = state.get("filters") or None
     parse_filters(narrowed)
     refuse_unknown(context.retrievers, external)

@@ -13,6 +13,7 @@ from anabranch.errors import RequestRefusedError
 from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
+from nodes.support.audit_events import note
 from nodes.support.state_records import Citation, Degraded, Step
 from nodes.support.tracing import Update, traced
 
@@ -22,6 +23,9 @@ async def finish(state: State, context: Context) -> Update:
     """Append the answer to the conversation; its sources travel with the message."""
     refused = _all_refused(context.model, state["trace"], state["degraded"])
     usage = usage_of(state["trace"])
+    spent = {name: usage[name] for name in ("calls", "prompt_tokens", "output_tokens")}
+    verdict = _verdict(state, [*state["degraded"], *refused])
+    await note("answer", context, model=context.model, **spent, **verdict)
     message_id = state["message_id"]
     if not message_id:  # nothing of it has been streamed
         message_id = new_message_id()
@@ -45,6 +49,17 @@ async def finish(state: State, context: Context) -> Update:
         "usage": usage,
         # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
         "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"]},
+    }
+
+
+def _verdict(state: State, degraded: Sequence[Degraded]) -> dict[str, Any]:
+    """Return what the audit log says of an answer: what it cites, and how far that supports it."""
+    cited = {each["chunk_id"]: each["source"] for each in state["citations"]}
+    return {
+        "cited": [{"passage": key, "source": source} for key, source in cited.items()],
+        "grades": {name: state["verification"].get(name, 0) for name in ("quoted", "supported", "unsupported")},
+        "abstained": state["abstained"],
+        "degraded": sorted({each["step"] for each in degraded}),
     }
 
 

@@ -7,6 +7,7 @@ import asyncio
 from anabranch.synthesis.routing import SYNTHESIS_MODES
 from nodes.settings import Context
 from nodes.state import State
+from nodes.support.audit_events import note
 from nodes.support.dependencies import chunks_of
 from nodes.support.tracing import Update, traced
 
@@ -22,4 +23,5 @@ async def installed(state: State, context: Context) -> Update:
     # Read here and not by the mode: after a resume the untracked channel is empty.
     ids = [excerpt["id"] for window in state["windows"] for excerpt in window]
     texts = await chunks_of(context, state, ids)
+    await note("read", context, texts.values(), step="installed")
     return dict(await mode({**state, "texts": texts}, context))

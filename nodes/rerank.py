@@ -12,6 +12,7 @@ from anabranch.store.protocol import RankedList
 from anabranch.store.records import embedded_text
 from nodes.settings import Context
 from nodes.state import RetrievalState
+from nodes.support.audit_events import note
 from nodes.support.dependencies import chunks_of, max_concurrency, reranker_of
 from nodes.support.state_records import Candidate
 from nodes.support.tracing import Update, failed, traced
@@ -25,20 +26,26 @@ async def rerank(state: RetrievalState, context: Context) -> Update:
     texts = await chunks_of(context, state, [candidate["id"] for candidate in fused])
     state = {**state, "texts": texts}
 
-    def update(candidates: list[Candidate], by: str, **counts: str) -> Update:
+    async def update(candidates: list[Candidate], by: str, **counts: str) -> Update:
         kept = candidates[: context.top_k]
+        await note("found", context, _present(texts, kept))
         return {"candidates": kept, "texts": texts, "counts": {"by": by, "kept": len(kept), **counts}}
 
     # One candidate has no order.
     if context.rerank == "none" or len(fused) < 2:
-        return update(fused, "none")
+        return await update(fused, "none")
     reranker = await reranker_of(context, concurrency=max_concurrency())
     if skipped := _unaffordable(context, state, reranker):
-        return update(fused, "none", skipped=skipped)
+        return await update(fused, "none", skipped=skipped)
+    await note("read", context, _present(texts, fused[: context.rerank_depth]), step="rerank")
     try:
-        return update(await _judged(context, state, fused, reranker), context.rerank)
+        return await update(await _judged(context, state, fused, reranker), context.rerank)
     except ModelError as error:
-        return {**update(fused, "none"), "degraded": [failed("rerank", error)]}
+        return {**await update(fused, "none"), "degraded": [failed("rerank", error)]}
+
+
+def _present(texts: Mapping[str, Chunk], candidates: Sequence[Candidate]) -> list[Chunk]:
+    return [texts[candidate["id"]] for candidate in candidates if candidate["id"] in texts]
 
 
 def _unaffordable(context: Context, state: RetrievalState, reranker: Reranker) -> str:

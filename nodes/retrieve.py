@@ -17,10 +17,11 @@ from anabranch.retrieval.fusion.score_normalization import sound
 from anabranch.retrieval.langchain_retriever import external_lists, installed_retriever
 from anabranch.retrieval.llm_retriever import BATCH, MOST_CALLS, Reach, read_all
 from anabranch.safety.key_redaction import redacted
-from anabranch.store.protocol import Arm, RankedList
+from anabranch.store.protocol import Arm, Outlines, RankedList
 from anabranch.synthesis.token_bound import at_most
 from nodes.settings import Context
 from nodes.state import RetrieveTask
+from nodes.support.audit_events import note
 from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
 from nodes.support.fusion_weights import CORPUS_RETRIEVERS
 from nodes.support.state_records import Degraded, Retrieved
@@ -97,7 +98,7 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
         msg = f"The retriever {READER!r} needs a chat model, and none is configured."
         raise SettingsError(msg, hint="Set `model`, or leave it out of `retrievers`.")
     question, gate = state["query_texts"][0], asyncio.Semaphore(max_concurrency())
-    corpus = await corpus_of(context)
+    corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
     left = as_spending(state.get("budget"))
 
     async def ask(batches: Sequence[Sequence[str]]) -> Sequence[Judgements | None]:
@@ -110,8 +111,10 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
         left = spent_on(context, left, calls=len(batches), tokens=tokens + replies)
         return await judge_all(chat, context.retrieve_prompt, question, batches, gate)
 
+    outlines = await corpus.outlines(scope, BATCH * MOST_CALLS) if isinstance(corpus, Outlines) else []
+    await note("read", context, step="retrieve", documents=[{"id": each.doc_id} for each in outlines])
     reach = Reach(batch=BATCH, calls=MOST_CALLS, depth=context.depth)
-    ranked = await read_all(corpus, scope_of(context, state["active_filters"]), ask, reach)
+    ranked = await read_all(corpus, scope, ask, reach)
     return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["query_texts"]]
 
 

@@ -31,6 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--fuzz", type=int, default=1, help="how often tests/fuzz tries its few examples: 100 for a long run"
     )
+    group.addoption(
+        "--attacks", type=int, default=1500, help="requests of tests/server/test_attacks.py: 10000 for a long run"
+    )
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
 
 

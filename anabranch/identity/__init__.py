@@ -10,8 +10,17 @@
 
 from __future__ import annotations
 
-from anabranch.identity.authenticators import identity_of, load_authenticators
+from anabranch.identity.authenticators import identity_of, limits_of, load_authenticators, refuse_limits
 from anabranch.identity.user import AUTH_USER, User
 from anabranch.safety.operator import as_operator, needs_identity
 
-__all__ = ["AUTH_USER", "User", "as_operator", "identity_of", "load_authenticators", "needs_identity"]
+__all__ = [
+    "AUTH_USER",
+    "User",
+    "as_operator",
+    "identity_of",
+    "limits_of",
+    "load_authenticators",
+    "needs_identity",
+    "refuse_limits",
+]

@@ -5,7 +5,7 @@ It is read strictly: an unknown field, a field given twice, or no way in at all 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from anabranch.errors import SettingsError
-from anabranch.identity.user import AccessTags, ShortText, Tenant, UserRole
+from anabranch.identity.user import AccessTags, ShortText, Tenant, User, UserRole
 
 HINT = "See docs/server.md on several people; `anabranch key new` writes the lines of a key."
 
@@ -24,6 +24,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
 ]  # fmt: skip
+Bound = Annotated[int, Field(ge=0, le=1_000_000_000_000)]
 Roles = Annotated[frozenset[UserRole], Field(min_length=1)]
 ASK: Roles = frozenset({"ask"})
 
@@ -108,12 +109,41 @@ class ProxySettings(_Section):
         return self
 
 
+class PersonLimits(_Section):
+    """What one person may use of `anabranch serve`; None for as much as they like. A day is one of UTC.
+
+    Attributes:
+        per_minute: Questions, ingests and uploads that they begin in a minute of the clock.
+        questions_a_day: Runs of the graph `answer`.
+        tokens_a_day: Tokens of models, sent and written; counted when a run ends, so that the last one may exceed it.
+        upload_mb_a_day: Megabytes (2^20 bytes) of files that they send.
+    """
+
+    per_minute: Bound | None = None
+    questions_a_day: Bound | None = None
+    tokens_a_day: Bound | None = None
+    upload_mb_a_day: Bound | None = None
+
+
+class LimitSettings(PersonLimits):
+    """The limits of everybody, and under `people`, by name, those in which somebody differs."""
+
+    people: Mapping[ShortText, PersonLimits] = {}
+
+    def of(self, user: User) -> PersonLimits:
+        """Return the limits of one person; somebody of a tenant is named `tenant/name`."""
+        name = user.identity if user.tenant is None else f"{user.tenant}/{user.identity}"
+        own = self.people.get(name, PersonLimits())
+        return PersonLimits(**{**self.model_dump(exclude={"people"}), **own.model_dump(exclude_unset=True)})
+
+
 class AuthFile(_Section):
-    """Every way in that the file names; at least one."""
+    """Every way in that the file names, at least one, and what those who come in may use."""
 
     keys: tuple[KeyEntry, ...] = ()
     jwt: TokenSettings | None = None
     proxy: ProxySettings | None = None
+    limits: LimitSettings | None = None
 
     @model_validator(mode="after")
     def _has_a_way_in(self) -> Self:
@@ -121,6 +151,11 @@ class AuthFile(_Section):
             raise ValueError("it names nobody: give keys, jwt or proxy")
         if len({key.sha256 for key in self.keys}) != len(self.keys):
             raise ValueError("one key stands for two people")
+        known = {key.identity if key.tenant is None else f"{key.tenant}/{key.identity}" for key in self.keys}
+        others = set(self.limits.people if self.limits is not None else ()) - known
+        # Whom an issuer or a proxy will name cannot be known here.
+        if others and self.jwt is None and self.proxy is None:
+            raise ValueError(f"limits.people names {min(others)!r}, who has no key")
         return self
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from anabranch.errors import NotAuthenticatedError, SettingsError
 from anabranch.identity.api_keys import is_secret, user_of_key
-from anabranch.identity.auth_file import ASK, HINT, AuthFile, ProxySettings, read_auth_file
+from anabranch.identity.auth_file import ASK, HINT, AuthFile, PersonLimits, ProxySettings, read_auth_file
 from anabranch.identity.tokens_of_issuer import TokenVerifier, known_roles
 from anabranch.identity.user import User
 from anabranch.safety.operator import operator
@@ -31,6 +31,7 @@ class Authenticators:
         """
         self._keys = file.keys
         self._proxy = file.proxy
+        self.limits = file.limits
         self._tokens = TokenVerifier(file.jwt, folder) if file.jwt is not None else None
 
     async def identify(self, headers: RawHeaders, client_address: str | None = None) -> User:
@@ -50,6 +51,27 @@ class Authenticators:
         if self._tokens is not None and given.count(".") == 2:
             return await self._tokens.user_of(given)
         raise NotAuthenticatedError("The key is not known.", hint="Ask the operator of this server for one.")
+
+
+def limits_of(user: User) -> PersonLimits:
+    """Return what somebody may use, by the file in ANABRANCH_AUTH.
+
+    Raises:
+        SettingsError: As `load_authenticators`.
+    """
+    found = load_authenticators().limits
+    return found.of(user) if found is not None else PersonLimits()
+
+
+def refuse_limits() -> None:
+    """Refuse a file that names limits: this process counts nothing, and a limit that nobody holds is worse than none.
+
+    Raises:
+        SettingsError: It names some; or as `load_authenticators`.
+    """
+    if load_authenticators().limits is not None:
+        msg = "The file of ANABRANCH_AUTH names limits, which `anabranch serve` holds, and this server does not."
+        raise SettingsError(msg, hint="Give this server a file without `limits`, or start `anabranch serve`.")
 
 
 async def identity_of(headers: RawHeaders, client_address: str | None = None) -> User:

@@ -13,7 +13,8 @@ from typing import Any
 from langgraph_sdk import Auth
 
 from anabranch.errors import NotAuthenticatedError, OperationError
-from anabranch.identity.authenticators import identity_of, load_authenticators
+from anabranch.identity.audit_log import audit, check_audit_log
+from anabranch.identity.authenticators import identity_of, refuse_limits
 from anabranch.identity.user import ROLES, User
 from anabranch.safety.operator import needs_identity
 
@@ -23,7 +24,8 @@ LOCAL = User(identity="local", roles=frozenset(ROLES))
 """Whoever uses a server without ANABRANCH_AUTH: the one person whose machine it is."""
 
 if needs_identity():
-    load_authenticators()  # a wrong file stops the server now, and not the first request
+    refuse_limits()  # a wrong file stops the server now, and not the first request
+check_audit_log()
 
 
 @auth.authenticate
@@ -70,6 +72,14 @@ async def assistants(ctx: Auth.types.AuthContext, value: Any) -> bool:  # noqa: 
 async def threads(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str] | None:  # noqa: ANN401
     """Mark threads with their owner, and show each person only their own; an admin as well."""
     return _owned(ctx, value) if needs_identity() else None
+
+
+@auth.on.threads.delete
+async def removal(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str] | None:  # noqa: ANN401
+    """Let people remove threads of their own, and put it into the audit log."""
+    owner = _owned(ctx, value) if needs_identity() else None
+    await audit("delete", _user(ctx) if needs_identity() else None, thread_id=str(value.get("thread_id")))
+    return owner
 
 
 @auth.on.threads.create_run

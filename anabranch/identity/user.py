@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +21,16 @@ ShortText = Annotated[str, Field(min_length=1, max_length=200)]
 # It becomes part of a path: no separator, no dot, and one spelling on file systems that do not tell capitals.
 Tenant = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 AccessTags = Annotated[tuple[ShortText, ...], Field(max_length=100)]
+
+
+UPLOADS = ".anabranch/uploads"
+"""Folder in the ingest root for files that people send."""
+
+
+def upload_folder(owner: str) -> str:
+    """Return the folder of one person in the ingest root."""
+    # A name may be an address or hold a path: two people must not share a folder, nor leave it.
+    return f"{UPLOADS}/{hashlib.sha256(owner.encode()).hexdigest()[:16]}"
 
 
 class User(BaseModel):
@@ -72,6 +83,11 @@ class User(BaseModel):
             "access": list(self.access),
             "roles": roles,
         }
+
+    @property
+    def owner(self) -> str:
+        """The name that what is theirs is kept under; two tenants may have people of the same name."""
+        return f"{self.tenant or ''}/{self.identity}"
 
     def require(self, role: UserRole) -> None:
         """Let through whoever has a role.

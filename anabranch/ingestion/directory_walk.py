@@ -130,11 +130,16 @@ def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
         raise UserError(msg, hint="Check the path and its permissions.") from error
     # After links are resolved: `..` and a link are two ways of leading out.
     if inside is not None and not real.is_relative_to(inside):
-        msg = f"The path {str(given)!r} is outside the folder that may be read."
-        raise UserError(msg, hint="The operator of a server sets that folder with ANABRANCH_INGEST_ROOT.")
+        raise outside(given)
     if not is_there:
         raise UserError(f"There is nothing at {str(given)!r}.", hint="Check the path; it counts from where you are.")
     return path if inside is None else real, real
+
+
+def outside(given: Path | str) -> UserError:
+    """Return the error of a path that leads to where its caller may not read."""
+    msg = f"The path {str(given)!r} is outside the folder that may be read."
+    return UserError(msg, hint="The operator of a server sets that folder with ANABRANCH_INGEST_ROOT.")
 
 
 def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:

@@ -37,6 +37,7 @@ class Meter:
 
 
 _meter: ContextVar[Meter | None] = ContextVar("anabranch_meter", default=None)
+_bill: ContextVar[Meter | None] = ContextVar("anabranch_bill", default=None)
 
 
 @contextmanager
@@ -55,12 +56,24 @@ def meter() -> Meter:
     return _meter.get() or Meter()
 
 
+@contextmanager
+def billed() -> Iterator[Meter]:
+    """Count every model call made inside, also where a step has a meter of its own, and does not come to its end."""
+    bill = Meter()
+    token = _bill.set(bill)
+    try:
+        yield bill
+    finally:
+        _bill.reset(token)
+
+
 def count_call(prompt_tokens: int = 0, output_tokens: int = 0) -> None:
-    """Add one finished or failed call to the meter in force."""
-    now = meter()
-    now.calls += 1
-    now.prompt_tokens += prompt_tokens
-    now.output_tokens += output_tokens
+    """Add one finished or failed call to the meter and the bill in force."""
+    for meter in (_meter.get(), _bill.get()):
+        if meter is not None:
+            meter.calls += 1
+            meter.prompt_tokens += prompt_tokens
+            meter.output_tokens += output_tokens
 
 
 def allow_repeats(calls: float, tokens: float) -> None:

@@ -47,6 +47,8 @@ class Operator(BaseModel):
         lock: Names of Context fields that a caller may not set; their values come from the environment alone.
         ingest_root: Folder that the ingest graph may read from; relative to where the process started.
         auth: File that says who may use this server (`anabranch.identity`); None where one person uses it alone.
+        audit: File of the audit log (`anabranch.identity.audit_log`); None for none.
+        audit_questions: Whether it holds the words of questions.
         feedback: Where feedback is kept if the page is served by another LangGraph server: a folder, or the address of
             a PostgreSQL database; None: nowhere.
         base_url: The model server that `base_url_key` is for.
@@ -59,6 +61,8 @@ class Operator(BaseModel):
     lock: tuple[str, ...] = ()
     ingest_root: str = "."
     auth: str | None = None
+    audit: str | None = None
+    audit_questions: bool = False
     feedback: str | None = None
     base_url: str | None = None
     base_url_key: SecretStr | None = None

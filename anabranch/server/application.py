@@ -11,8 +11,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 import anabranch
-from anabranch.errors import AnabranchError, NotAllowedError, NotAuthenticatedError, SettingsError, UserError
+from anabranch.errors import (
+    AnabranchError,
+    LimitReachedError,
+    NotAllowedError,
+    NotAuthenticatedError,
+    SettingsError,
+    UserError,
+)
 from anabranch.identity import load_authenticators, needs_identity
+from anabranch.identity.audit_log import check_audit_log
 from anabranch.safety.operator import operator
 from anabranch.server import (
     a2a_routes,
@@ -33,6 +41,7 @@ _STATUS: tuple[tuple[type[AnabranchError], int], ...] = (
     (NotAuthenticatedError, 401),
     (NotAllowedError, 403),
     (NotFoundError, 404),
+    (LimitReachedError, 429),
     (UserError, 422),
     (AnabranchError, 503),
 )
@@ -66,9 +75,11 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
             load_authenticators()
             if not needs_identity():
                 raise SettingsError("A server cannot answer as its operator.", hint="Start it outside `as_operator`.")
+        check_audit_log()
         async with open_services(place, concurrent=concurrent) as services:
             app.state.services = services
             app.state.feedback = services.feedback
+            app.state.limits = services.limits
             yield
 
     app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan)
@@ -82,7 +93,9 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
 async def refused(_: Request, error: Exception) -> JSONResponse:
     """Answer with what is wrong, and the status that says whose fault it is."""
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if isinstance(error, LimitReachedError):
+        headers["Retry-After"] = str(error.retry_after)
     return JSONResponse(_problem(str(error), type(error).__name__), status, headers=headers)
 
 

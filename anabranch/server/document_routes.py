@@ -17,9 +17,10 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Response
 from fastapi.responses import JSONResponse
 
 from anabranch.errors import SettingsError
+from anabranch.identity.audit_log import audit
 from anabranch.readers.document import Chunk
 from anabranch.server.page_process import REASONS, PageProcess
-from anabranch.server.requester import Asker
+from anabranch.server.requester import Asker, Requester
 from anabranch.server.services import NotFoundError
 from anabranch.store.file_identity import archives_of, is_url
 from anabranch.store.protocol import CorpusReader, Original, Originals, Outlines, Scope
@@ -50,6 +51,11 @@ class Readable:
 
     corpus: CorpusReader
     scope: Scope
+    who: Requester
+
+    async def note(self, doc_id: str, source: str, **what: object) -> None:
+        """Put into the audit log that a document is opened."""
+        await audit("document", self.who.user, documents=[{"id": doc_id, "source": source}], **what)
 
 
 async def readable(who: Asker) -> Readable:
@@ -61,7 +67,7 @@ async def readable(who: Asker) -> Readable:
     """
     who.require("ask")
     context = operators_for(who.user)
-    return Readable(await open_corpus(context.corpus), Scope(access=tuple(context.access)))
+    return Readable(await open_corpus(context.corpus), Scope(access=tuple(context.access)), who)
 
 
 Sees = Annotated[Readable, Depends(readable)]
@@ -90,6 +96,7 @@ async def listed(
 async def picture(doc_id: str, number: int, of: Sees) -> Response:
     """Return the picture of a page; 404 with the reason where it is not shown."""
     original = await _original(of, doc_id)
+    await of.note(doc_id, original.source, page=number)
     reply, png = await _drawn(original, {"page": number})
     if "reason" in reply:
         return JSONResponse({"detail": REASONS[reply["reason"]], "reason": reply["reason"]}, 404)
@@ -121,6 +128,7 @@ async def marks(
 async def passage(chunk_id: str, of: Sees, start: Character = 0, end: Character = 0) -> JSONResponse:
     """Return a passage within its surroundings, with the words [start, end) of the document's text apart."""
     chunk = await _passage(of, chunk_id)
+    await of.note(chunk.doc_id, chunk.source, passage=chunk_id)
     around = chunk
     if chunk.parent_id is not None:
         around = (await of.corpus.chunks([chunk.parent_id], of.scope)).get(chunk.parent_id, chunk)

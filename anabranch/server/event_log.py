@@ -156,6 +156,7 @@ async def _read_live(live: _Live, after: int) -> AsyncIterator[RunEvent | None]:
             return
         if changed is live.changed:
             with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), KEEP_ALIVE)
+                async with asyncio.timeout(KEEP_ALIVE):
+                    await changed.wait()
                 continue
             yield None

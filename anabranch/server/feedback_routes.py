@@ -14,6 +14,7 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch.errors import SettingsError
+from anabranch.identity.audit_log import audit
 from anabranch.server.document_routes import Readable, Sees
 from anabranch.server.feedback import FeedbackBook, FeedbackVerdict, Opinion, Words
 from anabranch.server.requester import Asker
@@ -63,6 +64,8 @@ async def give(given: FeedbackRequest, request: Request, who: Asker, sees: Sees,
         better = next(iter(await _words(sees, {given.chunk_id: None})), None)
         if better is None:
             raise NotFoundError("passage", given.chunk_id)
+    facts = given.model_dump(include={"thread_id", "run_id", "verdict", "chunk_id"})
+    await audit("feedback", who.user, **facts)
     cited = {each["chunk_id"]: each["quote"] for each in values.get("citations") or []}
     await kept.add(
         Opinion(

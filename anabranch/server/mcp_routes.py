@@ -35,7 +35,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         return
     # On a LangGraph server the graph is run here: a call to its own queue from inside would come from nobody.
     on_serve = isinstance(getattr(app.state, "services", None), Services)
-    server = mcp_server(_user_of, _answered if on_serve else None)
+    server = mcp_server(_user_of, _answered if on_serve else None, _begun if on_serve else None)
     # Which names and sites are let in `requester` says, for all routes alike.
     lets_all_in = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, transport_security=lets_all_in)
@@ -83,6 +83,12 @@ def _request_of(call: Call) -> tuple[Request, Requester]:
 def _user_of(call: Call) -> User | None:
     _, who = _request_of(call)
     return who.user
+
+
+async def _begun(call: Call) -> None:
+    request, who = _request_of(call)
+    services: Services = request.app.state.services
+    await services.limits.begin(who)
 
 
 async def _answered(question: str, call: Call) -> Mapping[str, Any]:

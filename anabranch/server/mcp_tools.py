@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field
 import anabranch
 from anabranch.errors import AnabranchError
 from anabranch.identity import AUTH_USER, User
+from anabranch.identity.audit_log import audit
 from graph.answer import graph as answer_graph
 from graph.retrieval import graph as search_graph
 from nodes.settings import Context
@@ -77,14 +78,18 @@ class SearchResult(BaseModel):
 
 UserOf = Callable[[Call], User | None]
 Answering = Callable[[str, Call], Awaitable[Mapping[str, Any]]]
+Beginning = Callable[[Call], Awaitable[None]]
 
 
-def mcp_server(user_of: UserOf = lambda _: None, answering: Answering | None = None) -> MCPServer[Any]:
+def mcp_server(
+    user_of: UserOf = lambda _: None, answering: Answering | None = None, begin: Beginning | None = None
+) -> MCPServer[Any]:
     """Return a server of the three tools.
 
     Args:
         user_of: Says who calls; None for whoever started this process.
         answering: Answers a question and returns what the graph left; without it the graph is run here.
+        begin: Called before anything else is done for a call; raises where somebody may not begin more.
     """
     server: MCPServer[Any] = MCPServer(
         "anabranch",
@@ -93,7 +98,7 @@ def mcp_server(user_of: UserOf = lambda _: None, answering: Answering | None = N
         # Of the whole process, where nobody has said how it logs: "INFO" would tell every request.
         log_level="WARNING",
     )
-    tools = DocumentTools(user_of, answering)
+    tools = DocumentTools(user_of, answering, begin)
     server.tool(title="Ask the documents", annotations=READS)(tools.ask)
     server.tool(title="Search the documents", annotations=READS)(tools.search)
     server.tool(title="Read a passage", annotations=READS)(tools.get_passage)
@@ -103,9 +108,10 @@ def mcp_server(user_of: UserOf = lambda _: None, answering: Answering | None = N
 class DocumentTools:
     """The tools, over the corpus and with the settings that are in force for whoever calls."""
 
-    def __init__(self, user_of: UserOf, answering: Answering | None) -> None:
-        """Take who calls, and how a question is answered."""
+    def __init__(self, user_of: UserOf, answering: Answering | None, begin: Beginning | None) -> None:
+        """Take who calls, how a question is answered, and what counts the calls that are no question."""
         self._user_of = user_of
+        self._begin = begin or _nothing
         self._answering = answering or self._answered
 
     async def ask(
@@ -144,6 +150,7 @@ class DocumentTools:
         """Find passages of the user's documents by words and by meaning, best first."""
         user = self._user_of(call)
         try:
+            await self._begin(call)
             state = await search_graph.ainvoke(InputState(question=query), _as(user), context=Context())
             ids = [candidate["id"] for candidate in state["candidates"][:limit]]
             found = await chunks_of(_context(user), state, ids)
@@ -156,19 +163,27 @@ class DocumentTools:
     ) -> FoundPassage:
         """Read a passage together with what stands around it in its document."""
         try:
-            context = _context(self._user_of(call))
+            await self._begin(call)
+            user = self._user_of(call)
+            context = _context(user)
             corpus, scope = await corpus_of(context), scope_of(context, None)
             leaf = (await corpus.chunks([passage_id], scope)).get(passage_id)
             if leaf is None:
                 msg = f"There is no passage {passage_id!r}. Take an id from `search`."
                 raise ToolError(msg)
             around = (await corpus.chunks([leaf.parent_id], scope)).get(leaf.parent_id) if leaf.parent_id else None
+            shown = [{"id": leaf.doc_id, "source": leaf.source}]
+            await audit("document", user, documents=shown, passage=passage_id)
         except AnabranchError as error:
             raise ToolError(str(error)) from error
         return _passage(around or leaf)
 
     async def _answered(self, question: str, call: Call) -> Mapping[str, Any]:
         return await answer_graph.ainvoke(InputState(question=question), _as(self._user_of(call)), context=Context())
+
+
+async def _nothing(_: Call) -> None:
+    """Count nothing: on one's own machine there are no limits."""
 
 
 def _as(user: User | None) -> RunnableConfig:

@@ -25,8 +25,8 @@ class Requester:
 
     @property
     def owner(self) -> str:
-        """The name that threads and runs are kept under; two tenants may have people of the same name."""
-        return LOCAL if self.user is None else f"{self.user.tenant or ''}/{self.user.identity}"
+        """The name that threads and runs are kept under."""
+        return LOCAL if self.user is None else self.user.owner
 
     def as_configurable(self) -> dict[str, Any]:
         """Return what LangGraph is told of who asks."""

@@ -19,12 +19,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from anabranch.errors import AnabranchError, OperationError
 from anabranch.identity import AUTH_USER, User
+from anabranch.models.usage import Meter, billed
 from anabranch.server.database import now
 from anabranch.server.event_log import FLUSH, EventLog
 from anabranch.server.json_values import as_json
 from anabranch.server.run_queue import LEASE, RunQueue, RunRecord, RunStatus
 from anabranch.server.run_request import RunRequest
 from anabranch.server.thread_records import Threads
+from anabranch.server.usage_limits import UsageLimits
 from nodes.settings import Context
 from nodes.state import CHANNELS
 
@@ -57,16 +59,18 @@ class RunWorker:
         runs: RunQueue,
         threads: Threads,
         events: EventLog,
+        limits: UsageLimits,
         *,
         concurrent: int = CONCURRENT,
     ) -> None:
-        """Take the graphs by the names that requests use, and where checkpoints, runs, threads and events are kept."""
+        """Take the graphs by the names that requests use, and where what the runs leave is kept."""
         self.name = str(uuid4())
         self._graphs = graphs
         self._saver = saver
         self._runs = runs
         self._threads = threads
         self._events = events
+        self._limits = limits
         self._concurrent = concurrent
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._own: list[asyncio.Task[None]] = []
@@ -123,9 +127,8 @@ class RunWorker:
                 task = asyncio.create_task(self._work(record))
                 self._tasks[record.run_id] = task
                 task.add_done_callback(partial(self._ended, record.run_id))
+        # Not `wait_for`: before Python 3.12 it loses a cancellation that comes as what it waits for does.
         with suppress(TimeoutError):
-            # Before Python 3.12 `wait_for` swallows a cancellation that comes with what it waits for: a run that ends
-            # while the server stops, which then never stopped.
             async with asyncio.timeout(LOOK):
                 await self._wake.wait()
         self._wake.clear()
@@ -147,11 +150,13 @@ class RunWorker:
         self._events.begin(record.run_id, record.attempt)
         status: RunStatus = "error"
         result: dict[str, Any] | None = None
+        bill = Meter()
         try:
             if record.attempt > ATTEMPTS:
                 msg = f"This run was begun {ATTEMPTS} times, and each time the server ended before it did."
                 raise OperationError(msg, hint="Ask something that needs less, or see the server's log.")  # noqa: TRY301
-            status, result = await self._streamed(record)
+            with billed() as bill:
+                status, result = await self._streamed(record)
         except asyncio.CancelledError:
             if self._is_stopping:
                 # Not ended: the next worker goes on with it. Its lease is let go by `stop`.
@@ -167,6 +172,8 @@ class RunWorker:
             self._events.put(record.run_id, "error", as_json(result["error"]))
         self._events.put(record.run_id, "end", "null")
         try:
+            # Also of a run that failed or was stopped.
+            await self._limits.spend(record.user, bill.prompt_tokens + bill.output_tokens)
             await self._runs.finish(record, self.name, status, result)
         finally:
             # A database that is away must not leave readers waiting here: they look for the run themselves.

@@ -22,6 +22,7 @@ from anabranch.server.run_queue import RunQueue, RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
 from anabranch.server.thread_records import Threads
+from anabranch.server.usage_limits import UsageLimits
 from graph.answer import build as build_answer
 from graph.ingest import build as build_ingest
 from nodes.settings import Context
@@ -53,9 +54,15 @@ class Services:
     events: EventLog
     worker: RunWorker
     feedback: FeedbackBook
+    limits: UsageLimits
 
     async def accept(self, who: Requester, request: RunRequest, thread_id: str | None) -> RunRecord:
-        """Accept a run, and have it begun at once where a worker of this process is free."""
+        """Accept a run, and have it begun at once where a worker of this process is free.
+
+        Raises:
+            LimitReachedError: Who asks has used up what they may.
+        """
+        await self.limits.begin(who, is_question=request.assistant_id == "answer")
         user = who.user.model_dump(mode="json") if who.user is not None else None
         run = await self.runs.add(who.owner, request.model_dump(mode="json"), thread_id=thread_id, user=user)
         self.worker.wake()
@@ -110,10 +117,11 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
             # Nobody else works in this folder: what is said to be running was left behind, and need not be waited for.
             await runs.release()
         events = EventLog(engine, runs)
-        worker = RunWorker(graphs, saver, runs, threads, events, concurrent=concurrent)
+        limits = UsageLimits(engine)
+        worker = RunWorker(graphs, saver, runs, threads, events, limits, concurrent=concurrent)
         await worker.start()
         try:
-            yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine))
+            yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine), limits)
         finally:
             await worker.stop(grace)
 

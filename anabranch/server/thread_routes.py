@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query
 from fastapi.responses import Response
+from langgraph.errors import InvalidUpdateError
 from langgraph.types import StateSnapshot
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch.errors import SettingsError, UserError
+from anabranch.identity.audit_log import audit
 from anabranch.server.json_values import as_json
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import UNFINISHED
@@ -90,6 +93,7 @@ async def change(thread_id: str, who: Asker, of: Serving, body: Given) -> dict[s
 async def remove(thread_id: str, who: Asker, of: Serving) -> None:
     """Remove a thread with everything that was said in it."""
     await thread_of(of, who, thread_id)
+    await audit("delete", who.user, thread_id=thread_id)
     for run in await of.runs.of_thread(who.owner, thread_id, limit=1000):
         if run.status in UNFINISHED:
             await of.worker.cancel(run)
@@ -112,10 +116,12 @@ async def state(thread_id: str, who: Asker, of: Serving) -> Response:
 async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Response:
     """Write into a thread's state, as a step of the graph would have; the next run goes on from there."""
     await thread_of(of, who, thread_id)
-    configurable: dict[str, Any] = {"thread_id": thread_id, **who.as_configurable()}
+    # The namespace is asked for where there is no such checkpoint.
+    configurable: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": "", **who.as_configurable()}
     if body.checkpoint_id is not None:
         configurable["checkpoint_id"] = body.checkpoint_id
-    config = await of.answer.aupdate_state({"configurable": configurable}, body.values, as_node=body.as_node)
+    with _told():
+        config = await of.answer.aupdate_state({"configurable": configurable}, body.values, as_node=body.as_node)
     return _json({"checkpoint": _checkpoint(config)})
 
 
@@ -134,7 +140,8 @@ async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Respo
     snapshots = of.answer.aget_state_history(
         {"configurable": {"thread_id": thread_id}}, limit=body.limit, filter=body.metadata
     )
-    return _json([state_json(each) async for each in snapshots])
+    with _told():
+        return _json([state_json(each) async for each in snapshots])
 
 
 @router.get("/{thread_id}/history")
@@ -155,6 +162,21 @@ async def thread_of(of: Services, who: Requester, thread_id: str) -> ThreadRecor
     if record is None:
         raise NotFoundError("thread", thread_id)
     return record
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell the caller what LangGraph says of an edit or a filter that it cannot use.
+
+    Raises:
+        SettingsError: It cannot.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except (InvalidUpdateError, ValueError) as error:
+        raise SettingsError(f"This cannot be used: {error}") from error
 
 
 async def _shown(of: Services, record: ThreadRecord) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -13,12 +12,14 @@ from typing import Annotated, BinaryIO
 from fastapi import APIRouter, File, UploadFile
 
 from anabranch.errors import OperationError, SettingsError
+from anabranch.identity.audit_log import audit
+from anabranch.identity.user import upload_folder
 from anabranch.safety.operator import operator
 from anabranch.server.requester import Asker, Requester
+from anabranch.server.usage_limits import Limited
 
 router = APIRouter(tags=["documents"])
 
-FOLDER = ".anabranch/uploads"
 MAX_BYTES = 200 * 1024 * 1024
 """Of one file."""
 
@@ -30,7 +31,7 @@ _BLOCK = 1024 * 1024
 
 
 @router.post("/uploads")
-async def upload(files: Annotated[list[UploadFile], File()], who: Asker) -> dict[str, list[str]]:
+async def upload(files: Annotated[list[UploadFile], File()], who: Asker, limits: Limited) -> dict[str, list[str]]:
     """Keep files, each under its own name, in place of one that was sent before.
 
     Returns:
@@ -42,6 +43,9 @@ async def upload(files: Annotated[list[UploadFile], File()], who: Asker) -> dict
         raise SettingsError(msg, hint=f"Send at most {MAX_FILES} at a time.")
     root, own = _folders(who)
     names = [file_name(each.filename or "") for each in files]
+    if limits is not None:
+        await limits.begin(who, upload_bytes=sum(each.size or 0 for each in files))
+    await audit("upload", who.user, files=names, bytes=sum(each.size or 0 for each in files))
     for each, name in zip(files, names, strict=True):
         await asyncio.to_thread(_kept, each.file, root / own, name)
     return {"paths": [f"{own.as_posix()}/{name}" for name in names]}
@@ -69,8 +73,7 @@ def _folders(who: Requester) -> tuple[Path, Path]:
     root = operator().ingest_root
     if who.user is not None:
         root = who.user.place(root, "ANABRANCH_INGEST_ROOT")
-    # A name may be an address or hold a path: two people must not share a folder, nor leave it.
-    return Path(root), Path(FOLDER) / hashlib.sha256(who.owner.encode()).hexdigest()[:16]
+    return Path(root), Path(upload_folder(who.owner))
 
 
 def _kept(source: BinaryIO, folder: Path, name: str) -> None:

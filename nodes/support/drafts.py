@@ -14,6 +14,7 @@ from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_envelope import OPENING, new_nonce, wrap
 from anabranch.safety.prompt_template import filled, is_template
 from nodes.settings import Context
+from nodes.support.audit_events import note
 from nodes.support.dependencies import chunks_of
 from nodes.support.state_records import Degraded, Draft, Excerpt
 from prompts import CITE, GUARD
@@ -72,6 +73,7 @@ def label(chunk: Chunk) -> str:
 async def window_text(context: Context, state: Mapping[str, Any], excerpts: Sequence[Excerpt]) -> str:
     """Return the numbered passages of one window inside their envelope; empty where all of them are gone."""
     found = await chunks_of(context, state, [excerpt["id"] for excerpt in excerpts])
+    await note("read", context, found.values(), step="write")
     rows = [
         (excerpt["number"], label(chunk), piece_of(chunk, excerpt))
         for excerpt in excerpts

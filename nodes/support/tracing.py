@@ -14,6 +14,7 @@ from langgraph.types import Overwrite
 from anabranch.errors import ModelError
 from anabranch.models.usage import metered
 from nodes.settings import Context
+from nodes.support.audit_events import failure_noted
 from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Degraded, Step
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
@@ -40,11 +41,12 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
             write = runtime.stream_writer
             write({"step": name, "status": "started"})
             began = time.perf_counter()
-            with metered() as meter, checked(state, of):
-                context = settle(None if first else state.get("settings"), runtime)
-                if not first:
-                    hold_to_reader(state, context)
-                update = dict(await node(state, context, **extra))
+            async with failure_noted(name):
+                with metered() as meter, checked(state, of):
+                    context = settle(None if first else state.get("settings"), runtime)
+                    if not first:
+                        hold_to_reader(state, context)
+                    update = dict(await node(state, context, **extra))
             if context.model is not None and update.get("route", {}).get("name") == "compose":
                 update["degraded"] = [*update.get("degraded", []), _unwritten(name, context.model)]
             ms = round((time.perf_counter() - began) * 1000, 1)

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.errors import NotAllowedError, SettingsError, UserError
 from anabranch.identity import AUTH_USER, User
+from anabranch.identity.user import upload_folder
 from anabranch.ingestion.ingest_report import Status
 from anabranch.safety.operator import environment
 from graph.ingest import graph
@@ -211,3 +212,26 @@ async def test_a_tenant_has_a_root_and_a_corpus_of_its_own(
     assert (corpus.parent / "acme.corpus").is_dir()
     with pytest.raises(UserError, match="outside the folder"):
         await take_as(person("hr", tenant="acme"), "../mill.md")
+
+
+async def test_what_somebody_sent_is_theirs_to_take_in(root: Path, corpus: Path) -> None:
+    mine, theirs = (User(identity=name, access=("hr",), roles=frozenset({"ingest"})) for name in ("rita", "eve"))
+    for user in (mine, theirs):
+        (root / upload_folder(user.owner)).mkdir(parents=True)
+        (root / upload_folder(user.owner) / f"{user.identity}.md").write_text(f"A note of {user.identity}.")
+
+    async def taken(user: User, path: str) -> list[str]:
+        result = await graph.ainvoke({"paths": [path]}, {"configurable": {AUTH_USER: user}})
+        return [row["source"] for row in result["files"]]
+
+    assert await taken(mine, f"{upload_folder(mine.owner)}/rita.md") == ["rita.md"]
+    assert await taken(mine, upload_folder(mine.owner)) == ["rita.md"]
+    assert await taken(mine, ".") == ["mill.md"]
+    own = upload_folder(mine.owner)
+    other = upload_folder(theirs.owner).rpartition("/")[2]
+    for path in (
+        f"{upload_folder(theirs.owner)}/eve.md", f"{own}/../{other}/eve.md", upload_folder(theirs.owner),
+        ".anabranch/uploads", ".anabranch", f"{own}/..", f".anabranch/uploads/{other}/none.md", f"{own}/../none/x.md",
+    ):  # fmt: skip
+        with pytest.raises(UserError, match="outside the folder"):
+            await taken(mine, path)

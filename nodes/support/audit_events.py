@@ -1,0 +1,69 @@
+"""What a run puts into the audit log: here and not in a server, so that no way in goes around it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from langgraph.config import get_config
+
+from anabranch.errors import UserError
+from anabranch.identity.audit_log import audit, is_audited
+from anabranch.identity.user import User
+from anabranch.readers.document import Chunk
+from nodes.settings import Context
+from nodes.support.caller import caller
+
+
+async def note(event: str, context: Context, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:
+    """Write a line on the run that this is within.
+
+    Args:
+        event: What is done.
+        context: The settings in force; they say who asks.
+        chunks: The passages that are shown, of which the log names the documents.
+        **facts: JSON values.
+
+    Raises:
+        OperationError: It cannot be written, so the run must not go on.
+    """
+    if not is_audited():
+        return
+    named = {} if chunks is None else {"documents": _documents(chunks)}
+    await audit(event, context.user, **_run(), corpus=context.corpus, **named, **facts)
+
+
+@asynccontextmanager
+async def failure_noted(step: str) -> AsyncIterator[None]:
+    """Write a line where a step fails or is stopped, and let it."""
+    try:
+        yield
+    except BaseException as error:
+        if is_audited():
+            event = "stopped" if isinstance(error, asyncio.CancelledError) else "failed"
+            # Its name alone: a message may repeat words of the question.
+            await audit(event, _user(), **_run(), step=step, error=type(error).__name__)
+        raise
+
+
+def _documents(chunks: Iterable[Chunk]) -> list[dict[str, str]]:
+    return [{"id": key, "source": source} for key, source in {each.doc_id: each.source for each in chunks}.items()]
+
+
+def _run() -> dict[str, Any]:
+    try:
+        config = get_config()
+    except RuntimeError:  # a step called on its own, outside a graph
+        return {}
+    configurable, metadata = config.get("configurable") or {}, config.get("metadata") or {}
+    run_id = metadata.get("run_id") or configurable.get("run_id")
+    return {"run_id": str(run_id) if run_id else None, "thread_id": configurable.get("thread_id")}
+
+
+def _user() -> User | None:
+    try:
+        return caller(required=False)
+    except UserError:
+        return None
