@@ -36,6 +36,7 @@ from nodes.review import review_sources
 from nodes.settings import Context
 from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
 from nodes.support.dependencies import MAX_CONCURRENCY, checked_model
+from nodes.support.run_spans import followed
 from nodes.support.settings_precedence import given_settings, in_force
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
@@ -90,7 +91,7 @@ def build(
     return builder
 
 
-graph = build().compile(name="answer").with_config(max_concurrency=MAX_CONCURRENCY)
+graph = build().compile(name="answer").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=followed("answer"))
 
 
 def answer(question: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401

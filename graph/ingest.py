@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from graph.sync_adapter import both_ways
 from nodes.add_documents import add_documents
 from nodes.settings import Context
+from nodes.support.run_spans import followed
 
 
 class IngestInput(TypedDict):
@@ -42,4 +43,4 @@ def build() -> StateGraph[IngestState, Context, IngestInput, IngestState]:
     return builder
 
 
-graph = build().compile(name="ingest")
+graph = build().compile(name="ingest").with_config(callbacks=followed("ingest"))

@@ -32,6 +32,7 @@ from nodes.rewrite import rewrite
 from nodes.settings import Context
 from nodes.state import InputState, RetrievalInput, RetrievalOutput, RetrievalState, RetrieveTask, SearchOutput, State
 from nodes.support.dependencies import MAX_CONCURRENCY
+from nodes.support.run_spans import followed
 from nodes.support.settings_precedence import given_settings
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
@@ -95,7 +96,9 @@ def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> Searc
     return builder
 
 
-graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY)
+_FOLLOWED = followed("search")
+
+graph = build_search().compile(name="search").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_FOLLOWED)
 
 
 class HybridRetriever(BaseRetriever):
@@ -126,7 +129,8 @@ class HybridRetriever(BaseRetriever):
     def _graph(self) -> CompiledStateGraph[State, Context, InputState, SearchOutput]:
         if not self.retrievers:
             return graph
-        return build_search(self.retrievers).compile().with_config(max_concurrency=MAX_CONCURRENCY)
+        searching = build_search(self.retrievers).compile()
+        return searching.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_FOLLOWED)
 
     def _options(
         self, run_manager: CallbackManagerForRetrieverRun | AsyncCallbackManagerForRetrieverRun

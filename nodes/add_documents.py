@@ -23,6 +23,7 @@ from anabranch.store.writer_protocol import Progress
 from nodes.settings import Context
 from nodes.support.audit_events import failure_noted, note
 from nodes.support.settings_precedence import settle
+from nodes.support.step_telemetry import observed
 
 # Files that a result names; a server keeps it whole, in a checkpoint.
 MOST_FILES = 1_000
@@ -37,12 +38,13 @@ async def add_documents(state: Mapping[str, Any], runtime: Runtime[Context]) -> 
 
     Meanwhile small `custom` events tell how far it is.
     """
-    async with failure_noted("add_documents"):
-        context = settle(None, runtime, role="ingest")
-        paths, access = state["paths"], _tags(state.get("access"))
-        await note("ingest", context, paths=paths[:MOST_FILES], access=access)
-        told = await asyncio.to_thread(_work, paths, access, context, _Told(runtime.stream_writer))
-        await note("ingested", context, totals=told["totals"])
+    with observed("add_documents"):
+        async with failure_noted("add_documents"):
+            context = settle(None, runtime, role="ingest")
+            paths, access = state["paths"], _tags(state.get("access"))
+            await note("ingest", context, paths=paths[:MOST_FILES], access=access)
+            told = await asyncio.to_thread(_work, paths, access, context, _Told(runtime.stream_writer))
+            await note("ingested", context, totals=told["totals"])
     return told
 
 

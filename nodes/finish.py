@@ -15,6 +15,7 @@ from nodes.state import State
 from nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
 from nodes.support.audit_events import note
 from nodes.support.state_records import Citation, Degraded, Step
+from nodes.support.step_telemetry import count_answer
 from nodes.support.tracing import Update, traced
 
 
@@ -42,6 +43,12 @@ async def finish(state: State, context: Context) -> Update:
             "verification": dict(state["verification"]),
             "degraded": [*state["degraded"], *refused],
         },
+    )
+    count_answer(
+        abstained=state["abstained"],
+        route=state["route"]["name"],
+        verification=state["verification"],
+        degraded=len(state["degraded"]) + len(refused),
     )
     return {
         "messages": [message],

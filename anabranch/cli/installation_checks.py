@@ -17,6 +17,7 @@ from anabranch.text.normalization import squeeze
 
 # By a module that comes with this extra alone; `langchain_openai`, say, is always there.
 EXTRAS = {
+    "a2a": "a2a",
     "cohere": "cohere",
     "community": "langchain_community",
     "eval": "ir_measures",
@@ -25,6 +26,7 @@ EXTRAS = {
     "providers": "langchain_openrouter",
     "serve": "jwt",
     "server": "langgraph_api",
+    "telemetry": "prometheus_client",
 }
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
 EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 from typing import Annotated
 
@@ -31,6 +32,12 @@ def serve(
         ),
     ] = None,
     concurrent: Annotated[int, typer.Option(min=1, max=1000, help="Questions that are answered at once.")] = 16,
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORM", help="text: warnings; json: each request, run and step, without their words [dim](text)[/]."
+        ),
+    ] = None,
 ) -> None:
     """Serve questions, conversations and LangGraph's own API over HTTP.
 
@@ -46,12 +53,15 @@ def serve(
     ANABRANCH_AUTH=auth.yaml anabranch serve --host 0.0.0.0 --data postgresql://anabranch@db/anabranch
     """
     from anabranch.cli.settings_options import context_of
+    from anabranch.identity import load_authenticators
     from anabranch.safety.operator import as_operator, environment, needs_identity, operator, set_variables
 
     try:
         import uvicorn
 
         from anabranch.server.application import create_app
+        from anabranch.server.log_lines import set_log_format
+        from anabranch.server.prometheus_metrics import gather_metrics
         from anabranch.server.requester import is_own_name
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
@@ -66,11 +76,21 @@ def serve(
     if not needs_identity() and not is_own_name(host):
         msg = f"Whoever reaches {host} could read every document, because nobody is asked who they are."
         raise SettingsError(msg, hint="Name the file that says who may ask in ANABRANCH_AUTH, or listen on 127.0.0.1.")
+    if needs_identity():
+        load_authenticators()  # what is wrong with the file is said here in a line, and not from within the server
+    form = log_format or environment().get("log_format") or "text"
+    set_log_format(form)
+    gather_metrics()
     place = data or environment().get("data") or _beside(context.corpus)
     listener = _listening(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
-    say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
-    config = uvicorn.Config(create_app(place, concurrent=concurrent), log_level="warning", timeout_graceful_shutdown=25)
+    if form == "json":
+        logging.getLogger("anabranch.server").info("Serving %s at %s", context.corpus, address)
+    else:
+        say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
+    app = create_app(place, concurrent=concurrent)
+    # Its own lines of access would show whole addresses; ours name the pattern of the path.
+    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=25)
     uvicorn.Server(config).run(sockets=[listener])
 
 

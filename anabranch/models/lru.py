@@ -35,6 +35,11 @@ class LRU(Generic[K, V]):
             self._entries[key] = value
             self._touch(key)
 
+    def pop(self, key: K) -> V | None:
+        """Drop an entry, and return it; None where there is none."""
+        with self._lock:
+            return self._entries.pop(key, None)
+
     def setdefault(self, key: K, value: V) -> V:
         """Return an entry as `get` does, set to this value where there is none."""
         with self._lock:

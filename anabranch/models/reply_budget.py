@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from anabranch.errors import ModelError, RequestRefusedError
+from anabranch.models.call_telemetry import model_call
 from anabranch.models.lru import LRU
 from anabranch.models.usage import count_call, note_failure, take_repeat
 from anabranch.parsing.reasoning_blocks import drop_thinking
@@ -139,6 +140,11 @@ class ChatReply:
         return self._prompt or count_tokens_approximately(self.messages)
 
     @property
+    def output_tokens(self) -> int:
+        """Tokens of the reply, estimated where the provider reports none."""
+        return self._output or count_tokens_approximately([AIMessage(self.text)])
+
+    @property
     def starved(self) -> bool:
         """Whether the model reached its limit before it had said much: its thoughts took the room."""
         # Not every server says why a reply ended: one that used all it had, or only thought, was cut off as well.
@@ -180,7 +186,7 @@ class ChatReply:
         """Put the call on the meter in force, unless it was refused and something else is tried."""
         # With room for thoughts a refusal is not the last word: it is asked again without, or without more.
         if not refused or self.ceiling == self.max_tokens:
-            count_call(self.prompt_tokens, self._output or count_tokens_approximately([AIMessage(self.text)]))
+            count_call(self.prompt_tokens, self.output_tokens)
 
 
 def _thinks_aloud(chunk: BaseMessage) -> bool:
@@ -213,7 +219,7 @@ async def reply_pieces(
     reserve = room.reserve(level, max_tokens)
     reply = ChatReply(messages, max_tokens, reserve)
     try:
-        async with aclosing(_called(call, reply)) as pieces:
+        async with aclosing(_called(call, reply, room.who, shown=shown)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     except RequestRefusedError:
@@ -221,7 +227,7 @@ async def reply_pieces(
             raise
         # Beside this prompt there may be no room for thoughts.
         reply = ChatReply(messages, max_tokens)
-        async with aclosing(_called(call, reply)) as pieces:
+        async with aclosing(_called(call, reply, room.who, shown=shown)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     else:
@@ -231,7 +237,7 @@ async def reply_pieces(
         elif reply.starved and (further := _further(reply, room, level)) is not None:
             # Some servers refuse a limit beyond their context: then the first reply is all there is.
             with suppress(RequestRefusedError):
-                async with aclosing(_called(call, further)) as pieces:
+                async with aclosing(_called(call, further, room.who, shown=shown)) as pieces:
                     async for piece in pieces:
                         yield further, piece
                 room.learn(level + 1)
@@ -250,15 +256,18 @@ def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | Non
     return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
 
 
-async def _called(call: Call, reply: ChatReply) -> AsyncGenerator[str]:
+async def _called(call: Call, reply: ChatReply, who: Who, *, shown: bool) -> AsyncGenerator[str]:
     refused = False
-    try:
-        async with aclosing(call(reply)) as pieces:
-            async for piece in pieces:
-                yield piece
-    except RequestRefusedError:
-        refused = True
-        raise
-    finally:
-        # Also a call that failed, or that nobody read to its end, was paid for.
-        reply.count(refused=refused)
+    with model_call(*who, max_tokens=reply.ceiling, streamed=shown) as record:
+        try:
+            async with aclosing(call(reply)) as pieces:
+                async for piece in pieces:
+                    record.took_piece()
+                    yield piece
+        except RequestRefusedError:
+            refused = True
+            raise
+        finally:
+            record.prompt_tokens, record.output_tokens = reply.prompt_tokens, reply.output_tokens
+            # Also a call that failed, or that nobody read to its end, was paid for.
+            reply.count(refused=refused)

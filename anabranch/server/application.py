@@ -29,11 +29,13 @@ from anabranch.server import (
     feedback_routes,
     health_routes,
     mcp_routes,
+    metrics_routes,
     page_routes,
     run_routes,
     thread_routes,
     upload_routes,
 )
+from anabranch.server.request_log import HEADER, TELEMETRY, RequestLog, request_id
 from anabranch.server.run_worker import CONCURRENT
 from anabranch.server.services import NotFoundError, open_services
 
@@ -48,6 +50,7 @@ _STATUS: tuple[tuple[type[AnabranchError], int], ...] = (
 
 _ROUTES = (
     health_routes,
+    metrics_routes,
     thread_routes,
     run_routes,
     upload_routes,
@@ -82,11 +85,13 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
             app.state.limits = services.limits
             yield
 
-    app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan)
+    app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan, telemetry=TELEMETRY)
     for each in _ROUTES:
         app.include_router(each.router)
     app.add_exception_handler(AnabranchError, refused)
     app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(Exception, _broken)
+    app.add_middleware(RequestLog)
     return app
 
 
@@ -104,6 +109,12 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else []
     told = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in problems[:5])
     return JSONResponse(_problem(f"The request cannot be read: {told}.", "RequestError"), 422)
+
+
+async def _broken(_: Request, error: Exception) -> JSONResponse:
+    """Say that something is wrong here, and the id under which the log says what."""
+    message = f"The server failed; its log says why, under {request_id()}."
+    return JSONResponse(_problem(message, type(error).__name__), 500, headers={HEADER: request_id()})
 
 
 def _problem(message: str, kind: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from anabranch.server import document_routes, feedback_routes, mcp_routes, page_
 from anabranch.server.application import refused
 from anabranch.server.database import open_database
 from anabranch.server.feedback import FeedbackBook
+from anabranch.server.request_log import TELEMETRY
 
 
 @asynccontextmanager
@@ -31,7 +32,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
 
 
-app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=_lifespan)
+app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=_lifespan, telemetry=TELEMETRY)
 for each in (document_routes, feedback_routes, upload_routes, mcp_routes, page_routes):
     app.include_router(each.router)
 app.add_exception_handler(AnabranchError, refused)

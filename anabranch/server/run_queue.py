@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import uuid4
 
-from sqlalchemy import and_, delete, insert, or_, select, update
+from sqlalchemy import and_, delete, func, insert, or_, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -112,6 +112,12 @@ class RunQueue:
         query = select(runs.c.thread_id).where(runs.c.thread_id.in_(thread_ids), runs.c.status.in_(UNFINISHED))
         async with self._engine.connect() as connection:
             return {row.thread_id for row in await connection.execute(query)}
+
+    async def waiting(self) -> int:
+        """Return how many runs nobody works on yet."""
+        query = select(func.count()).select_from(runs).where(runs.c.status == "pending")
+        async with self._engine.connect() as connection:
+            return int((await connection.execute(query)).scalar_one())
 
     async def claim(self, worker: str, most: int) -> Sequence[RunRecord]:
         """Take over runs that nobody works on, the oldest first, at most one of a thread."""

@@ -25,6 +25,7 @@ from anabranch.server.event_log import FLUSH, EventLog
 from anabranch.server.json_values import as_json
 from anabranch.server.run_queue import LEASE, RunQueue, RunRecord, RunStatus
 from anabranch.server.run_request import RunRequest
+from anabranch.server.run_telemetry import RunTelemetry, set_waiting
 from anabranch.server.thread_records import Threads
 from anabranch.server.usage_limits import UsageLimits
 from nodes.settings import Context
@@ -141,11 +142,19 @@ class RunWorker:
         for run_id in await self._runs.extend(self.name):
             if (task := self._tasks.get(run_id)) is not None:
                 task.cancel()
+        set_waiting(await self._runs.waiting())
 
     async def _sweep(self) -> None:
         await self._runs.remove_ended(now() - KEPT)
 
     async def _work(self, record: RunRecord) -> None:
+        telemetry = RunTelemetry(record)
+        try:
+            await self._worked(record, telemetry)
+        finally:
+            telemetry.close()
+
+    async def _worked(self, record: RunRecord, telemetry: RunTelemetry) -> None:
         """Work on one run to its end; what goes wrong with it is its result, and nobody else's."""
         self._events.begin(record.run_id, record.attempt)
         status: RunStatus = "error"
@@ -156,7 +165,7 @@ class RunWorker:
                 msg = f"This run was begun {ATTEMPTS} times, and each time the server ended before it did."
                 raise OperationError(msg, hint="Ask something that needs less, or see the server's log.")  # noqa: TRY301
             with billed() as bill:
-                status, result = await self._streamed(record)
+                status, result = await self._streamed(record, telemetry)
         except asyncio.CancelledError:
             if self._is_stopping:
                 # Not ended: the next worker goes on with it. Its lease is let go by `stop`.
@@ -166,11 +175,12 @@ class RunWorker:
         except AnabranchError as error:
             result = {"error": {"error": type(error).__name__, "message": str(error)}}
         except Exception as error:  # any run may fail in any way, and the server goes on
-            log.exception("Run %s failed", record.run_id)
+            log.exception("A run failed")
             result = {"error": {"error": type(error).__name__, "message": "The run failed; the server's log says why."}}
         if result is not None and "error" in result:
             self._events.put(record.run_id, "error", as_json(result["error"]))
         self._events.put(record.run_id, "end", "null")
+        telemetry.ended(status, result)
         try:
             # Also of a run that failed or was stopped.
             await self._limits.spend(record.user, bill.prompt_tokens + bill.output_tokens)
@@ -183,7 +193,7 @@ class RunWorker:
         else:
             await self._saver.adelete_thread(record.state_id)
 
-    async def _streamed(self, record: RunRecord) -> tuple[RunStatus, dict[str, Any]]:
+    async def _streamed(self, record: RunRecord, telemetry: RunTelemetry) -> tuple[RunStatus, dict[str, Any]]:
         """Stream a run's graph into the log; return how it ended."""
         request = RunRequest.model_validate(record.request)
         graph = self._graphs[request.assistant_id]
@@ -206,6 +216,7 @@ class RunWorker:
                 durability="sync",
             )
             async for place, mode, payload in stream:
+                telemetry.said(mode)
                 if mode == "values" and not place:
                     values = payload
                 if (name := request.event_name(mode, place)) is not None:

@@ -20,12 +20,14 @@ from anabranch.server.feedback import FeedbackBook
 from anabranch.server.requester import Requester
 from anabranch.server.run_queue import RunQueue, RunRecord
 from anabranch.server.run_request import RunRequest
+from anabranch.server.run_telemetry import accepted
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
 from anabranch.server.thread_records import Threads
 from anabranch.server.usage_limits import UsageLimits
 from graph.answer import build as build_answer
 from graph.ingest import build as build_ingest
 from nodes.settings import Context
+from nodes.support.run_spans import followed
 
 LOCK = "server.lock"
 
@@ -64,7 +66,8 @@ class Services:
         """
         await self.limits.begin(who, is_question=request.assistant_id == "answer")
         user = who.user.model_dump(mode="json") if who.user is not None else None
-        run = await self.runs.add(who.owner, request.model_dump(mode="json"), thread_id=thread_id, user=user)
+        asked = {**request.model_dump(mode="json"), "origin": accepted(request.assistant_id)}
+        run = await self.runs.add(who.owner, asked, thread_id=thread_id, user=user)
         self.worker.wake()
         return run
 
@@ -109,8 +112,8 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
         engine = await stack.enter_async_context(open_database(place))
         saver = await stack.enter_async_context(open_checkpoints(place))
         graphs: Graphs = {
-            "answer": build_answer().compile(checkpointer=saver, name="answer"),
-            "ingest": build_ingest().compile(checkpointer=saver, name="ingest"),
+            "answer": _followed("answer", build_answer().compile(checkpointer=saver, name="answer")),
+            "ingest": _followed("ingest", build_ingest().compile(checkpointer=saver, name="ingest")),
         }
         threads, runs = Threads(engine), RunQueue(engine)
         if not is_postgres(place):
@@ -124,6 +127,12 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
             yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine), limits)
         finally:
             await worker.stop(grace)
+
+
+def _followed(
+    name: str, graph: CompiledStateGraph[Any, Context, Any, Any]
+) -> CompiledStateGraph[Any, Context, Any, Any]:
+    return graph.with_config(callbacks=followed(name))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Wraps a node: one line in the trace, two small `custom` events, and the cost of its model calls."""
+"""Wraps a node: one line in the trace, two small `custom` events, its span, and the cost of its model calls."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from anabranch.errors import ModelError
-from anabranch.models.usage import metered
+from anabranch.models.usage import Meter, metered
 from nodes.settings import Context
 from nodes.support.audit_events import failure_noted
 from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Degraded, Step
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
+from nodes.support.step_telemetry import observed
 
 UNWRITTEN = "model_did_not_write"
 """Code of the record that no model wrote the answer, though one was asked for."""
@@ -41,37 +42,43 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
             write = runtime.stream_writer
             write({"step": name, "status": "started"})
             began = time.perf_counter()
-            async with failure_noted(name):
-                with metered() as meter, checked(state, of):
-                    context = settle(None if first else state.get("settings"), runtime)
-                    if not first:
-                        hold_to_reader(state, context)
-                    update = dict(await node(state, context, **extra))
-            if context.model is not None and update.get("route", {}).get("name") == "compose":
-                update["degraded"] = [*update.get("degraded", []), _unwritten(name, context.model)]
-            ms = round((time.perf_counter() - began) * 1000, 1)
-            counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
-            if meter.embedded or meter.known:
-                counts |= {"embedded": meter.embedded, "known": meter.known}
-            if meter.failures:
-                where = f"{name}:{counts['retriever']}" if "retriever" in counts else name
-                noted = [Degraded(step=where, reason=reason) for reason in meter.failures]
-                update["degraded"] = [*update.get("degraded", []), *noted]
-            write({"step": name, "status": "finished", "ms": ms, "calls": meter.calls, **counts})
-            step = Step(
-                node=name,
-                round=_superstep(),
-                ms=ms,
-                calls=meter.calls,
-                prompt_tokens=meter.prompt_tokens,
-                output_tokens=meter.output_tokens,
-                counts=counts,
-            )
+            with observed(name) as record:
+                async with failure_noted(name):
+                    with metered() as meter, checked(state, of):
+                        context = settle(None if first else state.get("settings"), runtime)
+                        if not first:
+                            hold_to_reader(state, context)
+                        update = dict(await node(state, context, **extra))
+                if context.model is not None and update.get("route", {}).get("name") == "compose":
+                    update["degraded"] = [*update.get("degraded", []), _unwritten(name, context.model)]
+                step = _line(name, round((time.perf_counter() - began) * 1000, 1), meter, update)
+                record.ended(step, update)
+            write({"step": name, "status": "finished", "ms": step["ms"], "calls": step["calls"], **step["counts"]})
             return {**update, "trace": Overwrite([step]) if first else [step]}
 
         return run
 
     return decorate
+
+
+def _line(name: str, ms: float, meter: Meter, update: Update) -> Step:
+    """Return a step's line in the trace; its counts are taken out of the update, and its failures put in."""
+    counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
+    if meter.embedded or meter.known:
+        counts |= {"embedded": meter.embedded, "known": meter.known}
+    if meter.failures:
+        where = f"{name}:{counts['retriever']}" if "retriever" in counts else name
+        noted = [Degraded(step=where, reason=reason) for reason in meter.failures]
+        update["degraded"] = [*update.get("degraded", []), *noted]
+    return Step(
+        node=name,
+        round=_superstep(),
+        ms=ms,
+        calls=meter.calls,
+        prompt_tokens=meter.prompt_tokens,
+        output_tokens=meter.output_tokens,
+        counts=counts,
+    )
 
 
 def _unwritten(step: str, model: str) -> Degraded:

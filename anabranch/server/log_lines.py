@@ -1,0 +1,96 @@
+"""The server's log: lines of JSON or of text, each with the ids of the request and the run that it belongs to.
+
+No line has the text of a question, a passage or an answer. An error is told by its type and by where it was raised: its
+own words can repeat what was asked.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+import traceback
+from collections.abc import Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from opentelemetry import trace
+
+from anabranch.errors import SettingsError
+
+FIELDS = (
+    "method", "route", "graph", "step", "status", "seconds", "attempt", "calls", "prompt_tokens", "output_tokens",
+    "error",
+)  # fmt: skip
+"""What a line may say besides its message; whatever else a record carries is left out."""
+
+_ids: ContextVar[Mapping[str, str]] = ContextVar("anabranch_log_ids", default=MappingProxyType({}))
+
+
+def log_ids() -> Mapping[str, str]:
+    """Return the ids that lines have here."""
+    return _ids.get()
+
+
+def set_log_ids(**ids: str | None) -> None:
+    """Have the lines of this task, and of those that it starts, say these ids as well."""
+    _ids.set({**_ids.get(), **{name: value for name, value in ids.items() if value is not None}})
+
+
+class JsonLines(logging.Formatter):
+    """One object for each line."""
+
+    def format(self, record: logging.LogRecord) -> str:  # noqa: D102
+        written = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"time": written, "level": record.levelname.lower(), "logger": record.name, **_told(record)}
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class TextLines(logging.Formatter):
+    """The same for a person at a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:  # noqa: D102
+        told = _told(record)
+        stack = told.pop("stack", [])
+        words = [f"{name}={value}" for name, value in told.items() if name != "message"]
+        return "\n  ".join([" ".join([f"{record.levelname}: {told['message']}", *words]), *stack])
+
+
+def _told(record: logging.LogRecord) -> dict[str, Any]:
+    told: dict[str, Any] = {"message": record.getMessage(), **_ids.get()}
+    told |= {name: vars(record)[name] for name in FIELDS if vars(record).get(name) is not None}
+    span = trace.get_current_span().get_span_context()
+    if span.is_valid:
+        told |= {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}
+    kind, _, where = record.exc_info or (None, None, None)
+    if kind is not None:
+        frames = traceback.extract_tb(where)
+        told |= {"error": kind.__name__, "stack": [f"{each.filename}:{each.lineno} {each.name}" for each in frames]}
+    return told
+
+
+def set_log_format(form: str) -> None:
+    """Write the whole process's log to standard error.
+
+    Args:
+        form: `text` for warnings, or `json` for each request, run and step.
+
+    Raises:
+        SettingsError: There is no such form.
+    """
+    if form not in ("text", "json"):
+        raise SettingsError(f"There is no form of the log {form!r}.", hint="Give --log-format text, or json.")
+    is_json = form == "json"
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {"lines": {"()": JsonLines if is_json else TextLines}},
+            "handlers": {"lines": {"class": "logging.StreamHandler", "formatter": "lines"}},
+            # Of other packages the warnings: below them, clients of models write down what they send.
+            "root": {"level": "WARNING", "handlers": ["lines"]},
+            "loggers": {"anabranch": {"level": "DEBUG" if is_json else "WARNING"}},
+        }
+    )
