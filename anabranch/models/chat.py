@@ -48,7 +48,8 @@ class Chat:
         profile = client.profile or {}
         # One who says that it may think long needs the room at once.
         least = (2 if settings.reasoning_effort == "high" else 1) if profile.get("reasoning_output") else 0
-        self._room = ThoughtRoom(settings.model, self.learned, least, profile.get("max_output_tokens"))
+        most = profile.get("max_output_tokens")
+        self._room = ThoughtRoom(settings.model, self.learned, least, most, settings.base_url)
 
     @property
     def context_tokens(self) -> int | None:

@@ -77,12 +77,14 @@ class ThoughtRoom:
         learned: What is known of it.
         least: The level that calls begin on in any case.
         most: Tokens that the model can write at all; None where nobody says.
+        server: The address of its server; None for the provider's own.
     """
 
     model: str
     learned: Learned
     least: int = 0
     most: int | None = None
+    server: str | None = None
 
     @property
     def level(self) -> int:
@@ -219,7 +221,7 @@ async def reply_pieces(
     reserve = room.reserve(level, max_tokens)
     reply = ChatReply(messages, max_tokens, reserve)
     try:
-        async with aclosing(_called(call, reply, room.who, shown=shown)) as pieces:
+        async with aclosing(_called(call, reply, room, shown=shown)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     except RequestRefusedError:
@@ -227,7 +229,7 @@ async def reply_pieces(
             raise
         # Beside this prompt there may be no room for thoughts.
         reply = ChatReply(messages, max_tokens)
-        async with aclosing(_called(call, reply, room.who, shown=shown)) as pieces:
+        async with aclosing(_called(call, reply, room, shown=shown)) as pieces:
             async for piece in pieces:
                 yield reply, piece
     else:
@@ -237,7 +239,7 @@ async def reply_pieces(
         elif reply.starved and (further := _further(reply, room, level)) is not None:
             # Some servers refuse a limit beyond their context: then the first reply is all there is.
             with suppress(RequestRefusedError):
-                async with aclosing(_called(call, further, room.who, shown=shown)) as pieces:
+                async with aclosing(_called(call, further, room, shown=shown)) as pieces:
                     async for piece in pieces:
                         yield further, piece
                 room.learn(level + 1)
@@ -256,9 +258,9 @@ def _further(reply: ChatReply, room: ThoughtRoom, level: int) -> ChatReply | Non
     return further if take_repeat(reply.prompt_tokens + further.ceiling) else None
 
 
-async def _called(call: Call, reply: ChatReply, who: Who, *, shown: bool) -> AsyncGenerator[str]:
+async def _called(call: Call, reply: ChatReply, room: ThoughtRoom, *, shown: bool) -> AsyncGenerator[str]:
     refused = False
-    with model_call(*who, max_tokens=reply.ceiling, streamed=shown) as record:
+    with model_call(room.model, room.server, max_tokens=reply.ceiling, streamed=shown) as record:
         try:
             async with aclosing(call(reply)) as pieces:
                 async for piece in pieces:
