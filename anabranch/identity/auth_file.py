@@ -29,6 +29,12 @@ Roles = Annotated[frozenset[UserRole], Field(min_length=1)]
 ASK: Roles = frozenset({"ask"})
 
 
+def is_open_to_others(address: str) -> bool:
+    """Tell whether others on the way can read and change what goes to an address: plain http beyond this machine."""
+    parts = urlsplit(address)
+    return parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost")
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -52,6 +58,18 @@ class ClaimNames(_Section):
     roles: ShortText | None = None
 
 
+class LoginSettings(_Section):
+    """Signing in on the page, by the issuer's authorization code flow with PKCE; a public client, without a secret.
+
+    Attributes:
+        client_id: What the issuer knows the page by.
+        scope: What the page asks for, with blanks between.
+    """
+
+    client_id: ShortText
+    scope: ShortText = "openid"
+
+
 class TokenSettings(_Section):
     """Tokens (JWT) of one issuer.
 
@@ -62,6 +80,7 @@ class TokenSettings(_Section):
         algorithms: Those that a signature may have.
         claims: What says who it is. Without `roles` whoever has a token may ask; without `access` they have no tags.
         leeway: Seconds by which clocks may differ.
+        login: How people sign in on the page; without it they bring a token, or a key.
     """
 
     issuer: ShortText
@@ -70,14 +89,21 @@ class TokenSettings(_Section):
     algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256", "ES256")
     claims: ClaimNames = ClaimNames()
     leeway: int = Field(default=30, ge=0, le=300)
+    login: LoginSettings | None = None
 
     @field_validator("jwks")
     @classmethod
     def _not_on_the_way(cls, jwks: str) -> str:
-        parts = urlsplit(jwks)
-        if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
+        if is_open_to_others(jwks):
             raise ValueError("over http whoever is on the way can give keys of their own: use https, or a file")
         return jwks
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        is_address = urlsplit(self.issuer).scheme in ("https", "http")
+        if self.login is not None and (not is_address or is_open_to_others(self.issuer)):
+            raise ValueError("for `login`, the issuer has to be an https address")
+        return self
 
 
 class ProxySettings(_Section):

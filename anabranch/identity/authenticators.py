@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from anabranch.errors import NotAuthenticatedError, SettingsError
 from anabranch.identity.api_keys import is_secret, user_of_key
 from anabranch.identity.auth_file import ASK, HINT, AuthFile, PersonLimits, ProxySettings, read_auth_file
+from anabranch.identity.authorization_code import AuthorizationCode
 from anabranch.identity.tokens_of_issuer import TokenVerifier, known_roles
 from anabranch.identity.user import User
 from anabranch.safety.operator import operator
@@ -21,7 +22,7 @@ RawHeaders = Iterable[tuple[str | bytes, str | bytes]]
 
 
 class Authenticators:
-    """Every way in that one file names."""
+    """Every way in that one file names; `sign_in` is None where people do not sign in on the page."""
 
     def __init__(self, file: AuthFile, folder: Path) -> None:
         """Take the file and the folder that its own paths count from.
@@ -33,6 +34,9 @@ class Authenticators:
         self._proxy = file.proxy
         self.limits = file.limits
         self._tokens = TokenVerifier(file.jwt, folder) if file.jwt is not None else None
+        self.sign_in: AuthorizationCode | None = None
+        if file.jwt is not None and file.jwt.login is not None and self._tokens is not None:
+            self.sign_in = AuthorizationCode(file.jwt, file.jwt.login, self._tokens)
 
     async def identify(self, headers: RawHeaders, client_address: str | None = None) -> User:
         """Return who sent a request; see `identity_of`."""

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from anabranch.errors import OperationError
+from anabranch.identity.issuer_requests import fetched
 
 JsonKey = dict[str, Any]
 
@@ -25,8 +26,6 @@ STALE = 24 * 3600.0
 """Seconds after which keys do not count any more, where the issuer cannot be reached."""
 
 MAX_KEYS = 100
-MAX_BYTES = 1_000_000
-TIMEOUT = 10.0
 
 
 class SigningKeys:
@@ -79,14 +78,11 @@ class SigningKeys:
     async def _read(self) -> bytes:
         if self._file is not None:
             return await asyncio.to_thread(self._file.read_bytes)
-        async with httpx.AsyncClient(timeout=TIMEOUT) as client, client.stream("GET", self._place) as reply:
-            reply.raise_for_status()
-            content = b""
-            async for part in reply.aiter_bytes():
-                content += part
-                if len(content) > MAX_BYTES:
-                    raise ValueError("more than a megabyte")
-            return content
+        status, content = await fetched("GET", self._place)
+        if status != httpx.codes.OK:
+            msg = f"the answer was {status}"
+            raise ValueError(msg)
+        return content
 
 
 def _keys_in(content: bytes) -> dict[str | None, JsonKey]:

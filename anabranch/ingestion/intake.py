@@ -93,7 +93,7 @@ class Intake:
         """Remove the documents of files that are gone from the folders and archives that were gone through."""
         # A list: the records are changed while they are gone through.
         for file in list(self._writer.files()):
-            if found.is_missing(file.path) and self._rights.cover(file.access):
+            if found.is_missing(file.path) and self._rights.cover(self._writer.tags(file.path)):
                 documents = self._writer.remove_file(file.path)
                 self._tally.remove(FileRow(file.source, "removed", "the file is gone", documents))
 

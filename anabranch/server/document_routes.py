@@ -1,5 +1,7 @@
 """Documents for the page: which there are, their pages as pictures, where a quote stands, and the text around it.
 
+Whoever may take in may remove, under the same rule: not a file with access tags that they do not all hold.
+
 All of it within the scope of whoever asks. What lies on the disk is opened by the path that the corpus noted, never by
 anything of a request, and shown only as long as it is, byte for byte, what was taken in.
 """
@@ -18,16 +20,21 @@ from fastapi.responses import JSONResponse
 
 from anabranch.errors import SettingsError
 from anabranch.identity.audit_log import audit
+from anabranch.ingestion.access_rights import OPERATOR, AccessRights
+from anabranch.ingestion.removal import remove_file
 from anabranch.readers.document import Chunk
 from anabranch.server.page_process import REASONS, PageProcess
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.services import NotFoundError
+from anabranch.server.upload_routes import discard
 from anabranch.store.file_identity import archives_of, is_url
 from anabranch.store.protocol import CorpusReader, Original, Originals, Outlines, Scope
 from anabranch.store.stores import open_corpus
 from nodes.support.settings_precedence import operators_for
 
 MOST_LISTED = 10_000
+WAIT = 10.0
+"""Seconds that a removal waits for an ingest."""
 
 _drawing = PageProcess()
 """One for the process; the router's lifespan ends it."""
@@ -42,6 +49,7 @@ async def _lifespan(_: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(tags=["documents"], lifespan=_lifespan)
 
 # Somebody's documents: kept by their own browser for a while, and by nothing in between.
+_UNKEPT = {"Cache-Control": "no-store"}
 _PRIVATE = {"Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff", "Vary": "Authorization"}
 
 
@@ -52,6 +60,8 @@ class Readable:
     corpus: CorpusReader
     scope: Scope
     who: Requester
+    rights: AccessRights
+    """What they may change of it."""
 
     async def note(self, doc_id: str, source: str, **what: object) -> None:
         """Put into the audit log that a document is opened."""
@@ -67,7 +77,9 @@ async def readable(who: Asker) -> Readable:
     """
     who.require("ask")
     context = operators_for(who.user)
-    return Readable(await open_corpus(context.corpus), Scope(access=tuple(context.access)), who)
+    tags = tuple(context.access)
+    rights = OPERATOR if who.user is None or "admin" in who.user.roles else AccessRights(frozenset(tags))
+    return Readable(await open_corpus(context.corpus), Scope(access=tags), who, rights)
 
 
 Sees = Annotated[Readable, Depends(readable)]
@@ -83,13 +95,26 @@ async def listed(
         raise SettingsError("This kind of store does not list its documents.", hint="Search it instead.")
     ids = [each.doc_id for each in await of.corpus.outlines(of.scope, offset + limit)][offset:]
     found = await of.corpus.originals(ids, of.scope)
-    return JSONResponse(
-        [
-            {"doc_id": doc_id, "title": each.title, "source": each.source, "pages": each.pages}
-            for doc_id, each in found.items()
-        ],
-        headers=_PRIVATE,
-    )
+    # Kept by no browser: what was taken in, or removed, a moment ago has to show.
+    return JSONResponse([_entry(of, doc_id, each) for doc_id, each in found.items()], headers=_UNKEPT)
+
+
+@router.delete("/documents/{doc_id}")
+async def remove(doc_id: str, of: Sees, who: Asker) -> dict[str, Any]:
+    """Remove the file that a document is from, with all its documents.
+
+    Returns:
+        `file`: what it is called, `documents`: how many it held, `deleted`: whether the file itself, which this person
+        had sent, is deleted; others stay where they are.
+    """
+    who.require("ingest")
+    original = await _original(of, doc_id)
+    corpus = operators_for(who.user).corpus
+    named = [{"id": doc_id, "source": original.source}]
+    await audit("remove", who.user, corpus=corpus, documents=named, file=original.file)
+    removed = await asyncio.to_thread(remove_file, corpus, original.path, rights=of.rights, wait=WAIT)
+    deleted = await asyncio.to_thread(discard, original.path, who)
+    return {"file": original.file, "documents": removed, "deleted": deleted}
 
 
 @router.get("/documents/{doc_id}/pages/{number}.png")
@@ -149,6 +174,21 @@ async def passage(chunk_id: str, of: Sees, start: Character = 0, end: Character 
         },
         headers=_PRIVATE,
     )
+
+
+def _entry(of: Readable, doc_id: str, original: Original) -> dict[str, Any]:
+    """Return a document as the list shows it; of its tags only those that one holds, and that there are others."""
+    own = [tag for tag in original.access if tag in of.scope.access]
+    return {
+        "doc_id": doc_id,
+        "title": original.title,
+        "source": original.source,
+        "file": original.file,
+        "pages": original.pages,
+        "access": own,
+        "has_other_access": len(own) < len(original.access),
+        "removable": of.rights.cover(original.access),
+    }
 
 
 async def _original(of: Readable, doc_id: str) -> Original:

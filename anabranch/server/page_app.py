@@ -14,7 +14,7 @@ from fastapi import FastAPI
 import anabranch
 from anabranch.errors import AnabranchError
 from anabranch.safety.operator import operator
-from anabranch.server import document_routes, feedback_routes, mcp_routes, page_routes, upload_routes
+from anabranch.server import document_routes, feedback_routes, login_routes, mcp_routes, page_routes, upload_routes
 from anabranch.server.application import refused
 from anabranch.server.database import open_database
 from anabranch.server.feedback import FeedbackBook
@@ -33,6 +33,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=_lifespan, telemetry=TELEMETRY)
-for each in (document_routes, feedback_routes, upload_routes, mcp_routes, page_routes):
+for each in (document_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
     app.include_router(each.router)
 app.add_exception_handler(AnabranchError, refused)

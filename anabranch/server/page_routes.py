@@ -37,7 +37,7 @@ HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-cache",
 }
 
-OPERATORS = ("access", "base_url", "corpus", "file_links", "model_kwargs", "review", "verify_model")
+OPERATORS = ("access", "base_url", "corpus", "file_links", "model_kwargs", "verify_model")
 """Settings that the page has no field for: the operator's, or for programs."""
 
 router = APIRouter(tags=["page"])
@@ -51,10 +51,13 @@ async def index() -> FileResponse:
 
 @router.get("/page/options")
 async def options(who: Asker) -> dict[str, Any]:
-    """Say who asks, and which settings they cannot choose; 401 where they have to show a key first."""
+    """Say who asks, what they may do, and which settings are fixed; 401 where they have to say who they are."""
     return {
         "version": anabranch.__version__,
         "name": who.user.identity if who.user is not None else None,
+        "may_ingest": who.user is None or bool(who.user.roles & {"ingest", "admin"}),
+        "is_admin": who.user is not None and "admin" in who.user.roles,
+        "access": [] if who.user is None else list(who.user.access),
         "fixed": sorted({*OPERATORS, *locked()}),
     }
 

@@ -49,7 +49,7 @@ async def requester(request: Request) -> Requester:
         NotAuthenticatedError: Nobody whom the operator's file knows.
         NotAllowedError: A page of another site had a browser send it.
     """
-    _refuse_other_sites(request)
+    refuse_other_sites(request)
     if not needs_identity():
         _refuse_other_names(request)
         return Requester(None)
@@ -75,7 +75,7 @@ def is_own_name(host: str) -> bool:
         return host == "localhost"
 
 
-def _refuse_other_sites(request: Request) -> None:
+def refuse_other_sites(request: Request) -> None:
     """Refuse what another site's page has a browser send here: on one's own machine nothing else keeps it out."""
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):

@@ -17,6 +17,7 @@ from anabranch.identity.user import upload_folder
 from anabranch.safety.operator import operator
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.usage_limits import Limited
+from anabranch.store.file_identity import is_url
 
 router = APIRouter(tags=["documents"])
 
@@ -66,6 +67,28 @@ def file_name(given: str) -> str:
         raise SettingsError("A file was sent without a name that can be used.", hint="Rename it.")
     # Cut to whole characters.
     return f"{(stem or clean).encode()[:room].decode(errors='ignore')}{dot}{kind}" if stem else clean[:MAX_NAME]
+
+
+def discard(path: str, who: Requester) -> bool:
+    """Delete a file that this person has sent; others stay where they are. Return whether it was one.
+
+    Args:
+        path: Where the corpus says that it lies.
+        who: Who asks.
+
+    Raises:
+        OperationError: It cannot be deleted.
+    """
+    root, own = _folders(who)
+    file = Path(path)
+    if is_url(path) or file.parent != (root / own).resolve() or not file.is_file():
+        return False
+    try:
+        file.unlink()
+    except OSError as error:
+        msg = f"{file.name} cannot be deleted: {os.strerror(error.errno or 0)}."
+        raise OperationError(msg, hint="See that the ingest root can be written.") from error
+    return True
 
 
 def _folders(who: Requester) -> tuple[Path, Path]:

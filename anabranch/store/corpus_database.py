@@ -175,6 +175,12 @@ class CorpusDatabase:
         chunks = "SELECT count(*) FROM chunks JOIN documents USING (doc_id) WHERE path = ?"
         return self.one("SELECT count(*) FROM documents WHERE path = ?", path)[0], self.one(chunks, path)[0]
 
+    def tags(self, path: str) -> frozenset[str]:
+        """Return all access tags of a file and of the documents in it."""
+        of = "SELECT access FROM {} WHERE path = ?1"
+        rows = self.all(f"{of.format('files')} UNION {of.format('documents')}", path)
+        return frozenset(tag for (access,) in rows for tag in json.loads(access))
+
     def holds(self, doc_id: str, digest: str, path: str) -> bool:
         """Tell whether a document is here exactly as it is in its file."""
         sql = "SELECT 1 FROM documents WHERE doc_id = ? AND digest = ? AND path = ?"

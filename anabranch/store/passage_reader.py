@@ -155,14 +155,15 @@ class Passages:
         """Return the file of each document, in the order asked for; one that is gone or out of scope is absent."""
         # A file has a row of its own unless an import brought the documents without it.
         sql = (
-            "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages FROM documents d "
+            "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages, "
+            "coalesce(f.source, d.source), d.access FROM documents d "
             "LEFT JOIN files f ON f.path = d.path WHERE d.doc_id IN {ids} AND {where}"
         )
         with self._lend() as connection:
             rows = _rows(connection, sql, doc_ids, scope)
         found = {
-            doc_id: Original(source, title, path, sha256, max((page for _, page in _parsed(pages)), default=0))
-            for doc_id, source, title, path, sha256, pages in rows
+            doc_id: Original(source, title, path, sha256, _last(pages), file, tuple(json.loads(access)))
+            for doc_id, source, title, path, sha256, pages, file, access in rows
         }
         return {doc_id: found[doc_id] for doc_id in doc_ids if doc_id in found}
 
@@ -225,6 +226,10 @@ def _whole(connection: sqlite3.Connection, chunk: Chunk, position: int, vector_k
     if not is_whole:
         raise sqlite3.DatabaseError(f"a passage of {chunk.source!r} is not what was written")
     return replace(chunk, text=text)
+
+
+def _last(pages: str) -> int:
+    return max((page for _, page in _parsed(pages)), default=0)
 
 
 def _parsed(pages: str) -> list[tuple[int, int]]:

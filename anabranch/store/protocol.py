@@ -99,6 +99,8 @@ class Original(NamedTuple):
         path: See `Place.path`.
         sha256: Of the file's bytes in hexadecimal, empty where that is not known.
         pages: Number of the last page that has text, 0 for a format without pages.
+        file: What a person calls the file, which may hold several documents.
+        access: The document's access tags.
     """
 
     source: str
@@ -106,6 +108,8 @@ class Original(NamedTuple):
     path: str
     sha256: str
     pages: int
+    file: str
+    access: tuple[str, ...]
 
 
 class CorpusReader(Protocol):

@@ -88,6 +88,10 @@ class CorpusWriter(Protocol):
         """Return how many documents and chunks a file holds."""
         ...
 
+    def tags(self, path: str) -> frozenset[str]:
+        """Return all access tags of a file and of the documents in it."""
+        ...
+
     def holds(self, doc_id: str, digest: str, path: str) -> bool:
         """Tell whether a document is here exactly as it is in its file."""
         ...

@@ -45,6 +45,8 @@ WRONG = {
     f"{JWT}, leeway: 3600}}": "jwt.leeway",
     "jwt: {issuer: https://login.example.org, jwks: keys.json}": "jwt.audience",
     "jwt: {issuer: x, audience: y, jwks: 'http://login.example.org/keys'}": "use https",
+    "jwt: {issuer: 'http://login.example.org', audience: y, jwks: k, login: {client_id: page}}": "an https address",
+    "jwt: {issuer: x, audience: y, jwks: k, login: {client_id: page}}": "an https address",
     f"{PROXY}}}": "anybody could send these headers",
     f"{PROXY}, addresses: []}}": "anybody could send these headers",
     f"{PROXY}, addresses: [0.0.0.0/0]}}": "proves nothing",

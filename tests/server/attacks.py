@@ -339,6 +339,11 @@ BODIES: Mapping[str, Callable[[Attacker], Any]] = {
     "POST /runs/wait": lambda at: at.one(at.run, at.ingest)(),
     "POST /threads/{thread_id}/runs/{run_id}/cancel": lambda at: {"action": at.one("interrupt", "rollback")},
     "POST /uploads": Attacker.upload,
+    "POST /mcp": Attacker.rpc,
+    "POST /a2a": Attacker.rpc,
+    "POST /login": lambda at: {
+        "code": at.id("run_id"), "code_verifier": "x" * 43, "redirect_uri": at.one("http://127.0.0.1/", *PATHS),
+    },
     "POST /feedback": lambda at: {
         "thread_id": at.id("thread_id", own=0.5),
         "run_id": at.id("run_id", own=0.5),

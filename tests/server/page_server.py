@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.server.serve_process import serving
 
+SERVE, DEV = "anabranch serve", "langgraph dev"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -29,8 +29,6 @@ def page_server(home: Path, **variables: str) -> Iterator[str]:
         home: The folder, with the corpus in `corpus`.
         **variables: Of its environment, besides the usual ones.
     """
-    with serving(home, "--data", str(home / "data"), **variables) as server:
-        yield server.url
 
 
 @contextmanager
@@ -77,10 +75,14 @@ class Reader:
         """Return a question with its answer."""
         return self.page.locator("article").nth(at)
 
-    def choose_model(self) -> None:
-        """Choose the stub, in the form of the settings."""
+    def set(self, name: str, value: str) -> None:
+        """Choose a setting, in its form."""
         self.page.get_by_role("button", name="Settings", exact=True).click()
-        self.page.get_by_label("model", exact=True).fill("openai:stub")
+        field = self.page.get_by_label(name, exact=True)
+        if field.evaluate("(field) => field.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
         self.page.get_by_role("button", name="Close the settings").click()
 
     def is_serious(self) -> list[str]:

@@ -146,10 +146,16 @@ async def outcome(world: World, http: httpx.AsyncClient, attack: Attack, number:
         assert not done, f"somebody without the role wrote by {told}"
     # Of LangGraph's server a stream has begun before it looks whose it is; what it says then was looked at above.
     if attack.foreign and not (generic and "event-stream" in reply.headers.get("content-type", "")):
-        assert reply.status_code >= 400, f"somebody else's was reached by {told}"
+        assert reply.status_code >= 400 or (generic and is_error(reply)), f"somebody else's was reached by {told}"
         if attack.method == "GET" and not generic:
             await nothing_told(http, attack, reply, number)
     return reply.status_code
+
+
+def is_error(reply: httpx.Response) -> bool:
+    """Tell whether a reply of LangGraph's commands says that nothing was done; its status is 200 all the same."""
+    told = reply.json() if "json" in reply.headers.get("content-type", "") else None
+    return isinstance(told, dict) and told.get("type") == "error"
 
 
 async def nothing_told(http: httpx.AsyncClient, attack: Attack, reply: httpx.Response, number: int) -> None:

@@ -191,6 +191,67 @@ async def test_what_is_somebody_elses_is_not_there(
     assert await status("/documents", Origin="http://elsewhere.example", **ada) == 403
 
 
+async def test_nobody_removes_what_they_do_not_hold_and_a_file_that_was_sent_is_deleted(
+    documents: Path, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people: dict[str, dict[str, Any]] = {
+        "ada": {"access": ["hr"], "roles": ["ask", "ingest"]},
+        "bo": {"roles": ["ask", "ingest"]},
+        "cy": {"access": ["hr", "board"], "roles": ["ask"]},
+        "root": {"access": ["hr"], "roles": ["admin"]},
+    }
+    keys = {name: new_key() for name in people}
+    entries = [{"identity": name, "sha256": digest_of_secret(keys[name]), **more} for name, more in people.items()]
+    (documents.parent / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
+    monkeypatch.setenv("ANABRANCH_AUTH", str(documents.parent / "auth.yaml"))
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", str(documents.parent))
+    environment.cache_clear()
+    as_ = {name: {"Authorization": f"Bearer {secret}"} for name, secret in keys.items()}
+    corpus = documents.parent / "corpus"
+    (documents.parent / "merger.md").write_text("# Merger\n\nThe merger with Halden is planned for March.\n")
+    ingest([documents.parent / "merger.md"], corpus, access=["hr", "board"])
+    lines = [{"_id": "open", "text": "The canteen opens at eleven."}]
+    lines.append({"_id": "closed", "text": "The board meets on Monday.", "access": ["board"]})
+    (documents.parent / "notes.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    ingest([documents.parent / "notes.jsonl"], corpus)
+    sent = {"files": ("mine.md", b"# Mine\n\nThe lamp is green.\n")}
+    (path,) = (await http.post("/uploads", files=sent, headers=as_["ada"])).json()["paths"]
+    ingest([documents.parent / path], corpus, access=["hr"])
+
+    async def listed(who: str) -> dict[str, dict[str, Any]]:
+        every = (await http.get("/documents", headers=as_[who])).json()
+        return {each["source"].split("/")[-1]: each for each in every}
+
+    async def removed(who: str, name: str, doc_id: str = "") -> httpx.Response:
+        return await http.delete(f"/documents/{doc_id or (await listed(who))[name]['doc_id']}", headers=as_[who])
+
+    seen = await listed("ada")
+    assert {name: (each["access"], each["has_other_access"], each["removable"]) for name, each in seen.items()} == {
+        "ferry.md": ([], False, True),
+        "packed.pdf": ([], False, True),
+        "weir.pdf": ([], False, True),
+        "salary.md": (["hr"], False, True),
+        "merger.md": (["hr"], True, False),
+        "mine.md": (["hr"], False, True),
+        "notes.jsonl#open": ([], False, True),
+    }
+    # Only some of the tags; a hidden one; a line with a tag in a file without; no role; nobody.
+    assert (await removed("ada", "merger.md")).status_code == 403
+    assert (await removed("bo", "", seen["salary.md"]["doc_id"])).status_code == 404
+    assert (await removed("bo", "notes.jsonl#open")).status_code == 403
+    assert (await removed("cy", "merger.md")).status_code == 403
+    assert (await http.delete(f"/documents/{seen['ferry.md']['doc_id']}")).status_code == 401
+    assert await listed("ada") == seen
+
+    assert (await removed("bo", "ferry.md")).json() == {"file": "ferry.md", "documents": 1, "deleted": False}
+    assert (documents / "ferry.md").exists()
+    assert (await removed("ada", "mine.md")).json()["deleted"] is True
+    assert not (documents.parent / path).exists()
+    assert (await removed("root", "merger.md")).json()["documents"] == 1
+    assert (await removed("ada", "merger.md", seen["merger.md"]["doc_id"])).status_code == 404
+    assert set(await listed("ada")) == set(seen) - {"ferry.md", "mine.md", "merger.md"}
+
+
 async def test_the_page_comes_with_a_policy_that_lets_nothing_else_in(http: httpx.AsyncClient) -> None:
     for name in ("", "page/index.html", "page/app.js", "page/style.css", "page/favicon.svg"):
         reply = await http.get(f"/{name}")

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from anabranch.store.conformance.corpus_contents import ARMS, EVERYTHING, FilledStore, everything, keys
+from anabranch.store.conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, FilledStore, everything, keys
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Originals, Outlines, Scope, TermStatistics
 
 ELSEWHERE = {"source": "gauge.md"}
@@ -102,6 +102,9 @@ class OriginalsTests(FilledStore):
         for chunk in by_key.values():
             assert (found[chunk.doc_id].source, found[chunk.doc_id].title) == (chunk.source, chunk.title)
             assert found[chunk.doc_id].pages >= (chunk.page_end or 0)
+            assert found[chunk.doc_id].file == found[chunk.doc_id].path[1:]
+        given = {document.key: tuple(sorted(document.access)) for document in DOCUMENTS}
+        assert {key: found[chunk.doc_id].access for key, chunk in by_key.items()} == given
         places = await store.places([(doc_id, 0) for doc_id in asked], EVERYTHING)
         assert [found[doc_id].path for doc_id in asked] == [place.path for place in places]
 

@@ -130,6 +130,14 @@ class WriterTests:
         take_in(writer, {"/notes": [note("weir", "The weir", "The weir was built in 1848.", ["board"]), MILL]})
         assert found(before, "weir", Scope()) == set()
 
+    def test_the_tags_of_a_file_are_those_of_its_documents_as_well(self, writer: CorpusWriter) -> None:
+        assert writer.tags("/notes") == frozenset()
+        take_in(writer, {"/notes": [note("weir", "The weir", "The weir was built in 1848.", ["board", "hr"]), MILL]})
+        (kept,) = (file for file in writer.files() if file.path == "/notes")
+        writer.write([], [kept._replace(access=("staff",), complete=False)])
+        assert writer.tags("/notes") == {"board", "hr", "staff"}
+        assert writer.tags("/nobody") == frozenset()
+
     def test_a_file_is_removed_with_its_documents(self, address: str, writer: CorpusWriter) -> None:
         take_in(writer, {"/pike": [note("pike", "Pike", "The pike hunts.")]})
         assert writer.remove_file("/notes") == 2

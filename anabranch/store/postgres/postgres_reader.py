@@ -190,13 +190,17 @@ class PostgresReader:
     def originals(self, connection: Connection[Any], doc_ids: Sequence[str], scope: Scope) -> dict[str, Original]:
         """Return the file of each document, in the order asked for."""
         sql = (
-            "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages FROM anabranch.documents d "
+            "SELECT d.doc_id, d.source, d.title, d.path, coalesce(f.sha256, ''), d.pages, "
+            "coalesce(f.source, d.source), a.tags FROM anabranch.documents d "
+            "JOIN anabranch.audiences a ON a.corpus = d.corpus AND a.id = d.audience "
             "LEFT JOIN anabranch.files f ON f.corpus = d.corpus AND f.path_key = d.path_key "
             "WHERE d.corpus = %s AND d.doc_id = ANY(%s)"
         )
         found = {
-            doc_id: Original(source, title, path, sha256, max((page for _, page in pages), default=0))
-            for doc_id, source, title, path, sha256, pages in self._of_documents(
+            doc_id: Original(
+                source, title, path, sha256, max((page for _, page in pages), default=0), file, tuple(access)
+            )
+            for doc_id, source, title, path, sha256, pages, file, access in self._of_documents(
                 connection, sql, (storable_of(doc_ids),), scope
             )
         }

@@ -82,6 +82,16 @@ class PostgresWriter:
         documents, chunks = self.one(sql, text_key(path))
         return documents, chunks
 
+    def tags(self, path: str) -> frozenset[str]:
+        """Return all access tags of a file and of the documents in it."""
+        sql = (
+            "SELECT unnest(access) FROM anabranch.files WHERE corpus = %(corpus)s AND path_key = %(key)s UNION "
+            "SELECT unnest(a.tags) FROM anabranch.documents d JOIN anabranch.audiences a "
+            "ON a.corpus = d.corpus AND a.id = d.audience WHERE d.corpus = %(corpus)s AND d.path_key = %(key)s"
+        )
+        rows = self.connection.execute(sql, {"corpus": self.corpus, "key": text_key(path)})
+        return frozenset(tag for (tag,) in rows)
+
     def holds(self, doc_id: str, digest: str, path: str) -> bool:
         """Tell whether a document is here exactly as it is in its file."""
         sql = "SELECT 1 FROM anabranch.documents WHERE corpus = %s AND doc_id = %s AND digest = %s AND path_key = %s"

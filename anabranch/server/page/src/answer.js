@@ -1,6 +1,6 @@
 // An answer with its markers, the card of a marker, and what became of each claim.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { html } from "./html.js";
 import { markdown } from "./markdown.js";
@@ -32,7 +32,7 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
   useEffect(() => stay, []);
 
   const gradeOf = (cite) => (isContradicted(cite, verification) ? "contradicted" : cite.grade);
-  const { numbered, places } = placed(text, citations);
+  const { numbered, places } = useMemo(() => placed(text, citations), [text, citations]);
   const marker = (number, place) => {
     const cite = places[place];
     if (!cite) return html`<span class="marker">${number}</span>`;
@@ -49,7 +49,7 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
       onPointerDown=${(event) => (touched.current = event.pointerType === "touch" && !active)}
       onFocus=${(event) => show(cite, event.currentTarget)}
       onBlur=${leave}
-      onKeyDown=${(event) => event.key === "Escape" && setCard(null)}
+      onKeyDown=${(event) => event.key === "Escape" && card && (event.preventDefault(), setCard(null))}
       onClick=${(event) => {
         // A finger has nothing to hover with: the first tap shows the quote, the second opens the page.
         if (touched.current) return void (touched.current = false) || show(cite, event.currentTarget);
@@ -58,7 +58,7 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
       }}
     >${number}</button>`;
   };
-  const wrap = (piece) => withUnsupported(piece, unsupported);
+  const wrap = (piece) => withUnsupported(piece, unsupported, refuted(verification));
 
   return html`<div class="answer" aria-busy=${busy ? "true" : "false"}>
     ${markdown(numbered, marker, wrap)}
@@ -71,24 +71,28 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
   </div>`;
 }
 
+const refuted = (verification) => new Set((verification.contradicted ?? []).map((each) => each.claim));
+
 function isContradicted(cite, verification) {
-  return cite.judged === "contradicted" || (verification.contradicted ?? []).some((each) => each.claim === cite.claim);
+  return cite.judged === "contradicted" || refuted(verification).has(cite.claim);
 }
 
-// A claim that nothing supports is underlined where it stands; where the text has it in another form, the list below
-// has it all the same.
-function withUnsupported(piece, unsupported) {
-  for (const claim of unsupported) {
-    const at = claim ? piece.indexOf(claim) : -1;
-    if (at >= 0) {
-      return [
-        piece.slice(0, at),
-        html`<span class="unsupported" title=${GRADES.unsupported}>${claim}</span>`,
-        withUnsupported(piece.slice(at + claim.length), unsupported),
-      ];
-    }
-  }
-  return piece;
+const SIGN = "[?]";
+
+// The answer has a sign behind each claim that nothing supports. Only the claim before it is underlined: its words may
+// stand elsewhere, too, and be supported there.
+function withUnsupported(piece, unsupported, against) {
+  const at = piece.indexOf(SIGN);
+  if (at < 0) return piece;
+  const text = piece.slice(0, at).trimEnd();
+  const [claim = ""] = unsupported.filter((each) => each && text.endsWith(each)).sort((a, b) => b.length - a.length);
+  const grade = against.has(claim) ? "contradicted" : "unsupported";
+  return [
+    text.slice(0, text.length - claim.length),
+    claim && html`<span class="unsupported" title=${GRADES[grade]}>${claim}</span>`,
+    html` <span class=${`marker ${grade}`} title=${GRADES[grade]}>${grade === "contradicted" ? "!" : "?"}<span class="hidden"> ${GRADES[grade]}</span></span>`,
+    withUnsupported(piece.slice(at + SIGN.length), unsupported, against),
+  ];
 }
 
 function Card({ cite, element, grade, open, onEnter, onLeave }) {
@@ -105,15 +109,18 @@ function Card({ cite, element, grade, open, onEnter, onLeave }) {
     return () => removeEventListener("scroll", close, true);
   }, [element]);
   return html`<div ref=${own} id="card" role="tooltip" class="card" onPointerEnter=${onEnter} onPointerLeave=${onLeave}>
-    <strong>${where(cite)}</strong>
-    ${cite.heading && html`<span class="faint">${cite.heading}</span>`}
-    <blockquote>${cite.quote}</blockquote>
+    <strong dir="auto">${where(cite)}</strong>
+    ${cite.heading && html`<span class="faint" dir="auto">${cite.heading}</span>`}
+    <blockquote dir="auto">${cite.quote}</blockquote>
     <span class=${`grade ${grade}`}>${GRADES[grade]}</span>
     <button type="button" class="plain" tabindex="-1" onClick=${open}>Show it in the document</button>
   </div>`;
 }
 
 export function Claims({ citations, verification, unsupported, open }) {
+  const against = refuted(verification);
+  // What a judge found contradicted has lost its words, and counts among those without any.
+  const bare = unsupported.filter((claim) => !against.has(claim));
   const { claims = 0, quoted = 0, supported = 0, missing = [], contradicted = [], checked = "" } = verification;
   if (!claims && !unsupported.length) return null;
   const rows = [
@@ -121,12 +128,12 @@ export function Claims({ citations, verification, unsupported, open }) {
     ...contradicted
       .filter((each) => !citations.some((cite) => cite.claim === each.claim))
       .map((each) => ({ grade: "contradicted", claim: each.claim, quote: each.quote ?? each.evidence ?? "" })),
-    ...unsupported.map((claim) => ({ grade: "unsupported", claim })),
+    ...bare.map((claim) => ({ grade: "unsupported", claim })),
   ];
   const counts = [
     [quoted, "quoted"],
     [supported, "supported"],
-    [verification.unsupported ?? unsupported.length, "unsupported"],
+    [(verification.unsupported ?? unsupported.length) - (unsupported.length - bare.length), "unsupported"],
     [contradicted.length, "contradicted"],
   ].filter(([count, grade]) => count > 0 || grade === "unsupported");
   return html`<details class="claims">
@@ -137,8 +144,8 @@ export function Claims({ citations, verification, unsupported, open }) {
     <ul>
       ${rows.map(
         (row) => html`<li>
-          <span class=${`grade ${row.grade}`}>${row.grade}</span> ${row.claim.replaceAll("**", "")}
-          ${row.quote && html`<blockquote>${row.quote}</blockquote>`}
+          <span class=${`grade ${row.grade}`}>${row.grade}</span> <bdi>${row.claim.replaceAll("**", "")}</bdi>
+          ${row.quote && html`<blockquote dir="auto">${row.quote}</blockquote>`}
           ${row.chunk_id &&
           html`<button type="button" class="plain" onClick=${(event) => open(row, event.currentTarget)}>${where(row)}</button>`}
         </li>`,

@@ -7,28 +7,29 @@ const parent = (state) => state.parent_checkpoint?.checkpoint_id ?? null;
 
 export async function load(thread, tip) {
   // A run begins with a checkpoint "input"; what it goes on from is the parent of that.
-  const inputs = (await post(`/threads/${thread}/history`, { limit: 1000, metadata: { source: "input" } })).reverse();
+  const inputs = (await history(thread, { source: "input" })).reverse();
   const begins = new Map(inputs.map((each) => [id(each), each]));
   // A first question that was edited begins from the first input itself, of which nothing was applied yet.
   const base = (input) => (begins.has(parent(input)) ? null : parent(input));
   const turns = [];
   let state = tip ? await at(thread, tip) : await latest(thread, inputs);
   while (state) {
-    const run = state.metadata?.run_id;
-    const mine = inputs.findLast((each) => each.metadata?.run_id === run);
+    const mine = await inputOf(thread, state, inputs);
     if (!mine) break;
     const from = base(mine);
     const rivals = inputs.filter((each) => base(each) === from && (from !== null || isFirst(each)));
     if (!(state.next ?? []).includes("__start__")) {
       turns.unshift({
-        run,
+        run: mine.metadata.run_id,
+        // Another one where a person was waited for: what they replied began a run of its own.
+        ended: state.metadata.run_id,
         values: state.values,
         checkpoint: id(state),
         // Where another version of this question would go on from.
         base: from ?? id(rivals[0] ?? mine),
         versions: [...new Set(rivals.map((each) => each.metadata.run_id))],
         unfinished: (state.next ?? []).length > 0,
-        waits: (state.interrupts ?? []).length > 0,
+        pause: pauseOf(state),
       });
     }
     state = from === null ? null : await at(thread, from);
@@ -40,6 +41,26 @@ export async function load(thread, tip) {
   }
 }
 
+export const isOf = (turn, run) => Boolean(turn) && [turn.run, turn.ended].includes(run);
+
+const pauseOf = (state) => (state.interrupts ?? (state.tasks ?? []).flatMap((each) => each.interrupts ?? []))[0]?.value ?? null;
+
+const history = (thread, metadata, limit = 1000) => post(`/threads/${thread}/history`, { limit, metadata });
+
+// The input that a state comes from. A run that goes on after a pause has none of its own.
+async function inputOf(thread, state, inputs) {
+  for (;;) {
+    const run = state.metadata?.run_id;
+    const mine = inputs.findLast((each) => each.metadata?.run_id === run);
+    const before = mine ? null : await beginOf(thread, run);
+    if (!before) return mine;
+    state = await at(thread, before);
+  }
+}
+
+// The checkpoint that a run went on from.
+const beginOf = async (thread, run) => parent((await history(thread, { run_id: run })).at(-1) ?? {});
+
 const at = (thread, checkpoint) => json(`/threads/${thread}/state/${checkpoint}`);
 
 async function latest(thread, inputs) {
@@ -48,14 +69,24 @@ async function latest(thread, inputs) {
 
 // The last checkpoint of a version of a question, and of what was asked after it.
 export async function tipOf(thread, run) {
-  const inputs = (await post(`/threads/${thread}/history`, { limit: 1000, metadata: { source: "input" } })).reverse();
+  const inputs = (await history(thread, { source: "input" })).reverse();
   for (;;) {
-    const [end] = await post(`/threads/${thread}/history`, { limit: 1, metadata: { run_id: run } });
+    const [end] = await history(thread, { run_id: run }, 1);
     if (!end) return null;
     const next = inputs.findLast((each) => parent(each) === id(end));
-    if (!next) return id(end);
-    run = next.metadata.run_id;
+    const after = next?.metadata.run_id ?? (pauseOf(end) && (await resumed(thread, id(end), inputs)));
+    if (!after) return id(end);
+    run = after;
   }
+}
+
+// The run that went on from a pause.
+async function resumed(thread, checkpoint, inputs) {
+  const begun = new Set(inputs.map((each) => each.metadata.run_id));
+  for (const { run_id: run } of await json(`/threads/${thread}/runs?limit=1000`)) {
+    if (!begun.has(run) && (await beginOf(thread, run)) === checkpoint) return run;
+  }
+  return null;
 }
 
 export function asMarkdown(title, turns) {
@@ -69,6 +100,19 @@ export function asMarkdown(title, turns) {
   }
   return `${parts.join("\n\n")}\n`;
 }
+
+// All that is known of each answer, for programs.
+export const asJson = (title, thread, turns) =>
+  `${JSON.stringify({ title, thread_id: thread, turns: turns.map(asRecord) }, null, 2)}\n`;
+
+const KEPT = ["answer", "abstained", "citations", "unsupported", "verification", "degraded", "queries", "evidence", "route", "candidates", "passages", "usage", "trace"];
+
+// Under the names of `anabranch ask --json`.
+const asRecord = ({ ended, values }) => ({
+  run_id: ended,
+  question: values.original_question,
+  ...Object.fromEntries(KEPT.filter((name) => name in values).map((name) => [name, values[name]])),
+});
 
 export function firstOfEach(citations) {
   const found = new Map();

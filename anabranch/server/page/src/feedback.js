@@ -1,6 +1,6 @@
 // Was the answer right: kept by the server with what was asked and shown, as material for an evaluation.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import { html } from "./html.js";
 import { post } from "./server.js";
@@ -10,9 +10,11 @@ const VERDICTS = { right: "Right", wrong: "Wrong", better_source: "Better source
 export function Feedback({ thread, turn }) {
   const [verdict, setVerdict] = useState(null);
   const [told, setTold] = useState("");
+  const opener = useRef();
   const send = async (given) => {
     try {
-      await post("/feedback", { run_id: turn.run, thread_id: thread, ...given });
+      await post("/feedback", { run_id: turn.ended, thread_id: thread, ...given });
+      if (verdict) opener.current.focus();
       setVerdict(null);
       setTold(`Noted: ${VERDICTS[given.verdict].toLowerCase()}.`);
     } catch (error) {
@@ -29,7 +31,7 @@ export function Feedback({ thread, turn }) {
       ${Object.entries(VERDICTS).map(
         ([name, label]) =>
           html`<button type="button" class="plain" aria-pressed=${verdict === name ? "true" : "false"}
-            onClick=${() => (name === "right" ? send({ verdict: name, comment: "" }) : setVerdict(verdict === name ? null : name))}>${label}</button>`,
+            onClick=${(event) => ((opener.current = event.currentTarget), name === "right" ? send({ verdict: name, comment: "" }) : setVerdict(verdict === name ? null : name))}>${label}</button>`,
       )}
       <span role="status" class="faint">${told}</span>
     </span>

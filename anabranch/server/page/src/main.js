@@ -1,46 +1,73 @@
 // The page: conversations left, questions and answers in the middle, the document of a citation right.
 
 import { render } from "preact";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { load, tipOf } from "./conversation.js";
-import { Documents } from "./documents.js";
-import { html } from "./html.js";
-import { follow, json, key, onNeedsKey, post, request } from "./server.js";
+import { Composer, draft } from "./composer.js";
+import { isOf, load, tipOf } from "./conversation.js";
+import { Documents, NoDocuments } from "./documents.js";
+import { html, keepFocus } from "./html.js";
+import { Login, comeBack } from "./login.js";
+import { begun, heard } from "./reading.js";
+import { follow, isEmpty, json, key, onNeedsKey, post, request } from "./server.js";
 import { Settings, kept } from "./settings.js";
 import { Source } from "./source.js";
 import { colour } from "./theme.js";
 import { Threads, titleOf } from "./threads.js";
 import { Turn, doing } from "./turn.js";
 
-const MODES = ["messages-tuple", "custom"];
+const STREAMED = {
+  assistant_id: "answer",
+  stream_mode: ["messages-tuple", "custom"],
+  stream_subgraphs: true,
+  stream_resumable: true,
+  on_disconnect: "continue",
+};
+const LISTED = 200;
+const MOST_LISTED = 1000; // that a server gives at once
 const place = () => location.hash.replace(/^#\/?/, "") || null;
 
-function App() {
+function App({ failed }) {
   const [options, setOptions] = useState(null);
   const [locked, setLocked] = useState(false);
   const [fault, setFault] = useState("");
   const [threads, setThreads] = useState([]);
+  const [hasMore, setHasMore] = useState(false);
   const [thread, setThread] = useState(place());
   const [turns, setTurns] = useState([]);
   const [live, setLive] = useState(null);
   const [tip, setTip] = useState(null);
   const [cite, setCite] = useState(null);
   const [panel, setPanel] = useState(null);
+  const [wasOpened, setWasOpened] = useState(false);
+  const [none, setNone] = useState(null);
   const [settings, setSettings] = useState(kept());
   const reading = useRef(null);
+  const listed = useRef(LISTED);
   const opener = useRef(null);
 
   const told = (error) => error.status === 401 || setFault(error.message);
   const list = useCallback(async () => {
-    const found = await post("/threads/search", { limit: 200 });
+    const found = await post("/threads/search", { limit: listed.current });
+    setHasMore(found.length === listed.current && listed.current < MOST_LISTED);
     setThreads(found.filter((each) => !each.metadata?.graph_id || each.metadata.graph_id === "answer"));
+  }, []);
+
+  // Whether there is anything to ask about.
+  const look = useCallback(async () => {
+    try {
+      await json("/documents?limit=1");
+      setNone(null);
+    } catch (error) {
+      if (isEmpty(error)) setNone(error.message);
+    }
   }, []);
 
   const enter = useCallback(async () => {
     try {
       setOptions(await json("/page/options"));
       setLocked(false);
+      look();
       await list();
     } catch (error) {
       told(error);
@@ -74,68 +101,65 @@ function App() {
     const [found, [run]] = await Promise.all([load(id, from), json(`/threads/${id}/runs?limit=1`)]);
     if (place() !== id) return;
     if (!["pending", "running"].includes(run?.status)) return void setTurns(found);
-    // A page that is loaded anew reads on what is being written.
-    const own = found.find((each) => each.run === run.run_id);
+    // A page that is loaded anew reads on what is being written; a pause that was answered is what it goes on from.
+    const own = found.find((each) => isOf(each, run.run_id)) ?? (found.at(-1)?.pause ? found.at(-1) : undefined);
     await read(id, run.run_id, null, found.filter((each) => each !== own), own?.values?.original_question);
   };
 
   const read = async (id, run, response, before, question) => {
     const ends = new AbortController();
     const mine = { thread: id, run, ends };
-    reading.current = mine;
-    const turn = { live: true, question, text: "", run };
-    let message = null;
-    const update = (change) => {
-      if (reading.current === mine) setLive((now) => ({ ...(now ?? turn), ...change(now ?? turn) }));
+    let turn = begun(question, run);
+    let isDue = false;
+    const update = (now) => {
+      turn = now;
+      mine.run = now.run;
+      if (isDue) return;
+      isDue = true;
+      // Words come faster than anybody sees them, and each change lays out the whole answer.
+      requestAnimationFrame(() => {
+        isDue = false;
+        if (reading.current === mine) setLive(turn);
+      });
     };
+    reading.current = mine;
     setTurns(before);
     setLive(turn);
-    let error = null;
     try {
       await follow(id, run, response, {
         signal: ends.signal,
-        onLost: () => update(() => ({ lost: true })),
-        onEvent: ({ event, data }) => {
-          const [kind] = event.split("|");
-          if (kind === "metadata") {
-            mine.run = data.run_id ?? mine.run;
-            // A worker has taken the run over and begins again.
-            if (data.attempt > 1) update(() => ({ text: "", lost: false }));
-          } else if (kind === "custom" && data.status === "started") update(() => ({ step: data.step, lost: false }));
-          else if (kind === "custom" && typeof data.answer === "string") update(() => ({ text: data.answer }));
-          else if (event === "messages") {
-            const [piece] = data;
-            const text = typeof piece.content === "string" ? piece.content : "";
-            // A refined answer is another message and takes the place of the one before; so does one that is whole.
-            const goesOn = piece.id === message && piece.type === "AIMessageChunk";
-            message = piece.id;
-            if (piece.type?.startsWith("AI") || piece.type === "ai") update((now) => ({ text: goesOn ? now.text + text : text, lost: false }));
-          } else if (event === "error") error = data.message ?? String(data.error);
-        },
+        onLost: () => update({ ...turn, lost: true }),
+        onEvent: (event) => update(heard(turn, event)),
       });
     } catch (problem) {
       if (ends.signal.aborted) return;
-      error = problem.message;
+      update({ ...turn, error: problem.message });
     }
     if (reading.current !== mine) return;
-    const found = await load(id);
-    if (reading.current !== mine || place() !== id) return;
-    reading.current = null;
-    setLive(null);
-    setTip(null);
-    const isThere = found.at(-1)?.run === mine.run;
-    setTurns(isThere ? [...found.slice(0, -1), { ...found.at(-1), error }] : [...found, { question, error: error ?? "This was stopped before it began.", values: null }]);
+    try {
+      const found = await load(id);
+      if (reading.current !== mine || place() !== id) return;
+      const own = found.at(-1);
+      const lost = { question, error: turn.error ?? "This was stopped before it began.", values: null };
+      setTurns(isOf(own, turn.run) || own?.pause ? [...found.slice(0, -1), { ...own, error: turn.error }] : [...found, lost]);
+      setTip(null);
+    } catch (problem) {
+      if (reading.current === mine) setTurns([...before, { question, error: turn.error ?? problem.message, values: null }]);
+    } finally {
+      if (reading.current === mine) {
+        reading.current = null;
+        setLive(null);
+        keepFocus();
+      }
+    }
     list().catch(() => {});
   };
 
-  const ask = async (question, base) => {
+  const run = async (before, question, body) => {
     setFault("");
-    // An edited question stands in the place of the one before, and of all that followed.
-    const at = base === undefined ? turns.length : turns.findIndex((each) => each.base === base);
-    // What the server did not accept is nowhere but here.
-    const before = turns.slice(0, at).filter((each) => each.values);
     setTurns(before);
-    setLive({ live: true, question, text: "" });
+    setLive(begun(question));
+    keepFocus();
     try {
       let id = thread;
       if (!id) {
@@ -145,28 +169,30 @@ function App() {
         location.hash = `/${id}`;
         setThread(id);
       }
-      const response = await request(`/threads/${id}/runs/stream`, {
-        method: "POST",
-        body: {
-          assistant_id: "answer",
-          input: { question },
-          context: settings,
-          stream_mode: MODES,
-          stream_subgraphs: true,
-          stream_resumable: true,
-          on_disconnect: "continue",
-          checkpoint_id: base ?? tip ?? undefined,
-        },
-      });
-      const run = (response.headers.get("Content-Location") ?? "").split("/").pop();
+      const response = await request(`/threads/${id}/runs/stream`, { method: "POST", body: { ...STREAMED, ...body } });
+      const own = (response.headers.get("Content-Location") ?? "").split("/").pop();
       list().catch(() => {});
-      await read(id, run, response, before, question);
+      // Somebody may be at another conversation by now; this one goes on by itself.
+      if (place() === id) await read(id, own, response, before, question);
     } catch (error) {
+      // Whoever has to sign in again finds their question where they wrote it.
+      if (error.status === 401) draft.set(question);
       reading.current = null;
       setLive(null);
       setTurns([...before, { question, error: error.message, values: null }]);
     }
   };
+
+  const ask = (question, base) => {
+    // An edited question stands in the place of the one before, and of all that followed.
+    const at = base === undefined ? turns.length : turns.findIndex((each) => each.base === base);
+    // What the server did not accept is nowhere but here.
+    const before = turns.slice(0, at).filter((each) => each.values);
+    return run(before, question, { input: { question }, context: settings, checkpoint_id: base ?? tip ?? undefined });
+  };
+
+  // The settings are those that the thread remembers of the question.
+  const resume = (reply) => run(turns.slice(0, -1), turns.at(-1).values.original_question, { command: { resume: reply } });
 
   const stop = () => {
     const { thread: id, run } = reading.current ?? {};
@@ -191,23 +217,52 @@ function App() {
   const shut = () => {
     setCite(null);
     setPanel(null);
-    opener.current?.focus();
+    // What was left for the panel may be gone by now.
+    (opener.current?.isConnected ? opener.current : document.getElementById("question"))?.focus();
   };
+  const escape = useRef();
+  // What closes something smaller by it, such as a card, has prevented the default.
+  escape.current = (event) => event.key === "Escape" && !event.defaultPrevented && (cite || panel) && shut();
+  useEffect(() => {
+    const pressed = (event) => escape.current(event);
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+
+  // Another tab, or another device, may have gone on with this conversation.
+  const catchUp = useRef();
+  catchUp.current = async () => {
+    if (!options || locked || document.visibilityState !== "visible") return;
+    await list();
+    if (!thread || live || tip || !turns.every((each) => each.values)) return;
+    const [run] = await json(`/threads/${thread}/runs?limit=1`);
+    if (run && !reading.current && !turns.some((each) => isOf(each, run.run_id))) await show(thread);
+  };
+  useEffect(() => {
+    const seen = () => catchUp.current().catch(() => {});
+    document.addEventListener("visibilitychange", seen);
+    return () => document.removeEventListener("visibilitychange", seen);
+  }, []);
 
   const all = live ? [...turns, live] : turns;
+  const shownTurn = (turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)} open=${open} shown=${cite && cite.chunk_id + cite.start}
+    resume=${tip || at < all.length - 1 ? null : resume} ask=${ask} stop=${stop} choose=${choose} fork=${(from) => line(from.checkpoint).catch(told)} />`;
+  // Those before are not laid out anew with each word of the one that is being written.
+  const before = useMemo(() => turns.map(shownTurn), [turns, thread, Boolean(live), cite, settings, tip]);
   const column = useRef();
-  // A question comes to the top, so that its answer can be read while it grows.
-  useEffect(() => column.current?.querySelector("article:last-of-type")?.scrollIntoView({ block: "start" }), [thread, all.length]);
+  // A question comes to the top, so that its answer can be read while it grows; so does one that waits for somebody.
+  useEffect(() => column.current?.querySelector("article:last-of-type")?.scrollIntoView({ block: "start" }), [thread, all.length, all.at(-1)?.pause]);
   const here = threads.find((each) => each.thread_id === thread);
   useEffect(() => {
     document.title = here ? `${titleOf(here)} - Anabranch` : "Anabranch";
   }, [here]);
 
-  if (locked) return html`<${Login} enter=${enter} />`;
+  if (locked) return html`<${Login} enter=${enter} failed=${failed} />`;
   const toggle = (name) => (event) => {
     opener.current = event.currentTarget;
     setCite(null);
     setPanel(panel === name ? null : name);
+    if (name === "documents") setWasOpened(true);
   };
   return html`<div class=${`layout ${cite || ["documents", "settings"].includes(panel) ? "aside" : ""} ${panel === "threads" ? "listed" : ""}`}>
     <header class="top">
@@ -215,62 +270,27 @@ function App() {
       <h1>Anabranch</h1>
       <button type="button" class="plain" aria-expanded=${panel === "documents" ? "true" : "false"} onClick=${toggle("documents")}>Documents</button>
       <button type="button" class="plain" aria-expanded=${panel === "settings" ? "true" : "false"} onClick=${toggle("settings")}>Settings</button>
-      ${options?.name && html`<button type="button" class="plain" onClick=${() => { key.clear(); location.reload(); }}>Sign out ${options.name}</button>`}
+      ${options?.name && html`<button type="button" class="plain" onClick=${() => { key.clear(); location.reload(); }}>Sign out <span class="who">${options.name}</span></button>`}
     </header>
-    <${Threads} threads=${threads} current=${thread} choose=${go} begin=${() => go(null)} refresh=${() => list().catch(told)} close=${shut} />
+    <${Threads} threads=${threads} hasMore=${hasMore} more=${() => { listed.current += LISTED; list().catch(told); }} current=${thread} choose=${go} begin=${() => go(null)} refresh=${() => list().catch(told)} />
     <main ref=${column}>
-      <p class="hidden" role="status">${live ? doing(live) : all.length > 0 && "The answer is complete."}</p>
+      <p class="hidden" role="status">${live ? doing(live) : all.at(-1)?.pause ? "The run waits for you." : all.length > 0 && "The answer is complete."}</p>
       ${fault && html`<p role="alert" class="error">${fault}</p>`}
-      ${!all.length && !thread && html`<div class="welcome"><p>Ask something about your documents. Every statement of the answer is held against them, and a click on its number shows the place.</p></div>`}
-      ${all.map((turn, at) => html`<${Turn} key=${turn.run ?? `new-${at}`} turn=${turn} thread=${thread} last=${at === all.length - 1} busy=${Boolean(live)}
-        open=${open} shown=${cite && cite.chunk_id + cite.start} ask=${ask} stop=${stop} choose=${choose} fork=${(from) => line(from.checkpoint).catch(told)} />`)}
+      ${!all.length && !thread && html`<div class="welcome">
+        ${none === null
+          ? html`<p>Ask something about your documents. Every statement of the answer is held against them, and a click on its number shows the place.</p>`
+          : html`<${NoDocuments} options=${options} told=${none} />${options.may_ingest && html`<button type="button" onClick=${toggle("documents")}>Add documents</button>`}`}
+      </div>`}
+      ${before}
+      ${live && shownTurn(live, turns.length)}
       <${Composer} ask=${ask} busy=${Boolean(live)} goesOn=${all.length > 0} tip=${tip} />
     </main>
     ${cite && html`<${Source} cite=${cite} close=${shut} />`}
-    ${panel === "documents" && html`<${Documents} close=${shut} />`}
+    ${options && wasOpened && html`<${Documents} options=${options} isShown=${panel === "documents"} close=${shut} changed=${look} />`}
     ${panel === "settings" && options && html`<${Settings} fixed=${options.fixed} values=${settings} onChange=${setSettings} close=${shut} />`}
   </div>`;
 }
 
-function Composer({ ask, busy, goesOn, tip }) {
-  const field = useRef();
-  const send = (event) => {
-    event.preventDefault();
-    const question = field.current.value.trim();
-    if (!question || busy) return;
-    field.current.value = "";
-    ask(question);
-  };
-  const typed = (event) => {
-    // While a word is being composed, as in Japanese, Enter chooses it.
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
-  };
-  return html`<form class="composer" onSubmit=${send}>
-    ${tip && html`<p class="faint">Your next question goes on from the answer above.</p>`}
-    <label class="hidden" for="question">Question</label>
-    <textarea id="question" ref=${field} rows="2" placeholder=${goesOn ? "Ask a follow-up question" : "Ask a question"} required onKeyDown=${typed}></textarea>
-    <button disabled=${busy}>Ask</button>
-  </form>`;
-}
-
-function Login({ enter }) {
-  const [told, setTold] = useState("");
-  const submit = async (event) => {
-    event.preventDefault();
-    key.set(new FormData(event.currentTarget).get("key").trim());
-    setTold("");
-    await enter();
-    setTold("This key is not known here.");
-  };
-  return html`<main class="login"><h1>Anabranch</h1>
-    <form onSubmit=${submit}>
-      <label for="key">Your key</label>
-      <input id="key" name="key" type="password" autocomplete="current-password" required />
-      <button>Sign in</button>
-      <p role="alert">${told}</p>
-      <p class="faint">It is kept for as long as this tab is open.</p>
-    </form></main>`;
-}
-
 colour();
-render(html`<${App} />`, document.getElementById("page"));
+const failed = await comeBack();
+render(html`<${App} failed=${failed} />`, document.getElementById("page"));

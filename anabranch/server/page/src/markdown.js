@@ -8,6 +8,7 @@ const FENCE = /^\s*(```|~~~)/;
 const HEADING = /^(#{1,6})\s+(.*)$/;
 const ITEM = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/;
 const ROW = /^\s*\|(.+)\|\s*$/;
+const QUOTED = /^\s*(?:>\s?)+(.*)$/;
 const RULE = /^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$/;
 const INLINE = new RegExp(
   String.raw`(\`[^\`\n]+\`)|\*\*([^*\n]+)\*\*|(?<![*\w])\*([^*\n]+)\*(?!\w)|${NUMBERED}|!?\[([^\]\n]*)\]\([^)\s]*\)`,
@@ -36,21 +37,26 @@ export function markdown(text, marker, wrap = (piece) => piece) {
     } else if (heading) {
       at += 1;
       // Below the question, which is a heading of the second level.
-      blocks.push(heading[1].length > 2 ? html`<h4>${inline(heading[2])}</h4>` : html`<h3>${inline(heading[2])}</h3>`);
+      blocks.push(heading[1].length > 2 ? html`<h4 dir="auto">${inline(heading[2])}</h4>` : html`<h3 dir="auto">${inline(heading[2])}</h3>`);
     } else if (ROW.test(line) && RULE.test(lines[at + 1] ?? "")) {
       blocks.push(table(take((each) => ROW.test(each)), inline));
+    } else if (QUOTED.test(line)) {
+      const inner = take((each) => QUOTED.test(each)).map((each) => QUOTED.exec(each)[1]);
+      blocks.push(html`<blockquote>${markdown(inner.join("\n"), marker, wrap)}</blockquote>`);
     } else if (ITEM.test(line)) {
       const taken = take((each) => ITEM.test(each) || (/^\s+\S/.test(each) && !FENCE.test(each)));
       blocks.push(list(taken, inline));
     } else {
-      const taken = take((each) => each.trim() && !FENCE.test(each) && !HEADING.test(each) && !ITEM.test(each));
-      blocks.push(html`<p>${inline((taken.length ? taken : [lines[at++]]).join("\n"))}</p>`);
+      const taken = take((each) => each.trim() && !FENCE.test(each) && !HEADING.test(each) && !ITEM.test(each) && !QUOTED.test(each));
+      blocks.push(html`<p dir="auto">${inline((taken.length ? taken : [lines[at++]]).join("\n"))}</p>`);
     }
   }
   return blocks;
 }
 
-function list(lines, inline) {
+const DEEPEST = 6; // lists within lists; a text may be made to go down without end
+
+function list(lines, inline, depth = 1) {
   const items = [];
   const first = ITEM.exec(lines[0]);
   for (const line of lines) {
@@ -62,11 +68,11 @@ function list(lines, inline) {
     ({ text, inner }) =>
       html`<li>
         ${inline(text)}
-        ${inner.length > 0 && (ITEM.test(inner[0]) ? list(inner, inline) : html` ${inline(inner.map((each) => each.trim()).join(" "))}`)}
+        ${inner.length > 0 && (ITEM.test(inner[0]) && depth < DEEPEST ? list(inner, inline, depth + 1) : html` ${inline(inner.map((each) => each.trim()).join(" "))}`)}
       </li>`,
   );
-  if (!/\d/.test(first[2])) return html`<ul>${shown}</ul>`;
-  return html`<ol start=${parseInt(first[2], 10)}>${shown}</ol>`;
+  if (!/\d/.test(first[2])) return html`<ul dir="auto">${shown}</ul>`;
+  return html`<ol dir="auto" start=${parseInt(first[2], 10)}>${shown}</ol>`;
 }
 
 function table(lines, inline) {
@@ -74,8 +80,8 @@ function table(lines, inline) {
   const [head, , ...rows] = lines;
   return html`<div class="wide" tabindex="0" role="region" aria-label="Table">
     <table>
-      <thead><tr>${cells(head).map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
-      <tbody>${rows.map((row) => html`<tr>${cells(row).map((each) => html`<td>${each}</td>`)}</tr>`)}</tbody>
+      <thead><tr>${cells(head).map((each) => html`<th scope="col" dir="auto">${each}</th>`)}</tr></thead>
+      <tbody>${rows.map((row) => html`<tr>${cells(row).map((each) => html`<td dir="auto">${each}</td>`)}</tr>`)}</tbody>
     </table>
   </div>`;
 }

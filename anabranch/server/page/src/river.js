@@ -29,9 +29,9 @@ export function River({ values, open }) {
   const { trace = [], queries = [], route, usage = {}, evidence, standalone_question: asked, original_question: question } = values;
   return html`<section class="river" aria-label="How it was found">
     <h3>Searched for</h3>
-    ${asked && asked !== question && html`<p class="faint">Understood as: ${asked}</p>`}
+    ${asked && asked !== question && html`<p class="faint">Understood as: <bdi>${asked}</bdi></p>`}
     <ol class="queries">
-      ${queries.map((each) => html`<li>${each.text} <span class="faint">${each.kind}, weight ${Number(each.weight.toFixed(2))}</span></li>`)}
+      ${queries.map((each) => html`<li><bdi>${each.text}</bdi> <span class="faint">${each.kind}, weight ${Number(each.weight.toFixed(2))}</span></li>`)}
     </ol>
     <${Flow} values=${values} open=${open} />
     ${evidence?.verdict && html`<h3>Evidence: ${evidence.verdict}</h3><ul>${evidence.reasons.map((each) => html`<li>${each}</li>`)}</ul>`}
@@ -51,7 +51,7 @@ function Steps({ trace }) {
         ${trace.map((each, at) => {
           const beside = at > 0 && trace[at - 1].round === each.round;
           return html`<tr class=${beside ? "beside" : ""}>
-            <th scope="row" title=${STEPS[each.node]}>${each.node}${beside ? html`<span class="faint"> at the same time</span>` : ""}</th>
+            <th scope="row">${each.node}<br /><span class="faint">${STEPS[each.node]}${beside && ", at the same time"}</span></th>
             <td><meter min="0" max=${most} value=${each.ms} aria-label=${`Time of ${each.node}`}></meter> ${seconds(each.ms)}</td>
             <td>${each.calls || ""}</td>
             <td>${each.prompt_tokens + each.output_tokens || ""}</td>
@@ -118,7 +118,7 @@ export function Passages({ values, open, ranks = true, most = Infinity }) {
         </button>
         ${cited.has(each.id) && html` <span class="grade quoted">cited</span>`}
         ${ranks && each.leaves.length > 1 && html` <span class="grade">merged from ${each.leaves.length}</span>`}
-        <br />${each.preview}…
+        <br /><bdi>${each.preview}…</bdi>
         ${ranks && html`<br /><span class="faint">${told.join("; ")}</span>`}
       </li>`;
     })}

@@ -3,11 +3,15 @@
 const KEY = "anabranch.key";
 
 export class Refused extends Error {
-  constructor(status, message) {
+  constructor(status, message, type = "") {
     super(message);
     this.status = status;
+    this.type = type;
   }
 }
+
+// Nothing was taken in yet, or all of it is removed.
+export const isEmpty = (error) => ["CorpusNotFoundError", "CorpusEmptyError"].includes(error.type);
 
 let needsKey = () => {};
 
@@ -26,7 +30,7 @@ export async function request(path, { method = "GET", body, headers = {}, signal
   const own = key.get();
   // Of a form the browser names the type itself, with what stands between its parts.
   const isForm = body instanceof FormData;
-  const response = await fetch(path, {
+  const response = await reached(path, {
     method,
     signal,
     headers: {
@@ -37,8 +41,18 @@ export async function request(path, { method = "GET", body, headers = {}, signal
     body: body === undefined || isForm ? body : JSON.stringify(body),
   });
   if (response.status === 401) needsKey();
-  if (!response.ok) throw new Refused(response.status, await reason(response));
+  if (!response.ok) throw await refusal(response);
   return response;
+}
+
+async function reached(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    // A browser says only that it failed.
+    throw new Error("The server does not answer. See that it runs, and try again.");
+  }
 }
 
 export async function json(path, options) {
@@ -48,13 +62,26 @@ export async function json(path, options) {
 
 export const post = (path, body) => json(path, { method: "POST", body });
 
-async function reason(response) {
+async function refusal(response) {
+  let told = `The server answered ${response.status}.`;
+  let type = "";
   try {
-    const { detail } = await response.json();
-    return typeof detail === "string" ? detail : JSON.stringify(detail);
+    const { detail, error } = await response.json();
+    told = typeof detail === "string" ? detail : JSON.stringify(detail);
+    type = error?.type ?? "";
   } catch {
-    return `The server answered ${response.status}.`;
+    // What stands between here and the server may answer with anything.
   }
+  const after = response.headers.get("Retry-After");
+  return new Refused(response.status, after ? `${told} (${inWords(after)})` : told, type);
+}
+
+// Retry-After: seconds, or a date (RFC 9110, section 10.2.3).
+function inWords(after) {
+  const seconds = /^\d+$/.test(after) ? Number(after) : Math.max(0, Math.round((new Date(after) - Date.now()) / 1000));
+  if (!(seconds >= 90)) return `Try again in ${seconds || 1} s.`;
+  const at = new Date(Date.now() + seconds * 1000);
+  return `Try again after ${at.toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}.`;
 }
 
 // Server-sent events, one object for each: `event`, `data` as it was before it became JSON, `id`.

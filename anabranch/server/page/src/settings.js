@@ -1,13 +1,13 @@
 // Settings as a form, made from the JSON schema that the server gives of them. A field left empty is the server's.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { html } from "./html.js";
 import { json, post } from "./server.js";
 import { Theme } from "./theme.js";
 
 const KEPT = "anabranch.settings";
-const FIRST = ["model", "strategy", "rerank", "synthesis", "answer_form", "verify", "top_k", "grade"];
+const FIRST = ["model", "strategy", "rerank", "synthesis", "answer_form", "verify", "top_k", "grade", "review"];
 
 export function kept() {
   try {
@@ -20,7 +20,9 @@ export function kept() {
 export function Settings({ fixed, values, onChange, close }) {
   const [fields, setFields] = useState(null);
   const [fault, setFault] = useState("");
+  const heading = useRef();
   useEffect(() => {
+    heading.current.focus();
     schemas()
       .then(({ context_schema: schema }) => setFields(fieldsOf(schema, fixed)))
       .catch((error) => setFault(error.message));
@@ -32,8 +34,8 @@ export function Settings({ fixed, values, onChange, close }) {
     onChange(now);
   };
   const shown = (names) => names.map((field) => html`<${Field} key=${field.name} ...${field} value=${values[field.name]} change=${(value) => change(field.name, value)} />`);
-  return html`<aside class="settings" aria-label="Settings" onKeyDown=${(event) => event.key === "Escape" && close()}>
-    <header><h2>Settings</h2><button type="button" class="icon" aria-label="Close the settings" onClick=${close}>✕</button></header>
+  return html`<aside class="settings" aria-label="Settings">
+    <header><h2 ref=${heading} tabindex="-1">Settings</h2><button type="button" class="icon" aria-label="Close the settings" onClick=${close}>✕</button></header>
     <${Theme} />
     <h3>Questions</h3>
     <p class="faint">They hold for the questions you ask from now on, in this browser. An empty field is as the server has it.</p>

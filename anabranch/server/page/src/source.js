@@ -29,19 +29,19 @@ export function Source({ cite, close }) {
   }, [cite]);
 
   const link = /^https?:/.test(cite.link ?? "") ? cite.link : null;
-  return html`<aside class="source" aria-label="Source" onKeyDown=${(event) => event.key === "Escape" && close()}>
+  return html`<aside class="source" aria-label="Source">
     <header>
-      <h2 ref=${heading} tabindex="-1">${cite.title || cite.source}</h2>
+      <h2 ref=${heading} tabindex="-1" dir="auto">${cite.title || cite.source}</h2>
       <button type="button" class="icon" aria-label="Close the source" onClick=${close}>✕</button>
     </header>
-    <p class="faint">${[found?.heading ?? cite.heading, cite.source].filter(Boolean).join(" · ")}</p>
+    <p class="faint" dir="auto">${[found?.heading ?? cite.heading, cite.source].filter(Boolean).join(" · ")}</p>
     ${cite.grade && html`<p><span class=${`grade ${cite.grade}`}>${GRADES[cite.grade]}</span></p>`}
-    ${fault && html`<p role="alert">${fault}</p>${cite.quote && html`<blockquote>${cite.quote}</blockquote>`}`}
+    ${fault && html`<p role="alert">${fault}</p>${cite.quote && html`<blockquote dir="auto">${cite.quote}</blockquote>`}`}
     ${found && number !== null && html`<${Sheet} passage=${found} number=${number} setNumber=${setNumber} span=${span} />`}
     ${found &&
     html`<section class="passage" aria-label="Text of the passage">
       <h3>Text of the passage</h3>
-      <p>${found.before}<mark>${found.quote}</mark>${found.after}</p>
+      <p dir="auto">${found.before}<mark>${found.quote}</mark>${found.after}</p>
     </section>`}
     ${link && html`<p><a href=${link} target="_blank" rel="noopener noreferrer">Open the original</a></p>`}
   </aside>`;
@@ -52,10 +52,10 @@ export function Sheet({ passage, number, setNumber, span }) {
   const [sheet, setSheet] = useState(null);
   const mark = useRef();
   const place = `/documents/${encodeURIComponent(passage.doc_id)}/pages/${number}`;
+  const asked = `${place} ${passage.chunk_id} ${span}`;
   useEffect(() => {
     const ends = new AbortController();
     let url = null;
-    setSheet(null);
     (async () => {
       const marks = await json(`${place}/marks${passage.chunk_id ? `?chunk_id=${passage.chunk_id}&${span}` : ""}`, { signal: ends.signal });
       if (!marks.reason) {
@@ -64,34 +64,38 @@ export function Sheet({ passage, number, setNumber, span }) {
         url = URL.createObjectURL(await picture.blob());
       }
       if (ends.signal.aborted) return url && URL.revokeObjectURL(url);
-      setSheet({ ...marks, url });
-    })().catch((error) => ends.signal.aborted || setSheet({ reason: "fault", told: error.message }));
+      setSheet({ ...marks, url, asked, doc: passage.doc_id });
+    })().catch((error) => ends.signal.aborted || setSheet({ reason: "fault", told: error.message, asked }));
     return () => {
       ends.abort();
       if (url) URL.revokeObjectURL(url);
     };
-  }, [place, span]);
+  }, [asked]);
 
-  if (!sheet) return html`<p class="faint" role="status">Page ${number} is being drawn.</p>`;
-  if (sheet.reason) return html`<p class="note">${sheet.told}</p>`;
+  const isDrawn = sheet?.asked === asked;
+  const drawing = html`<p class="faint" role="status">Page ${number} is being drawn.</p>`;
+  if (isDrawn && sheet.reason) return html`<p class="note">${sheet.told}</p>`;
+  // While another page is drawn, what turns the pages stays, and so does its focus.
+  if (!isDrawn && sheet?.doc !== passage.doc_id) return drawing;
   const { width, height, boxes, on, pages, url } = sheet;
   const isQuoted = Boolean(passage.chunk_id && span);
   const elsewhere = on.filter((each) => each !== number);
   const told = boxes.length ? "the quote is marked" : "nothing is marked";
   return html`<figure>
-    <div class="sheet">
+    ${!isDrawn && drawing}
+    ${isDrawn && html`<div class="sheet">
       <img src=${url} onLoad=${() => mark.current?.scrollIntoView({ block: "nearest" })} alt=${`Page ${number} of ${passage.title}${isQuoted ? `; ${told}` : ""}`} />
       <svg viewBox=${`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
         ${boxes.map(([x0, y0, x1, y1], at) => html`<rect ref=${at === 0 ? mark : undefined} x=${x0 - 1} y=${y0 - 1} width=${x1 - x0 + 2} height=${y1 - y0 + 2} rx="1.5" />`)}
       </svg>
-    </div>
+    </div>`}
     <figcaption>
       <button type="button" class="icon" aria-label="Previous page" disabled=${number <= 1} onClick=${() => setNumber(number - 1)}>‹</button>
       <span>Page ${number} of ${pages}</span>
       <button type="button" class="icon" aria-label="Next page" disabled=${number >= pages} onClick=${() => setNumber(number + 1)}>›</button>
-      ${elsewhere.map((each) => html`<button type="button" class="plain" onClick=${() => setNumber(each)}>The quote is also on page ${each}</button>`)}
+      ${isDrawn && elsewhere.map((each) => html`<button type="button" class="plain" onClick=${() => setNumber(each)}>The quote is also on page ${each}</button>`)}
       ${isQuoted && number !== passage.page && html`<button type="button" class="plain" onClick=${() => setNumber(passage.page)}>Back to page ${passage.page}</button>`}
     </figcaption>
-    ${isQuoted && !on.length && number === passage.page && html`<p class="note">The exact place was not found on the drawn page, so nothing is marked there.</p>`}
+    ${isDrawn && isQuoted && !on.length && number === passage.page && html`<p class="note">The exact place was not found on the drawn page, so nothing is marked there.</p>`}
   </figure>`;
 }

@@ -1,30 +1,38 @@
 // One question with its answer, what was found for it, and what can be done with it.
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import { Answer, Claims } from "./answer.js";
 import { Feedback } from "./feedback.js";
 import { html } from "./html.js";
+import { Review } from "./review.js";
 import { Passages, River, STEPS } from "./river.js";
 
 const NOTHING = {};
 
-export function Turn({ turn, thread, busy, last, open, shown, ask, stop, fork, choose }) {
+export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop, fork, choose }) {
   const [editing, setEditing] = useState(false);
   const [river, setRiver] = useState(false);
+  const edit = useRef();
+  const cancel = () => {
+    setEditing(false);
+    requestAnimationFrame(() => edit.current?.focus());
+  };
   const values = turn.values ?? NOTHING;
-  const { citations = [], unsupported = [], verification = {}, degraded = [], abstained } = values;
+  const { citations = [], unsupported = [], verification = {}, abstained } = values;
+  // A step of each round may say the same.
+  const degraded = [...new Map((values.degraded ?? []).map((each) => [`${each.step} ${each.reason}`, each])).values()];
   const text = turn.live ? turn.text : (values.answer ?? "");
   const question = turn.question ?? values.original_question ?? "";
   const at = turn.versions?.indexOf(turn.run) ?? -1;
 
   return html`<article class="turn">
     ${editing
-      ? html`<${Edit} question=${question} cancel=${() => setEditing(false)} save=${(changed) => {
+      ? html`<${Edit} question=${question} cancel=${cancel} save=${(changed) => {
           setEditing(false);
           ask(changed, turn.base);
         }} />`
-      : html`<h2>${question}</h2>`}
+      : html`<h2 dir="auto">${question}</h2>`}
     ${turn.versions?.length > 1 &&
     html`<p class="versions">
       <button type="button" class="icon" aria-label="Earlier version" disabled=${at <= 0 || busy} onClick=${() => choose(turn.versions[at - 1])}>‹</button>
@@ -35,8 +43,8 @@ export function Turn({ turn, thread, busy, last, open, shown, ask, stop, fork, c
       busy=${Boolean(turn.live)} open=${open} shown=${shown} />
     ${turn.live && html`<${Progress} turn=${turn} stop=${stop} />`}
     ${turn.error && html`<p role="alert" class="error">${turn.error}</p>`}
-    ${!turn.live && turn.unfinished && !turn.waits && html`<p class="note">This was stopped before the answer was complete.</p>`}
-    ${turn.waits && html`<p class="note">This run waits for a person (setting “review”); go on with it in the program that began it.</p>`}
+    ${!turn.live && turn.unfinished && !turn.pause && html`<p class="note">This was stopped before the answer was complete.</p>`}
+    ${turn.pause && (resume ? html`<${Review} key=${turn.ended} pause=${turn.pause} busy=${busy} resume=${resume} open=${open} />` : html`<p class="note">This version waited for a person. Ask it again to go on.</p>`)}
     ${!turn.live && abstained && values.passages?.length > 0 && html`<details class="nearest" open><summary>The nearest passages, to be opened</summary>
       <${Passages} values=${values} open=${open} ranks=${false} most=${5} /></details>`}
     ${!turn.live && html`<${Claims} citations=${citations} verification=${verification} unsupported=${unsupported} open=${open} />`}
@@ -45,7 +53,7 @@ export function Turn({ turn, thread, busy, last, open, shown, ask, stop, fork, c
       ${turn.values && html`<button type="button" class="plain" aria-expanded=${river ? "true" : "false"} onClick=${() => setRiver(!river)}>How it was found</button>`}
       <button type="button" class="plain" disabled=${busy} onClick=${() => ask(question, turn.base)}>Retry</button>
       ${turn.base !== undefined && html`
-        <button type="button" class="plain" disabled=${busy} onClick=${() => setEditing(true)}>Edit</button>`}
+        <button ref=${edit} type="button" class="plain" disabled=${busy} onClick=${() => setEditing(true)}>Edit</button>`}
       ${turn.checkpoint && !last && html`<button type="button" class="plain" disabled=${busy} onClick=${() => fork(turn)}>Go on from here</button>`}
       ${turn.run && !turn.unfinished && html`<${Feedback} key=${turn.run} thread=${thread} turn=${turn} />`}
     </div>`}
@@ -70,9 +78,9 @@ function Edit({ question, save, cancel }) {
     const changed = new FormData(event.currentTarget).get("question").trim();
     if (changed) save(changed);
   };
-  return html`<form class="edit" onSubmit=${submit} onKeyDown=${(event) => event.key === "Escape" && cancel()}>
+  return html`<form class="edit" onSubmit=${submit} onKeyDown=${(event) => event.key === "Escape" && (event.preventDefault(), cancel())}>
     <label class="hidden" for="edited">Edit the question</label>
-    <textarea id="edited" name="question" rows="3" required ref=${(element) => element?.focus()}>${question}</textarea>
+    <textarea id="edited" dir="auto" name="question" rows="3" required ref=${(element) => element?.focus()}>${question}</textarea>
     <button>Ask again</button> <button type="button" class="plain" onClick=${cancel}>Cancel</button>
   </form>`;
 }

@@ -1,0 +1,31 @@
+"""Takes a file out of a corpus for somebody who may do so."""
+
+from __future__ import annotations
+
+from anabranch.errors import NotAllowedError
+from anabranch.ingestion.access_rights import OPERATOR, AccessRights
+from anabranch.store.corpus_address import StrPath
+from anabranch.store.stores import open_writer
+
+
+def remove_file(corpus: StrPath, path: str, *, rights: AccessRights = OPERATOR, wait: float = 0.0) -> int:
+    """Remove a file with all its documents; return how many those were. The file itself stays where it is.
+
+    Args:
+        corpus: Folder of the corpus, or its address in another store.
+        path: What the corpus knows the file by (`FileRecord.path`).
+        rights: Of whoever asks for it.
+        wait: Seconds to wait for another writer.
+
+    Raises:
+        NotAllowedError: They do not hold all tags of the file and of its documents.
+        CorpusLockedError: Another process is writing.
+    """
+    with open_writer(corpus, wait=wait) as writer:
+        # Looked at behind the lock: an ingest may have given it other tags a moment ago.
+        if not rights.cover(writer.tags(path)):
+            msg = "This file has access tags that you do not hold."
+            raise NotAllowedError(msg, hint="Ask somebody who holds them, or the operator of this server.")
+        removed = writer.remove_file(path)
+        writer.publish()
+    return removed
