@@ -28,7 +28,7 @@ test: $(VENV)/.dev  ## Run all tests
 test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
 	$(BIN)/python -m pytest -m "not slow and not loopback"
 
-faults: $(VENV)/.dev  ## Try each fault that a corpus has to survive 200 times; takes a quarter of an hour
+faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive 200 times; takes an hour
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
 
 fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads and requests to the graph; takes half an hour

@@ -18,7 +18,7 @@ from langgraph.graph import END, START, StateGraph
 from anabranch.errors import SettingsError
 from anabranch.synthesis.routing import SYNTHESIS_MODES
 from graph.retrieval import build as build_retrieval
-from graph.routes import after_begin, after_cite, after_draft, after_gather, after_pack, after_retrieval
+from graph.routes import after_begin, after_cite, after_draft, after_gather, after_pack, after_retrieval, to_begin
 from graph.sync_adapter import both_ways, route
 from nodes.abstain import abstain
 from nodes.begin import begin
@@ -34,7 +34,7 @@ from nodes.refine import refine
 from nodes.retrieve import checked
 from nodes.review import review_sources
 from nodes.settings import Context
-from nodes.state import InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
+from nodes.state import BeginTask, InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
 from nodes.support.dependencies import MAX_CONCURRENCY, checked_model
 from nodes.support.run_spans import followed
 from nodes.support.settings_precedence import given_settings, in_force
@@ -58,7 +58,7 @@ def build(
     builder: AnswerBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
-    builder.add_node("begin", step(begin, external=checked(retrievers)), input_schema=InputState)
+    builder.add_node("begin", step(begin, external=checked(retrievers)), input_schema=BeginTask)
     builder.add_node("retrieval", build_retrieval(retrievers, model=model).compile(), input_schema=RetrievalInput)
     builder.add_node("review_sources", review_sources)
     builder.add_node("pack", step(pack))
@@ -75,7 +75,7 @@ def build(
         builder.add_node("installed", step(installed))
         builder.add_edge("installed", "cite")
 
-    builder.add_edge(START, "begin")
+    edges(builder, START, to_begin, ["begin"])
     edges(builder, "begin", after_begin)
     edges(builder, "retrieval", after_retrieval)
     builder.add_edge("review_sources", "pack")

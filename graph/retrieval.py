@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from graph.routes import after_grade, after_rewrite, fan_out, first_step
+from graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
 from graph.sync_adapter import both_ways, route
 from nodes.begin import begin
 from nodes.condense import condense
@@ -30,7 +30,16 @@ from nodes.retrieve import checked, retrieve
 from nodes.review import review_queries
 from nodes.rewrite import rewrite
 from nodes.settings import Context
-from nodes.state import InputState, RetrievalInput, RetrievalOutput, RetrievalState, RetrieveTask, SearchOutput, State
+from nodes.state import (
+    BeginTask,
+    InputState,
+    RetrievalInput,
+    RetrievalOutput,
+    RetrievalState,
+    RetrieveTask,
+    SearchOutput,
+    State,
+)
 from nodes.support.dependencies import MAX_CONCURRENCY
 from nodes.support.run_spans import followed
 from nodes.support.settings_precedence import given_settings
@@ -88,9 +97,10 @@ def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> Searc
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )
-    builder.add_node("begin", both_ways(begin, external=checked(retrievers), event="search"), input_schema=InputState)
+    run = both_ways(begin, external=checked(retrievers), event="search")
+    builder.add_node("begin", run, input_schema=BeginTask)
     builder.add_node("retrieval", build(retrievers, graded=False).compile(), input_schema=RetrievalInput)
-    builder.add_edge(START, "begin")
+    route(builder, START, to_begin, ["begin"])
     builder.add_edge("begin", "retrieval")
     builder.add_edge("retrieval", END)
     return builder

@@ -16,7 +16,7 @@ from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
 from nodes.retrieve import READER
 from nodes.settings import Context
-from nodes.state import MapTask, ReduceTask, RetrievalState, RetrieveTask, State
+from nodes.state import BeginTask, InputState, MapTask, ReduceTask, RetrievalState, RetrieveTask, State
 from nodes.support.dependencies import has_model
 from nodes.support.fusion_weights import searched
 from nodes.support.settings_precedence import settle
@@ -30,6 +30,16 @@ ROUNDS = 2
 def _settings(state: State | RetrievalState) -> Context:
     # No role: a server runs the edges of a state that is edited without a user, and every step asks for one anew.
     return settle(state.get("settings"), get_runtime(Context), role=None)
+
+
+def to_begin(state: InputState) -> Send:
+    """Send the question on with the settings of this call: who goes on at `begin` after a kill need not give them."""
+    # A checkpoint holds what was sent, and not the context of the call.
+    given = get_runtime(Context).context
+    settings = given.remembered() if isinstance(given, Context) else {}
+    last = (state.get("messages") or [])[-1:]
+    question, filters = state.get("question", ""), state.get("filters")
+    return Send("begin", BeginTask(question=question, filters=filters, messages=last, settings=settings))
 
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:

@@ -16,7 +16,7 @@ from anabranch.text.normalization import clean
 from anabranch.text.phrases import greeting_reply
 from nodes.retrieve import refuse_unknown
 from nodes.settings import Context
-from nodes.state import InputState, fresh_turn
+from nodes.state import BeginTask, fresh_turn
 from nodes.support.answer_messages import new_message_id, show
 from nodes.support.audit_events import note
 from nodes.support.dependencies import about_model, corpus_of, model_of, reranker_of
@@ -29,7 +29,7 @@ MAX_QUESTION_CHARS = 10_000
 
 @traced("begin", first=True)
 async def begin(
-    state: InputState, context: Context, *, external: Mapping[str, BaseRetriever] | None = None, event: str = "question"
+    state: BeginTask, context: Context, *, external: Mapping[str, BaseRetriever] | None = None, event: str = "question"
 ) -> Update:
     """Take the question from `question` or the last human message; fail at once on what cannot work."""
     given = state.get("question")
@@ -53,7 +53,7 @@ async def begin(
         "filters": None,
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
-        "settings": context.remembered(),
+        "settings": {**state.get("settings", {}), **context.remembered()},
         "access_digest": reader_of(context),
         "original_question": asked,
         "active_filters": narrowed,

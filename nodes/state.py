@@ -193,6 +193,12 @@ def fresh_turn() -> dict[str, Any]:
     return update
 
 
+class BeginTask(InputState, total=False):
+    """What the first step is sent: what the caller gives, of the messages the last, and the settings given with it."""
+
+    settings: dict[str, Any]
+
+
 class RetrieveTask(TypedDict):
     """What one retrieval branch is sent; `budget` where its retriever asks the chat model."""
 

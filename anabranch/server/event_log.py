@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
@@ -37,6 +38,10 @@ KEEP_ALIVE = 15.0
 
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Of a reply that comes piece by piece: nginx and others would hold it back until it is whole."""
+
+
+Row = Mapping[str, Any]
+"""An event as the table has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +99,33 @@ class EventLog:
 
     async def _write_run(self, run_id: str, live: _Live) -> None:
         while new := live.said[live.written : live.written + BATCH]:
-            rows = [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in new]
             try:
                 async with self._engine.begin() as connection:
-                    await connection.execute(insert(events), rows)
+                    await connection.execute(insert(events), _rows(run_id, new))
             except IntegrityError:
                 # The run is gone, with its thread: nobody can read on.
                 log.info("Run %s was removed while it ran", run_id)
             live.written += len(new)
 
-    async def end(self, run_id: str) -> None:
-        """Write the rest, and let the readers go; the run's status is in the database by now."""
+    async def end(self, run_id: str, note: Callable[[Sequence[Row]], Awaitable[bool]] | None = None) -> None:
+        """Write the rest, and let the readers go.
+
+        Args:
+            run_id: The run.
+            note: Writes events, `end` among them, together with how the run ended, and says whether it did: nobody
+                reads that a run is over before it is. None for a run that has not ended, and goes on elsewhere.
+        """
+        live = self._live[run_id]
+        last = RunEvent(live.number + 1, "end", "null")
         try:
-            await self.write()
+            async with self._writing:
+                if note is None:
+                    await self._write_run(run_id, live)
+                elif await note(_rows(run_id, [*live.said[live.written :], last])):
+                    live.said.append(last)
         finally:
-            live = self._live.pop(run_id)
+            # Also where the database is away: readers look for the run themselves.
+            del self._live[run_id]
             live.is_over = True
             live.wake()
 
@@ -142,6 +159,10 @@ class EventLog:
         query = select(events).where(events.c.run_id == run_id, events.c.number > after).order_by(events.c.number)
         async with self._engine.connect() as connection:
             return [RunEvent(row.number, row.event, row.data) for row in await connection.execute(query)]
+
+
+def _rows(run_id: str, said: Sequence[RunEvent]) -> Sequence[Row]:
+    return [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in said]
 
 
 async def _read_live(live: _Live, after: int) -> AsyncIterator[RunEvent | None]:

@@ -16,7 +16,7 @@ from sqlalchemy import and_, delete, func, insert, or_, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from anabranch.server.database import now, runs
+from anabranch.server.database import events, now, runs
 
 RunStatus = Literal["pending", "running", "success", "error", "interrupted"]
 UNFINISHED: tuple[RunStatus, ...] = ("pending", "running")
@@ -119,8 +119,11 @@ class RunQueue:
         async with self._engine.connect() as connection:
             return int((await connection.execute(query)).scalar_one())
 
-    async def claim(self, worker: str, most: int) -> Sequence[RunRecord]:
-        """Take over runs that nobody works on, the oldest first, at most one of a thread."""
+    async def claim(self, worker: str, most: int, *, besides: Collection[str] = ()) -> Sequence[RunRecord]:
+        """Take over runs that nobody works on, the oldest first, at most one of a thread.
+
+        Not those in `besides`, which this worker has: a machine that slept wakes with leases that have ended.
+        """
         time = now()
         due = or_(runs.c.status == "pending", and_(runs.c.status == "running", runs.c.leased_until < time))
         # A thread's runs go one after the other: the next one begins with the state that the one before it left.
@@ -137,7 +140,12 @@ class RunQueue:
             )
             .exists()
         )
-        query = select(runs).where(due, is_first).order_by(runs.c.created_at).limit(most)
+        query = (
+            select(runs)
+            .where(due, is_first, runs.c.run_id.not_in(list(besides)))
+            .order_by(runs.c.created_at)
+            .limit(most)
+        )
         async with self._engine.connect() as connection:
             found = [_record_of(row) for row in (await connection.execute(query)).mappings()]
         claimed = []
@@ -152,24 +160,34 @@ class RunQueue:
                 claimed.append(record)
         return claimed
 
-    async def extend(self, worker: str) -> set[str]:
-        """Hold on to this worker's runs; return those that were told to stop."""
-        mine = (runs.c.worker == worker, runs.c.status == "running")
+    async def extend(self, worker: str, run_ids: Collection[str]) -> set[str]:
+        """Hold on to those runs that this worker works on; return which of them it may go on with.
+
+        Not with those that were told to stop, or that another worker took over because this one had been silent.
+        """
+        mine = (runs.c.run_id.in_(list(run_ids)), runs.c.worker == worker, runs.c.status == "running")
         async with self._engine.begin() as connection:
             await connection.execute(update(runs).where(*mine).values(leased_until=now() + LEASE))
-            rows = await connection.execute(select(runs.c.run_id).where(*mine, runs.c.cancelled == 1))
+            rows = await connection.execute(select(runs.c.run_id).where(*mine, runs.c.cancelled == 0))
             return {row.run_id for row in rows}
 
     async def finish(
-        self, record: RunRecord, worker: str, status: RunStatus, result: Mapping[str, Any] | None = None
+        self,
+        record: RunRecord,
+        worker: str,
+        status: RunStatus,
+        result: Mapping[str, Any] | None = None,
+        said: Sequence[Mapping[str, Any]] = (),
     ) -> bool:
-        """Note how a run ended; False where another worker took it over in the meantime, whose word counts."""
+        """Note how a run ended, and its last events; False where another worker took it over, whose word counts."""
         async with self._engine.begin() as connection:
             done = await connection.execute(
                 update(runs)
                 .where(runs.c.run_id == record.run_id, runs.c.worker == worker, runs.c.attempt == record.attempt)
                 .values(status=status, updated_at=now(), leased_until=0.0, result=dict(result) if result else None)
             )
+            if done.rowcount and said:
+                await connection.execute(insert(events), [dict(each) for each in said])
         return done.rowcount > 0
 
     async def release(self, worker: str | None = None) -> None:

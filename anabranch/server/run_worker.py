@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
+from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
@@ -124,7 +125,7 @@ class RunWorker:
     async def _take(self) -> None:
         free = self._concurrent - len(self._tasks)
         if free > 0 and not self._is_stopping:
-            for record in await self._runs.claim(self.name, free):
+            for record in await self._runs.claim(self.name, free, besides=self._tasks):
                 task = asyncio.create_task(self._work(record))
                 self._tasks[record.run_id] = task
                 task.add_done_callback(partial(self._ended, record.run_id))
@@ -139,8 +140,10 @@ class RunWorker:
         self.wake()
 
     async def _hold(self) -> None:
-        for run_id in await self._runs.extend(self.name):
-            if (task := self._tasks.get(run_id)) is not None:
+        held = dict(self._tasks)
+        mine = await self._runs.extend(self.name, held)
+        for run_id, task in held.items():
+            if run_id not in mine:
                 task.cancel()
         set_waiting(await self._runs.waiting())
 
@@ -179,15 +182,12 @@ class RunWorker:
             result = {"error": {"error": type(error).__name__, "message": "The run failed; the server's log says why."}}
         if result is not None and "error" in result:
             self._events.put(record.run_id, "error", as_json(result["error"]))
-        self._events.put(record.run_id, "end", "null")
         telemetry.ended(status, result)
         try:
             # Also of a run that failed or was stopped.
             await self._limits.spend(record.user, bill.prompt_tokens + bill.output_tokens)
-            await self._runs.finish(record, self.name, status, result)
         finally:
-            # A database that is away must not leave readers waiting here: they look for the run themselves.
-            await self._events.end(record.run_id)
+            await self._events.end(record.run_id, partial(self._runs.finish, record, self.name, status, result))
         if record.thread_id is not None:
             await self._threads.touch(record.thread_id)
         else:
@@ -202,27 +202,38 @@ class RunWorker:
         has_begun = record.attempt > 1 and _is_of(snapshot, record)
         config = config_of(record, request, has_begun=has_begun)
         values: Any = snapshot.values
-        if not has_begun or snapshot.next or snapshot.tasks:
-            given = None if has_begun else request.given()
-            stream = graph.astream(
-                given,
-                config,
-                context=request.context_given(),
-                stream_mode=request.modes(),
-                subgraphs=True,
-                # Not the passages' texts: they are in the corpus, and each reader gets those that they may read.
-                output_keys=CHANNELS if request.assistant_id == "answer" else None,
-                # Written before the next step begins, so that a run that is taken over repeats no finished model call.
-                durability="sync",
-            )
-            async for place, mode, payload in stream:
-                telemetry.said(mode)
-                if mode == "values" and not place:
-                    values = payload
-                if (name := request.event_name(mode, place)) is not None:
-                    self._events.put(record.run_id, name, as_json(payload))
+        is_said = False
+        # A run that had ended when its process did has no step left; its state is streamed all the same.
+        stream = graph.astream(
+            None if has_begun else request.given(),
+            config,
+            context=request.context_given(),
+            stream_mode=request.modes(),
+            subgraphs=True,
+            # Not the passages' texts: they are in the corpus, and each reader gets those that they may read.
+            output_keys=CHANNELS if request.assistant_id == "answer" else None,
+            # Written before the next step begins, so that a run that is taken over repeats no finished model call.
+            durability="sync",
+        )
+        async for place, mode, payload in stream:
+            telemetry.said(mode)
+            if mode == "values" and not place:
+                values = payload
+            is_said = is_said or mode == "messages"
+            if (name := request.event_name(mode, place)) is not None:
+                self._events.put(record.run_id, name, as_json(payload))
+        if has_begun and not is_said:
+            self._say_again(record, request, values)
         interrupts = values.get("__interrupt__") if isinstance(values, Mapping) else None
         return ("interrupted" if interrupts else "success"), {"values": json.loads(as_json(values))}
+
+    def _say_again(self, record: RunRecord, request: RunRequest, values: Mapping[str, Any]) -> None:
+        """Say an answer whole that an attempt before has made: not all of its words were written when it was killed."""
+        for message in values.get("messages", [])[-1:]:
+            if message.type == "ai" and (name := request.event_name("messages", ())) is not None:
+                # As a piece like those before it: plain words, which every reader of a stream joins.
+                piece = AIMessageChunk(content=message.text, id=message.id)
+                self._events.put(record.run_id, name, as_json((piece, {})))
 
 
 def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> RunnableConfig:

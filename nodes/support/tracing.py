@@ -45,7 +45,7 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
             with observed(name) as record:
                 async with failure_noted(name):
                     with metered() as meter, checked(state, of):
-                        context = settle(None if first else state.get("settings"), runtime)
+                        context = settle(state.get("settings"), runtime)
                         if not first:
                             hold_to_reader(state, context)
                         update = dict(await node(state, context, **extra))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 HEADER = """# Faults
 
-Each row is a fault that the corpus has to survive, tried so many times; a loss is a try after which anything of the
-last column was not so. Made by `make faults`.
+Each row is a fault that the corpus, or the server, has to survive, tried so many times; a loss is a try after which
+anything of the last column was not so. Made by `make faults`.
 
 | fault | tries | losses | what was looked at after each |
 |---|--:|--:|---|

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graph.answer import graph
 
 EDGES = [
-    "__start__ -> begin",
+    "__start__ ..> begin",
     "abstain -> finish",
     "begin ..> finish",
     "begin ..> retrieval:__start__",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from psycopg import sql
 
 from nodes.settings import Context
 from tests.graph import turn
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, without_nonce
+from tests.server.postgres import postgres
 from tests.servers.openai_stub import OpenAIStub
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -27,20 +31,20 @@ SMALL = {
 }  # fmt: skip
 
 
-def _killed(database: Path, settings: dict[str, Any], kill_at: int) -> bool:
-    """Run a turn in a child that dies at a step; return False when the turn ended before that step."""
+def _killed(database: Path | str, settings: dict[str, Any], **when: Any) -> bool:
+    """Run a turn in a child that dies where `turn.run` is told to; return False when the turn ended before that."""
     children = multiprocessing.get_context("forkserver")
     children.set_forkserver_preload(["tests.graph.turn_warmup"])
-    child = children.Process(target=turn.run, args=(str(database), settings, QUESTION, kill_at))
+    child = children.Process(target=turn.run, args=(str(database), settings, QUESTION), kwargs=when)
     child.start()
     child.join()
     assert child.exitcode in (0, -signal.SIGKILL), child.exitcode
     return child.exitcode != 0
 
 
-async def _resumed(database: Path) -> dict[str, Any]:
+async def _resumed(database: Path | str) -> dict[str, Any]:
     """Go on without input and without a context: the thread remembers both."""
-    async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
+    async with turn.saver_of(str(database)) as saver:
         compiled = build().compile(checkpointer=saver)
         return await compiled.ainvoke(None, CONFIG)
 
@@ -58,7 +62,7 @@ async def test_killed_at_every_step_in_turn(synthesis: str, first: str, river: s
     for kill_at in range(steps.index(first) + 1, len(steps) + 1):
         database = tmp_path / f"{kill_at}.db"
         with OpenAIStub(model()) as stub:
-            assert _killed(database, {**settings, "base_url": stub.base_url}, kill_at)
+            assert _killed(database, {**settings, "base_url": stub.base_url}, kill_at=kill_at)
             state = await _resumed(database)
             assert stub.repeated(without_nonce) == [], f"killed at step {kill_at}"
             assert sum(call.succeeded for call in stub.calls) == calls
@@ -67,4 +71,78 @@ async def test_killed_at_every_step_in_turn(synthesis: str, first: str, river: s
         assert [step["node"] for step in state["trace"]] == steps
     with OpenAIStub(model()) as stub:
         settings["base_url"] = stub.base_url
-        assert not _killed(tmp_path / "last.db", settings, len(steps) + 1), "there are steps that nobody was killed at"
+        assert not _killed(tmp_path / "last.db", settings, kill_at=len(steps) + 1), (
+            "there are steps that nobody was killed at"
+        )
+
+
+QUESTION_KEPT, SETTINGS_KEPT, BEGUN = 1, 2, 4
+"""Writes of a saver: the input; what is sent to `begin`, and with it the settings; what `begin` made of them."""
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def databases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """Return what makes the address of a fresh database."""
+    folder, number = tmp_path_factory.mktemp("savers"), count()
+    if request.param == "sqlite":
+        yield lambda: str(folder / f"{next(number)}.db")
+        return
+    with postgres(folder / "server") as address:
+
+        def fresh() -> str:
+            with psycopg.connect(address, autocommit=True) as connection:
+                name = f"turn_{next(number)}"
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            return address.replace("/postgres?", f"/{name}?")
+
+        yield fresh
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+async def test_the_settings_are_kept_before_the_first_step_has_ended(
+    durability: str, river: str, databases: Callable[[], str]
+) -> None:
+    """Opening a corpus and finding a model take seconds, and a process that dies then leaves a thread that goes on."""
+    for write in range(SETTINGS_KEPT, BEGUN + 1):
+        with OpenAIStub(model()) as stub:
+            settings = {"corpus": river, "model": "openai:stub", "base_url": stub.base_url, "top_k": 3}
+            database = databases()
+            assert _killed(database, settings, kill_after_write=write, durability=durability)
+            state = await _resumed(database)
+            assert state["settings"] == settings, f"killed after write {write}"
+            assert state["answer"]
+            assert len(state["messages"]) == 2
+            assert stub.repeated(without_nonce) == []
+
+
+@pytest.mark.parametrize("write", [0, QUESTION_KEPT, SETTINGS_KEPT, BEGUN, 12])
+async def test_a_run_with_an_id_is_begun_or_goes_on_by_the_same_call(
+    write: int, river: str, databases: Callable[[], str]
+) -> None:
+    """Nobody has to know how far it was: not before anything was kept, nor when it has ended."""
+    with OpenAIStub(model()) as stub:
+        settings = {"corpus": river, "model": "openai:stub", "base_url": stub.base_url, "top_k": 3}
+        database = databases()
+        if write:
+            assert _killed(database, settings, kill_after_write=write)
+        named: Any = {**CONFIG, "metadata": {"run_id": "the turn"}}
+        for _ in range(2):
+            async with turn.saver_of(database) as saver:
+                compiled = build().compile(checkpointer=saver)
+                state = await compiled.ainvoke({"question": QUESTION}, named, context=Context(**settings))
+            assert state["answer"]
+            assert len(state["messages"]) == 2
+        assert stub.repeated(without_nonce) == []
+
+
+async def test_a_state_without_a_next_step_is_no_ended_run(river: str, tmp_path: Path) -> None:
+    """Between a step's result and the checkpoint after it nothing is `next`, and there is no answer yet."""
+    with OpenAIStub(model()) as stub:
+        settings = {"corpus": river, "model": "openai:stub", "base_url": stub.base_url}
+        database = tmp_path / "turn.db"
+        assert _killed(database, settings, kill_after_write=SETTINGS_KEPT)
+        async with turn.saver_of(str(database)) as saver:
+            kept = await build().compile(checkpointer=saver).aget_state(CONFIG)
+        assert (kept.next, [task.name for task in kept.tasks]) == ((), ["__start__"])
+        assert "answer" not in kept.values
+        assert (await _resumed(database))["answer"]

@@ -35,13 +35,7 @@ def dev_server(home: Path, *, http_app: str = "", **variables: str) -> Iterator[
         http_app: What serves further paths, as langgraph.json names it.
         **variables: Of its environment, besides the usual ones.
     """
-    for name in ("anabranch", "graph", "nodes", "prompts", "langgraph.json", "pyproject.toml", "README.md"):
-        source = REPOSITORY / name
-        if source.is_dir():
-            shutil.copytree(source, home / name, ignore=shutil.ignore_patterns("node_modules"))
-        else:
-            shutil.copy(source, home / name)
-    shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
+    copy_code(home)
     if http_app:
         configuration = json.loads((home / "langgraph.json").read_text())
         configuration["http"]["app"] = http_app
@@ -59,7 +53,7 @@ def dev_server(home: Path, *, http_app: str = "", **variables: str) -> Iterator[
     ):
         url = f"http://127.0.0.1:{port}"
         try:
-            _wait(url, process, log)
+            wait_for(url, process, log)
             yield url, log
         finally:
             process.terminate()
@@ -73,10 +67,22 @@ def dev_server(home: Path, *, http_app: str = "", **variables: str) -> Iterator[
     assert "Blocking call" not in text
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def copy_code(home: Path) -> None:
+    """Put the checkout's code and the samples into a folder."""
+    for name in ("anabranch", "graph", "nodes", "prompts", "langgraph.json", "pyproject.toml", "README.md"):
+        source = REPOSITORY / name
+        if source.is_dir():
+            shutil.copytree(source, home / name, ignore=shutil.ignore_patterns("node_modules"))
+        else:
+            shutil.copy(source, home / name)
+    shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path, path: str = "/ok") -> None:
+    """Wait until a server answers."""
     while process.poll() is None:
         try:
-            with urllib.request.urlopen(f"{url}/ok", timeout=60) as reply:
+            with urllib.request.urlopen(f"{url}{path}", timeout=60) as reply:
                 if reply.status == 200:
                     return
         except OSError:

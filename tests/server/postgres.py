@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+PATIENCE = 120.0
 
 
 @contextmanager
@@ -17,8 +22,23 @@ def postgres(folder: Path) -> Iterator[str]:
     with warnings.catch_warnings():
         # It looks for a folder of the desktop's, which servers have none of.
         warnings.simplefilter("ignore", RuntimeWarning)
-        server = embedded.get_server(str(folder), cleanup_mode="stop")
+        server = _started(embedded, folder)
     try:
         yield server.get_uri()
     finally:
         server.cleanup()
+
+
+def _started(embedded: Any, folder: Path) -> Any:  # without types
+    """Start it; the package waits ten seconds for that, which a busy machine may need more of."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            server = embedded.get_server(str(folder), cleanup_mode="stop")
+            server.ensure_postgres_running()
+        except (subprocess.TimeoutExpired, AssertionError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(1)
+        else:
+            return server

@@ -1,4 +1,4 @@
-"""Several people on `langgraph dev` and on `anabranch serve`: each sees exactly their own, whatever they send."""
+"""Several people on `langgraph dev`, `anabranch serve` and Aegra: each sees exactly their own, whatever they send."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from anabranch.ingestion.pipeline import ingest
+from tests.server.aegra_server import aegra_servers
 from tests.server.dev_server import dev_server
 from tests.server.serve_process import serving
 
@@ -36,10 +37,10 @@ QUESTIONS = {
 }
 
 
-DEV, SERVE = "langgraph dev", "anabranch serve"
+DEV, SERVE, AEGRA = "langgraph dev", "anabranch serve", "aegra"
 
 
-@pytest.fixture(scope="module", params=[DEV, SERVE])
+@pytest.fixture(scope="module", params=[DEV, SERVE, AEGRA])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -67,6 +68,9 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     if kind == SERVE:
         with serving(home, **variables) as process:
             yield process.url
+    elif kind == AEGRA:
+        with aegra_servers(home / "code", **variables, ANABRANCH_CORPUS=str(home / "corpus")) as (one,):
+            yield one.url
     else:
         with dev_server(home, http_app="anabranch.server.page_app:app", **variables) as (url, _):
             yield url

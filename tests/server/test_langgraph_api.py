@@ -1,4 +1,4 @@
-"""`langgraph dev` (without --allow-blocking) and `anabranch serve`: offline, without a key, through langgraph-sdk."""
+"""`langgraph dev` (without --allow-blocking), `anabranch serve` and Aegra: offline, without a key, by langgraph-sdk."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import model
+from tests.server.aegra_server import aegra_servers
 from tests.server.dev_server import dev_server
 from tests.server.serve_process import serving
 from tests.servers.openai_stub import OpenAIStub
@@ -25,10 +26,10 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 QUESTION = {"question": "Who built the Halden weir?"}
 
 
-DEV, SERVE = "langgraph dev", "anabranch serve"
+DEV, SERVE, AEGRA = "langgraph dev", "anabranch serve", "aegra"
 
 
-@pytest.fixture(scope="module", params=[DEV, SERVE])
+@pytest.fixture(scope="module", params=[DEV, SERVE, AEGRA])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -40,6 +41,9 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
         with serving(home) as process:
             yield process.url
+    elif kind == AEGRA:
+        with aegra_servers(home) as (one,):
+            yield one.url
     else:
         with dev_server(home) as (url, _):
             yield url

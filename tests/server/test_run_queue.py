@@ -55,11 +55,13 @@ async def test_a_silent_workers_run_is_taken_over_and_its_late_word_does_not_cou
     queue = RunQueue(engine)
     await queue.add("ida", ASKED, thread_id=None, user=None)
     (first,) = await queue.claim("silent", 10)
-    assert await queue.extend("silent") == set()
+    assert await queue.extend("silent", [first.run_id]) == {first.run_id}
     assert await queue.claim("other", 10) == []
     later = database.now() + run_queue.LEASE + 1
     monkeypatch.setattr(run_queue, "now", lambda: later)
+    assert await queue.claim("silent", 10, besides=[first.run_id]) == []
     (second,) = await queue.claim("other", 10)
+    assert await queue.extend("silent", [first.run_id]) == set()
     assert (first.attempt, second.attempt) == (1, 2)
     assert not await queue.finish(first, "silent", "success", {"values": {"answer": "old"}})
     assert await queue.finish(second, "other", "success", {"values": {"answer": "new"}})
@@ -75,8 +77,9 @@ async def test_a_run_is_stopped_before_it_begins_and_while_it_runs(engine: Async
     assert await queue.claim("w", 10) == []
     running = await queue.add("ida", ASKED, thread_id=None, user=None)
     await queue.claim("w", 10)
+    assert await queue.extend("w", [running.run_id]) == {running.run_id}
     await queue.cancel(running)
-    assert await queue.extend("w") == {running.run_id}
+    assert await queue.extend("w", [running.run_id]) == set()
 
 
 async def test_nobody_finds_the_runs_and_threads_of_others(engine: AsyncEngine) -> None:
