@@ -46,7 +46,10 @@ def test_every_setting_that_the_guide_names_exists() -> None:
         for page in DOCS.glob("*.md")
         for name in re.findall(r"(?:`|--set )'?([a-z_]+)=[^`\s]", page.read_text(encoding="utf-8"))
     }
-    assert named - {"context", "retrievers", "command", "input", "key", "name"} - set(Context.model_fields) == set()
+    assert (
+        named - {"context", "retrievers", "command", "input", "key", "name", "durability"} - set(Context.model_fields)
+        == set()
+    )
     assert len(named & set(Context.model_fields)) > 5
 
 

@@ -40,7 +40,7 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """Of a reply that comes piece by piece: nginx and others would hold it back until it is whole."""
 
 
-Row = Mapping[str, Any]
+EventRow = Mapping[str, Any]
 """An event as the table has it."""
 
 
@@ -107,7 +107,7 @@ class EventLog:
                 log.info("Run %s was removed while it ran", run_id)
             live.written += len(new)
 
-    async def end(self, run_id: str, note: Callable[[Sequence[Row]], Awaitable[bool]] | None = None) -> None:
+    async def end(self, run_id: str, note: Callable[[Sequence[EventRow]], Awaitable[bool]] | None = None) -> None:
         """Write the rest, and let the readers go.
 
         Args:
@@ -161,7 +161,7 @@ class EventLog:
             return [RunEvent(row.number, row.event, row.data) for row in await connection.execute(query)]
 
 
-def _rows(run_id: str, said: Sequence[RunEvent]) -> Sequence[Row]:
+def _rows(run_id: str, said: Sequence[RunEvent]) -> Sequence[EventRow]:
     return [{"run_id": run_id, "number": each.number, "event": each.name, "data": each.data} for each in said]
 
 

@@ -135,7 +135,10 @@ def _text(seen: Sequence[Said]) -> str:
             text, message = "", None
         elif part.name == "messages":
             piece = part.data[0]
-            text = piece["content"] if piece["id"] != message or piece["type"] == "ai" else text + piece["content"]
+            # A whole message has its text in blocks, and its sources with it.
+            blocks = [{"text": piece["content"]}] if isinstance(piece["content"], str) else piece["content"]
+            said = "".join(block.get("text", "") for block in blocks)
+            text = said if piece["id"] != message or piece["type"] == "ai" else text + said
             message = piece["id"]
     return text
 

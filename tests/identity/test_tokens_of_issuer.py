@@ -93,8 +93,8 @@ def hs256_with_the_public_key() -> str:
 NOW = time.time()
 REFUSED: dict[str, tuple[Any, str]] = {
     "expired": (lambda: token(exp=NOW - 60), "expired"),
-    "not yet": (lambda: token(nbf=NOW + 600), "not valid yet"),
-    "issued in the future": (lambda: token(iat=NOW + 600), "not valid yet"),
+    "not yet": (lambda: token(nbf=NOW + 86_400), "not valid yet"),
+    "issued in the future": (lambda: token(iat=NOW + 86_400), "not valid yet"),
     "no end": (lambda: token(exp=None), "claim is missing"),
     "no audience": (lambda: token(aud=None), "claim is missing"),
     "no issuer": (lambda: token(iss=None), "claim is missing"),

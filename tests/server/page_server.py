@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.server.dev_server import dev_server
+from tests.server.serve_process import serving
 
 SERVE, DEV = "anabranch serve", "langgraph dev"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -29,6 +31,28 @@ def page_server(home: Path, **variables: str) -> Iterator[str]:
         home: The folder, with the corpus in `corpus`.
         **variables: Of its environment, besides the usual ones.
     """
+    with serving(home, "--data", str(home / "data"), **variables) as server:
+        yield server.url
+
+
+@contextmanager
+def server_of(kind: str, home: Path, **variables: str) -> Iterator[str]:
+    """Run one of the servers that have the page; return its address.
+
+    Args:
+        kind: SERVE or DEV; the test is skipped where that is not installed.
+        home: A folder, with the corpus in `corpus`.
+        **variables: Of its environment, besides the usual ones.
+    """
+    if kind == SERVE:
+        with page_server(home, **variables) as address:
+            yield address
+        return
+    pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
+    (home / "dev").mkdir()
+    usual = {"ANABRANCH_CORPUS": str(home / "corpus"), "ANABRANCH_FEEDBACK": str(home / "dev" / "feedback")}
+    with dev_server(home / "dev", http_app="anabranch.server.page_app:app", **usual, **variables) as (address, _):
+        yield address
 
 
 @contextmanager

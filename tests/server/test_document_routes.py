@@ -41,12 +41,20 @@ def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(app)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://localhost") as one,
-    ):
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        # In one task: a fixture's two halves run in two, which the task groups of MCP's sessions do not allow.
+        async with app.router.lifespan_context(app):
+            begun.set()
+            await ended.wait()
+
+    life = asyncio.create_task(live())
+    await begun.wait()
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as one:
         yield one
+    ended.set()
+    await life
 
 
 async def found(folder: Path, text: str, access: tuple[str, ...] = ("hr",), source: str = "") -> dict[str, Any]:

@@ -10,7 +10,8 @@ from psycopg import Connection
 from psycopg.sql import SQL, Identifier, Literal
 
 from anabranch.store.corpus_language import SAMPLE, USUAL, language_of
-from anabranch.store.postgres.postgres_search import NARROW, has_index, index_name, term_number
+from anabranch.store.postgres.bm25_counts import term_number
+from anabranch.store.postgres.postgres_search import NARROW, has_index, index_name
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import Analyser, analyser
 

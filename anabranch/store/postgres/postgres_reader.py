@@ -14,7 +14,7 @@ from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
 from anabranch.store.postgres.connection_pool import Database
 from anabranch.store.postgres.postgres_filters import Clause, postgres_clause
-from anabranch.store.postgres.postgres_search import Asked, PostgresSearch, ranked, storable_of
+from anabranch.store.postgres.postgres_search import PostgresSearch, QueryBatch, ranked, storable_of
 from anabranch.store.protocol import Arm, CorpusInfo, Original, Outline, Place, RankedList, Scope
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.store.records import digest_of, summary_of
@@ -85,11 +85,11 @@ class PostgresReader:
         asked = await asyncio.to_thread(self._asked, arm, queries)
         return await self.database.run(lambda lent: self._search.scores(lent, asked, ids, scope.access, clause))
 
-    def _asked(self, arm: Arm, queries: Sequence[str]) -> Asked:
+    def _asked(self, arm: Arm, queries: Sequence[str]) -> QueryBatch:
         # Before a connection is lent: nobody else can have one while this waits for a hosted embedder.
         if arm == "dense":
-            return Asked(vectors=self._vectors.of(queries))
-        return Asked(terms=[self._words.terms(query) for query in queries])
+            return QueryBatch(vectors=self._vectors.of(queries))
+        return QueryBatch(terms=[self._words.terms(query) for query in queries])
 
     @_lent
     def rare(self, connection: Connection[Any], scope: Scope) -> float:

@@ -7,8 +7,6 @@ here, by the same steps as in a folder, so that they are the same to the last bi
 
 from __future__ import annotations
 
-import hashlib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from psycopg.sql import SQL, Composable, Composed, Literal
 from anabranch.models.embedder import Vectors
 from anabranch.store.index.bm25 import K1, B
 from anabranch.store.index.dense import cosines
+from anabranch.store.postgres.bm25_counts import TermCounts, bm25_scores, term_number
 from anabranch.store.postgres.postgres_filters import Clause
 from anabranch.store.protocol import RankedList
 
@@ -36,39 +35,11 @@ WIDEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryBatch:
     """Questions as the database sees them: analysed terms of each, or a row of `vectors`, shape (questions, d)."""
 
     terms: Sequence[Sequence[str]] = ()
     vectors: Vectors | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """What BM25 knows of the leaves that a caller may read."""
-
-    leaves: int
-    mean: float
-    frequencies: Mapping[int, int]
-
-    def idf(self, term: str) -> float | None:
-        """Return the inverse document frequency of a term, None where no leaf has it."""
-        frequency = self.frequencies.get(term_number(term), 0)
-        return self._idf(frequency) if frequency > 0 else None
-
-    def rare(self) -> float:
-        """Return what a term that one leaf holds adds to its score at most."""
-        return self._idf(1) * (K1 + 1) if self.leaves > 0 else 0.0
-
-    def _idf(self, frequency: int) -> float:
-        # More leaves than there are cannot hold a word; a removal that is being counted must not end in a logarithm.
-        others = max(self.leaves - frequency, 0)
-        return max(0.0, math.log(others + 0.5) - math.log(frequency + 0.5))
-
-
-def term_number(term: str) -> int:
-    """Return the number of a term: the first 64 bits of a hash of it."""
-    return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
 
 
 def storable_of(texts: Sequence[str]) -> list[str]:
@@ -95,7 +66,7 @@ class PostgresSearch:
         sql = "ARRAY(SELECT id FROM anabranch.audiences WHERE corpus = %s AND (tags = '{}' OR tags && %s::text[]))"
         return Clause(sql, (self._corpus, storable_of(access)))
 
-    def statistics(self, connection: Connection[Any], terms: Sequence[str], access: Sequence[str]) -> Statistics:
+    def statistics(self, connection: Connection[Any], terms: Sequence[str], access: Sequence[str]) -> TermCounts:
         """Count what somebody may read, and in how many of those leaves each term is."""
         audience = self.audiences(access)
         sizes = (
@@ -111,10 +82,10 @@ class PostgresSearch:
         numbers = [term_number(term) for term in terms]
         parameters = (self._corpus, numbers, *audience.parameters, self._generation)
         rows = connection.execute(frequencies, parameters).fetchall() if numbers else []
-        return Statistics(leaves, length / leaves if leaves else 0.0, dict(rows))
+        return TermCounts(leaves, length / leaves if leaves else 0.0, dict(rows))
 
     def nearest(
-        self, connection: Connection[Any], asked: Asked, k: int, access: Sequence[str], clause: Clause
+        self, connection: Connection[Any], asked: QueryBatch, k: int, access: Sequence[str], clause: Clause
     ) -> list[dict[str, float]]:
         """Return the scores of the best `k` leaves for each question, in no order that counts."""
         if asked.vectors is not None:
@@ -124,7 +95,7 @@ class PostgresSearch:
         return [self._by_words(connection, terms, k, access, clause, statistics) for terms in asked.terms]
 
     def scores(
-        self, connection: Connection[Any], asked: Asked, ids: Sequence[str], access: Sequence[str], clause: Clause
+        self, connection: Connection[Any], asked: QueryBatch, ids: Sequence[str], access: Sequence[str], clause: Clause
     ) -> list[dict[str, float]]:
         """Return the score of each of these leaves for each question; what is gone, hidden or no leaf is absent."""
         if asked.vectors is not None:
@@ -135,7 +106,7 @@ class PostgresSearch:
         statistics = self.statistics(connection, distinct, access)
         rows = self._leaves(connection, "l.id, l.chunk_id, l.length", ids, access, clause)
         counts = self._counts(connection, distinct, [row[0] for row in rows])
-        return [_bm25(rows, counts, terms, statistics) for terms in asked.terms]
+        return [bm25_scores(rows, counts, terms, statistics) for terms in asked.terms]
 
     def occurring(
         self, connection: Connection[Any], terms: Sequence[str], ids: Sequence[str], access: Sequence[str],
@@ -150,7 +121,7 @@ class PostgresSearch:
 
     def _by_words(
         self, connection: Connection[Any], terms: Sequence[str], k: int, access: Sequence[str], clause: Clause,
-        statistics: Statistics,
+        statistics: TermCounts,
     ) -> dict[str, float]:  # fmt: skip
         weights: dict[int, float] = {}
         for term in terms:
@@ -178,7 +149,7 @@ class PostgresSearch:
         )  # fmt: skip
         rows = sorted(connection.execute(sql, parameters, binary=True), key=itemgetter(0))
         counts = self._counts(connection, _distinct([terms]), [row[0] for row in rows])
-        return _bm25(rows, counts, terms, statistics)
+        return bm25_scores(rows, counts, terms, statistics)
 
     def _by_vector(
         self, connection: Connection[Any], vector: NDArray[np.float32], k: int, access: Sequence[str], clause: Clause,
@@ -300,20 +271,3 @@ def _matrix(vectors: Sequence[Any]) -> Vectors:
 
 def _paired(names: Sequence[str], scores: NDArray[np.float64]) -> dict[str, float]:
     return dict(zip(names, scores.tolist(), strict=True))
-
-
-def _bm25(
-    rows: Sequence[tuple[Any, ...]], counts: Mapping[tuple[int, int], int], terms: Sequence[str], known: Statistics
-) -> dict[str, float]:
-    """Return the score of each leaf: rows of its number, its name and its length."""
-    lengths = np.array([row[2] for row in rows], dtype=np.float64)
-    norms = K1 * (1 - B + B * lengths / known.mean) if known.mean > 0 else np.zeros(len(rows))
-    scores = np.zeros(len(rows), dtype=np.float64)
-    # In the order of the question's terms, as in a folder: a sum in another order differs in its last bit.
-    for term in terms:
-        idf = known.idf(term)
-        if idf is not None:
-            number = term_number(term)
-            own = np.array([counts.get((row[0], number), 0) for row in rows], dtype=np.float64)
-            scores += idf * (own * (K1 + 1) / (own + norms))
-    return _paired([row[1] for row in rows], scores)

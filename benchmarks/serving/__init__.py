@@ -1,0 +1,1 @@
+"""Many readers at once: `anabranch serve`, `langgraph dev` and the graph alone."""
