@@ -34,8 +34,8 @@ def _settings(state: State | RetrievalState) -> Context:
 
 def to_begin(state: InputState) -> Send:
     """Send the question on with the settings of this call: who goes on at `begin` after a kill need not give them."""
-    # A checkpoint holds what was sent, and not the context of the call.
-    given = get_runtime(Context).context
+    # A checkpoint holds what was sent, and not the context of the call. An edit of the state comes without any.
+    given = getattr(get_runtime(Context), "context", None)
     settings = given.remembered() if isinstance(given, Context) else {}
     last = (state.get("messages") or [])[-1:]
     question, filters = state.get("question", ""), state.get("filters")

@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from psycopg import sql
 
 from nodes.settings import Context
@@ -146,3 +147,11 @@ async def test_a_state_without_a_next_step_is_no_ended_run(river: str, tmp_path:
         assert (kept.next, [task.name for task in kept.tasks]) == ((), ["__start__"])
         assert "answer" not in kept.values
         assert (await _resumed(database))["answer"]
+
+
+async def test_a_question_can_be_put_into_a_thread_by_an_edit() -> None:
+    """There is no context then, and nothing to send on."""
+    edited = build().compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "edited"}}
+    await edited.aupdate_state(config, {"question": "Who built the Halden weir?"}, as_node="__start__")
+    assert (await edited.aget_state(config)).next == ("begin",)

@@ -18,7 +18,8 @@ export function heard(turn, { event, data }) {
 
 function written(turn, piece) {
   if (!piece.type?.startsWith("AI") && piece.type !== "ai") return turn;
-  const text = typeof piece.content === "string" ? piece.content : "";
+  // A whole message has its text in blocks.
+  const text = typeof piece.content === "string" ? piece.content : (piece.content ?? []).map((block) => block.text ?? "").join("");
   // A refined answer is another message and takes the place of the one before; so does one that is whole.
   const goesOn = piece.id === turn.message && piece.type === "AIMessageChunk";
   return { ...turn, message: piece.id, text: goesOn ? turn.text + text : text, lost: false };
