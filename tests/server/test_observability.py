@@ -124,6 +124,10 @@ def test_metrics_are_for_an_admin(watched: Watched) -> None:
     assert watched.get("/metrics").status_code == 401
     assert watched.get("/metrics", Authorization=_bearer("alicia")).status_code == 403
     text = watched.get("/metrics", Authorization=_bearer("rooty")).text
+    until = time.monotonic() + 60
+    while "anabranch_server_runs_waiting 0.0" not in text and time.monotonic() < until:
+        time.sleep(0.5)  # how many wait is looked at now and then
+        text = watched.get("/metrics", Authorization=_bearer("rooty")).text
     for metric in (
         'anabranch_step_duration_seconds_count{anabranch_outcome="degraded",anabranch_step="rewrite"} 1.0',
         'anabranch_step_model_calls_total{anabranch_step="create"} 1.0',
