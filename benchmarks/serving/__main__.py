@@ -104,7 +104,7 @@ def _model(home: Path) -> Iterator[str]:
 def _alone(environment: dict[str, str], count: int, at_once: int) -> LoadResult:
     """Measure the compiled graph in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.serving.graph_alone", str(count), str(at_once)]
-    told = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+    told = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
     wall, cpu, warm, end, *first = map(float, told.split())
     return LoadResult(at_once, count, wall, cpu, warm, end, first)
 
