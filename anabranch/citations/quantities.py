@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 _NUMBER = re.compile(r"\d+(?:[.,']\d+)*")
 _GROUPED = re.compile(r"(\d{1,3}(?:([.,'])\d{3})(?:\2\d{3})*)(?:(?!\2)[.,](\d+))?")
@@ -89,7 +89,10 @@ class Figure:
 def _is_near(rounded: str, exact: str, step: Decimal) -> bool:
     if max(len(rounded), len(exact)) > _LONGEST or max(rounded.count("."), exact.count(".")) > 1:
         return False
-    here, there = Decimal(rounded), Decimal(exact)
+    try:
+        here, there = Decimal(rounded), Decimal(exact)
+    except InvalidOperation:  # digits that are no number, such as those of a version or a date
+        return False
     return 0 < abs(here - there) <= min(step / 2, _ROUNDED * here)
 
 

@@ -136,3 +136,9 @@ def test_a_number_counts_what_its_row_says(named: str, claim: str, holds: bool) 
 @pytest.mark.parametrize("unit", ["1,", "1.234,", "1\u202f234 ", "12 to ", "1 million "])
 def test_work_is_bounded(unit: str) -> None:
     figures(unit * (100_000 // len(unit)))
+
+
+def test_a_list_without_blanks_is_no_rounded_number() -> None:
+    (port,), (sizes,) = figures("8300"), figures("1024,256,96")
+    assert not port.rounds(sizes)
+    assert not sizes.rounds(port)
