@@ -106,12 +106,14 @@ class ReaderProcess:
     def head(self) -> tuple[Tag, int] | None:
         """Wait for the next frame's tag and length; None if the process has died, or was ended for its silence."""
         with self._timed(self._limits.seconds):
-            return receive_head(self._stdout)
+            found = receive_head(self._stdout)
+        return None if self._was_silent else found
 
     def body(self, tag: Tag, length: int) -> Frame | None:
         """Read the rest of that frame; None as in `head`."""
         with self._timed(self._limits.seconds):
-            return receive_body(self._stdout, tag, length)
+            found = receive_body(self._stdout, tag, length)
+        return None if self._was_silent else found
 
     def end_if_silent(self) -> None:
         """Kill the process if something is waited for and the time for it is over."""
@@ -158,6 +160,8 @@ class ReaderProcess:
         try:
             yield
         finally:
+            # What came between two looks of whoever ends the silent is late all the same.
+            self.end_if_silent()
             self._deadline = None
 
     def _ended(self) -> int:
