@@ -35,8 +35,9 @@ def _settings(state: State | RetrievalState) -> Context:
 def to_begin(state: InputState) -> Send:
     """Send the question on with the settings of this call: who goes on at `begin` after a kill need not give them."""
     # A checkpoint holds what was sent, and not the context of the call. An edit of the state comes without any.
-    given = getattr(get_runtime(Context), "context", None)
-    settings = given.remembered() if isinstance(given, Context) else {}
+    runtime = get_runtime(Context)
+    given = runtime.context if runtime is not None else None
+    settings = given.remembered() if given is not None else {}
     last = (state.get("messages") or [])[-1:]
     question, filters = state.get("question", ""), state.get("filters")
     return Send("begin", BeginTask(question=question, filters=filters, messages=last, settings=settings))

@@ -87,7 +87,7 @@ class Figure:
 
 
 def _is_near(rounded: str, exact: str, step: Decimal) -> bool:
-    if max(len(rounded), len(exact)) > _LONGEST or max(rounded.count("."), exact.count(".")) > 1:
+    if max(len(rounded), len(exact)) > _LONGEST:
         return False
     try:
         here, there = Decimal(rounded), Decimal(exact)

@@ -38,6 +38,9 @@ SCHEMA = 1
 
 FILE = "server.db"
 
+CONNECTIONS = 16
+"""That are kept open: each of SQLite has a thread, and one to PostgreSQL costs more to open than what it is asked."""
+
 tables = MetaData()
 
 versions = Table("anabranch_server", tables, Column("schema", Integer, primary_key=True))
@@ -130,7 +133,7 @@ async def open_database(place: str) -> AsyncIterator[AsyncEngine]:
     url = database_url(place)
     if not is_postgres(place):
         private_file(folder_at(place) / FILE)
-    engine = create_async_engine(url, pool_pre_ping=is_postgres(place))
+    engine = create_async_engine(url, pool_size=CONNECTIONS, pool_pre_ping=is_postgres(place))
     if not is_postgres(place):
         event.listen(engine.sync_engine, "connect", _sqlite_settings)
     try:

@@ -31,8 +31,6 @@ FLUSH = 0.1
 POLL = 0.3
 """Seconds between looks into the database for a run of another worker's."""
 
-BATCH = 500
-
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a reader is sent a comment, so that nothing in between gives the connection up."""
 
@@ -55,12 +53,13 @@ class RunEvent:
 
 @dataclass
 class _Live:
-    """A run of this process: what it said so far, and how much of that is in the database."""
+    """A run of this process: what it said so far, how much of that is in the database, and whether its end is."""
 
     number: int
     said: list[RunEvent] = field(default_factory=list)
     written: int = 0
     is_over: bool = False
+    is_told: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def wake(self) -> None:
@@ -94,18 +93,27 @@ class EventLog:
     async def write(self) -> None:
         """Write what was said since the last time."""
         async with self._writing:
-            for run_id, live in list(self._live.items()):
-                await self._write_run(run_id, live)
+            live = dict(self._live)
+            # All runs in one transaction: with each on its own, that would be most of what a server works.
+            if not await self._written(live):
+                for run_id, each in live.items():
+                    if not await self._written({run_id: each}):
+                        log.info("Run %s was removed while it ran", run_id)
+                        each.written = len(each.said)
 
-    async def _write_run(self, run_id: str, live: _Live) -> None:
-        while new := live.said[live.written : live.written + BATCH]:
-            try:
+    async def _written(self, live: Mapping[str, _Live]) -> bool:
+        """Write what is new in these runs; False, and nothing written, where one of them is gone with its thread."""
+        new = {run_id: each.said[each.written :] for run_id, each in live.items()}
+        rows = [row for run_id, said in new.items() for row in _rows(run_id, said)]
+        try:
+            if rows:
                 async with self._engine.begin() as connection:
-                    await connection.execute(insert(events), _rows(run_id, new))
-            except IntegrityError:
-                # The run is gone, with its thread: nobody can read on.
-                log.info("Run %s was removed while it ran", run_id)
-            live.written += len(new)
+                    await connection.execute(insert(events), rows)
+        except IntegrityError:
+            return False
+        for run_id, said in new.items():
+            live[run_id].written += len(said)
+        return True
 
     async def end(self, run_id: str, note: Callable[[Sequence[EventRow]], Awaitable[bool]] | None = None) -> None:
         """Write the rest, and let the readers go.
@@ -120,9 +128,10 @@ class EventLog:
         try:
             async with self._writing:
                 if note is None:
-                    await self._write_run(run_id, live)
+                    await self._written({run_id: live})
                 elif await note(_rows(run_id, [*live.said[live.written :], last])):
                     live.said.append(last)
+                    live.is_told = True
         finally:
             # Also where the database is away: readers look for the run themselves.
             del self._live[run_id]
@@ -137,6 +146,8 @@ class EventLog:
                 async for event in _read_live(live, after):
                     after = event.number if event is not None else after
                     yield event
+                if live.is_told:
+                    return
             for event in await self._kept(run_id, after):
                 after = event.number
                 yield event

@@ -30,7 +30,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         from mcp.server.transport_security import TransportSecuritySettings
 
         from anabranch.server.mcp_tools import mcp_server
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
         yield
         return
     # On a LangGraph server the graph is run here: a call to its own queue from inside would come from nobody.

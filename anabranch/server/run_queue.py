@@ -8,7 +8,7 @@ two workers that try, one changes a row.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -156,8 +156,8 @@ class RunQueue:
                     .where(runs.c.run_id == each.run_id, due, runs.c.attempt == each.attempt)
                     .values(status="running", worker=worker, attempt=each.attempt + 1, leased_until=time + LEASE)
                 )
-            if done.rowcount and (record := await self.get(each.run_id)) is not None:
-                claimed.append(record)
+            if done.rowcount:
+                claimed.append(replace(each, status="running", attempt=each.attempt + 1))
         return claimed
 
     async def extend(self, worker: str, run_ids: Collection[str]) -> set[str]:

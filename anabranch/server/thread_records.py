@@ -6,7 +6,7 @@ What was said in them is the graph's own state, in its checkpoints.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -107,7 +107,7 @@ class Threads:
         merged = {**record.metadata, **metadata}
         async with self._engine.begin() as connection:
             await connection.execute(update(threads).where(*_of(owner, thread_id)).values(metadata=merged))
-        return await self.get(owner, thread_id)
+        return replace(record, metadata=merged)
 
     async def touch(self, thread_id: str) -> None:
         """Note that a thread was used now."""
