@@ -111,8 +111,8 @@ def test_other_sites_and_other_names_reach_no_tool(corpus: Path) -> None:
 
 
 async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("mcp_tools", "a2a_tasks"):
-        monkeypatch.setitem(sys.modules, f"anabranch.server.{name}", None)  # as where the protocol's package is absent
+    for name in ("mcp.server.transport_security", "anabranch.server.a2a_tasks"):
+        monkeypatch.setitem(sys.modules, name, None)  # as where the protocol's package is absent
     app = FastAPI()
     app.include_router(mcp_routes.router)
     app.include_router(a2a_routes.router)
