@@ -28,7 +28,7 @@ def stats(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
     # Here and in each command: `anabranch --help` must not wait for NumPy and FAISS.
     from anabranch.cli.corpus_view import show_stats
 
-    show_stats(_folder(corpus), as_json=as_json)
+    show_stats(_address(corpus), as_json=as_json)
 
 
 @corpus.command()
@@ -37,7 +37,7 @@ def verify(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
     """Check the database, every document, and the indexes, and say what to do; exit code 1 if something is wrong."""
     from anabranch.cli.corpus_view import show_verdict
 
-    raise typer.Exit(0 if show_verdict(_folder(corpus), as_json=as_json) else 1)
+    raise typer.Exit(0 if show_verdict(_address(corpus), as_json=as_json) else 1)
 
 
 @corpus.command()
@@ -76,7 +76,7 @@ def remove(
     from anabranch.store.maintenance import remove as remove_documents
     from anabranch.text.plural import counted
 
-    removed = remove_documents(_folder(corpus), sources, wait=wait)
+    removed = remove_documents(_address(corpus), sources, wait=wait)
     say(results(), f"Removed {counted(removed, 'document')}.")
 
 
@@ -102,7 +102,7 @@ def export(
     """
     from anabranch.cli.corpus_view import export_shown
 
-    raise typer.Exit(export_shown(_folder(corpus), output, vectors=vectors))
+    raise typer.Exit(export_shown(_address(corpus), output, vectors=vectors))
 
 
 @corpus.command("import")
@@ -129,14 +129,39 @@ def import_(
     gunzip -c work.jsonl.gz | anabranch corpus import -
     """
     from anabranch.cli.corpus_view import import_shown
+
+    raise typer.Exit(
+        import_shown(file, _address(corpus), embedder=embedder, base_url=base_url, wait=wait, as_json=as_json)
+    )
+
+
+@corpus.command()
+@guarded
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="Folder or address of the corpus to copy.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Where there is none yet, or a copy that was begun.")],
+    *,
+    wait: WaitOption = 0.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a corpus to another store and check every passage of it; exit code 1 if something differs.
+
+    Nothing is embedded. A copy that was interrupted goes on where it was, if you run it again.
+
+    [bold]Example:[/]  anabranch corpus copy ~/corpora/notes 'postgresql://anna@db.example.org/documents#notes'
+    """
+    from anabranch.cli.copy_view import copy_shown
+
+    raise typer.Exit(copy_shown(source, target, wait=wait, as_json=as_json))
+
+
+def _address(given: str | None) -> str:
     from anabranch.cli.settings_options import context_of
 
-    address = context_of(corpus=corpus).corpus
-    raise typer.Exit(import_shown(file, address, embedder=embedder, base_url=base_url, wait=wait, as_json=as_json))
+    return context_of(corpus=given).corpus
 
 
 def _folder(given: str | None) -> Path:
-    from anabranch.cli.settings_options import context_of
     from anabranch.store.corpus_address import folder_of
 
-    return folder_of(context_of(corpus=given).corpus)
+    return folder_of(_address(given))

@@ -18,7 +18,7 @@ from anabranch.cli.failures import INTERRUPTED
 from anabranch.cli.output import check_folder, json_text, notes, results, say, whole_file, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import UserError
-from anabranch.store.corpus_address import shown_address
+from anabranch.store.corpus_address import scheme_of, shown_address
 from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
 from anabranch.store.maintenance import REMEDIES, Overview, documents, examine, overview, rebuild
 from anabranch.text.normalization import squeeze
@@ -28,45 +28,46 @@ MAX_LISTED = 100
 JSON_HAS_ALL = "--json lists them all"
 
 
-def show_stats(folder: Path, *, as_json: bool) -> None:
+def show_stats(corpus: str, *, as_json: bool) -> None:
     """Print counts and the list of documents."""
-    found = overview(folder)
+    found = overview(corpus)
     if as_json:
-        _write_stats(folder, found)
+        _write_stats(corpus, found)
     else:
-        _print_counts(results(), found)
-        _print_table(results(), folder, found)
+        _print_counts(results(), corpus, found)
+        _print_table(results(), corpus, found)
     if found.problem or not found.is_current:
         said = found.problem or "The index is of an earlier state of the documents."
-        say(notes(), f"{said} The next search makes it anew, or `anabranch corpus rebuild`.", style="yellow")
+        say(notes(), f"{said} {found.advice}", style="yellow")
 
 
-def _write_stats(folder: Path, found: Overview) -> None:
+def _write_stats(corpus: str, found: Overview) -> None:
     """Write one JSON object, a document at a time: there may be millions."""
     # Written by hand around the rows, because json.dumps wants the whole list in memory.
     head = json_text(asdict(found))
     sys.stdout.write(f'{head[:-1]}, "sources": [')
     between = ""
-    for row in documents(folder):
+    for row in documents(corpus):
         sys.stdout.write(f"{between}{json_text(asdict(row))}")
         # For a program all of it is one line, as everywhere with --json.
         between = ",\n" if sys.stdout.isatty() else ", "
     sys.stdout.write("]}\n")
 
 
-def _print_counts(console: Console, found: Overview) -> None:
+def _print_counts(console: Console, corpus: str, found: Overview) -> None:
     say(console, found.path, style="bold")
     chunks = f"{found.chunks:,} chunks, {found.leaves:,} of them leaves"
     say(console, f"{counted(found.documents, 'document')}, {found.tokens:,} tokens, {chunks}")
-    size = f"{found.bytes / 1e6:,.1f} MB on disk"
+    where = "on disk" if scheme_of(corpus) == "file" else "in the database, all of its corpora together"
+    size = f"{found.bytes / 1e6:,.1f} MB {where}"
     say(console, f"generation {found.generation}, embedder {found.embedder} ({found.dimension} dimensions), {size}")
 
 
-def _print_table(console: Console, folder: Path, found: Overview) -> None:
+def _print_table(console: Console, corpus: str, found: Overview) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("source", "title", "chunks", "tokens", "access"):
         table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
-    for row in documents(folder, MAX_LISTED):
+    for row in documents(corpus, MAX_LISTED):
         cells = (row.source, row.title, row.chunks, row.tokens, ", ".join(row.access))
         # As `Text`, which is no markup: a file may be called "[bold]".
         table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
@@ -79,18 +80,18 @@ def _print_table(console: Console, folder: Path, found: Overview) -> None:
 STAGES = {"passages": "passages embedded"}
 
 
-def show_verdict(folder: Path, *, as_json: bool) -> bool:
+def show_verdict(corpus: str, *, as_json: bool) -> bool:
     """Print what is wrong, and return whether nothing is."""
     with stages(**STAGES) as told:
-        found = examine(folder, told)
+        found = examine(corpus, told)
     problems = [finding.said for finding in found if not finding.is_remark]
     remarks = [finding.said for finding in found if finding.is_remark]
     if as_json:
         write_json({"sound": not problems, "problems": problems, "remarks": remarks})
         return not problems
-    _say_first(results(), problems, JSON_HAS_ALL, "red")
-    _say_first(results(), remarks, JSON_HAS_ALL, "yellow")
-    say(results(), f"{folder} is {'not ' if problems else ''}sound.")
+    say_first(results(), problems, JSON_HAS_ALL, "red")
+    say_first(results(), remarks, JSON_HAS_ALL, "yellow")
+    say(results(), f"{shown_address(corpus)} is {'not ' if problems else ''}sound.")
     # Each once and the mildest first: after a rebuild the others may be gone.
     kinds = {finding.kind for finding in found if not finding.is_remark}
     for remedy in (REMEDIES[kind] for kind in REMEDIES if kind in kinds):
@@ -98,7 +99,7 @@ def show_verdict(folder: Path, *, as_json: bool) -> bool:
     return not problems
 
 
-def _say_first(console: Console, lines: Sequence[str], where_all: str, style: str) -> None:
+def say_first(console: Console, lines: Sequence[str], where_all: str, style: str) -> None:
     """Print a line each, up to MAX_LISTED of them, and where the others are."""
     for line in lines[:MAX_LISTED]:
         say(console, f"- {line}", style=style)
@@ -114,10 +115,10 @@ def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, w
     say(notes(), f"{folder}: {said}, embedder {manifest.embedder}.")
 
 
-def export_shown(folder: Path, output: str, *, vectors: bool) -> int:
+def export_shown(corpus: str, output: str, *, vectors: bool) -> int:
     """Export a corpus, say what was lost, and return the exit code: 1 where something was."""
     with _written(output) as file, stages(documents="documents") as told:
-        report = export_corpus(folder, file, vectors=vectors, progress=told)
+        report = export_corpus(corpus, file, vectors=vectors, progress=told)
     where = "" if output == "-" else f" to {output}"
     say(notes(), f"Exported {counted(report.documents, 'document')}{where}.")
     _tell_losses(report)
@@ -129,7 +130,7 @@ def _tell_losses(report: ExportReport) -> None:
     lines = [f"{torn.source or 'a document'}: {torn.why}" for torn in report.torn]
     for line in report.problems:
         say(notes(), f"- {line}", style="red")
-    _say_first(notes(), lines, "`anabranch corpus verify --json` lists them all", "red")
+    say_first(notes(), lines, "`anabranch corpus verify --json` lists them all", "red")
     if not report.is_complete:
         say(notes(), "Ingest the folders of what is missing into the corpus that you import this into.")
 
@@ -165,7 +166,7 @@ def import_shown(
 
 def _tell_import(report: ImportReport, corpus: str) -> None:
     bad = [f"line {bad.line}: {f'{bad.source}: ' if bad.source else ''}{bad.reason}" for bad in report.bad]
-    _say_first(results(), bad, JSON_HAS_ALL, "red")
+    say_first(results(), bad, JSON_HAS_ALL, "red")
     counts = (
         f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged, {len(report.bad)} bad lines"
     )

@@ -9,7 +9,10 @@ import typer
 CorpusOption = Annotated[
     str | None,
     typer.Option(
-        "--corpus", "-c", metavar="DIR", help="Folder of the corpus [dim](ANABRANCH_CORPUS, else .anabranch/corpus)[/]."
+        "--corpus",
+        "-c",
+        metavar="CORPUS",
+        help="Folder or address of the corpus [dim](ANABRANCH_CORPUS, else .anabranch/corpus)[/].",
     ),
 ]
 SetOption = Annotated[

@@ -69,11 +69,11 @@ def billed() -> Iterator[Meter]:
 
 def count_call(prompt_tokens: int = 0, output_tokens: int = 0) -> None:
     """Add one finished or failed call to the meter and the bill in force."""
-    for meter in (_meter.get(), _bill.get()):
-        if meter is not None:
-            meter.calls += 1
-            meter.prompt_tokens += prompt_tokens
-            meter.output_tokens += output_tokens
+    for counting in (_meter.get(), _bill.get()):
+        if counting is not None:
+            counting.calls += 1
+            counting.prompt_tokens += prompt_tokens
+            counting.output_tokens += output_tokens
 
 
 def allow_repeats(calls: float, tokens: float) -> None:

@@ -116,6 +116,11 @@ class CorpusDatabase:
         """Return the first row, or None."""
         return self.connection.execute(sql, parameters).fetchone()
 
+    def sample_texts(self, most: int) -> list[str]:
+        """Return the texts of the first leaves by id."""
+        sql = "SELECT text FROM chunks WHERE level = 2 ORDER BY chunk_id LIMIT ?"
+        return [text for (text,) in self.all(sql, most)]
+
     def dimension(self) -> int:
         """Return the length of its vectors, 0 where there are none."""
         row = self.one("SELECT length(vector) FROM vectors WHERE embedder = ? LIMIT 1", self.meta("embedder") or "")
@@ -272,6 +277,14 @@ class CorpusDatabase:
         self.connection.executemany(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows_of(str(facts["doc_id"]), grown)
         )
+
+    def named(self, source: str) -> list[str]:
+        """Return the ids of the documents that a source, that of a file, or a shell pattern names."""
+        for test in ("d.source = ?", "f.source = ?", "d.source GLOB ?"):
+            sql = f"SELECT d.doc_id FROM documents d LEFT JOIN files f USING (path) WHERE {test}"  # noqa: S608  # constants
+            if found := self.all(sql, source):
+                return [doc_id for (doc_id,) in found]
+        return []
 
     def remove_documents(self, doc_ids: Sequence[str]) -> int:
         """Remove documents; a file that loses one is read again by the next run that meets it."""

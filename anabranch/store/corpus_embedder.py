@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from anabranch.errors import EmbedderMismatchError
+from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
 from anabranch.store.writer_protocol import CorpusWriter
@@ -52,6 +52,24 @@ def embedder_of(writer: CorpusWriter, spec: str, base_url: str | None) -> Corpus
         hint = f"Leave --embedder out, or embed it anew: anabranch corpus rebuild --embedder {spec}"
         raise EmbedderMismatchError(msg, hint=hint)
     return CorpusEmbedder(model, spec, url)
+
+
+def embedder_of_vectors(spec: str, base_url: str, name: str, *, where: str, hint: str) -> Embedder:
+    """Load the embedder that vectors were made with; questions embedded by another one would find nothing.
+
+    Raises:
+        EmbedderMismatchError: It cannot be had here, or is another one now.
+    """
+    try:
+        embedder = load_embedder(spec, base_url or None)
+    except (SettingsError, OSError) as error:  # its folder may not be readable
+        why = error.message if isinstance(error, SettingsError) else str(error)
+        msg = f"The embedder {spec!r} of the corpus {where} cannot be had here: {why}"
+        raise EmbedderMismatchError(msg, hint=hint) from error
+    if embedder.name != name:
+        msg = f"The corpus {where} was made with the embedder {name!r}; here it is {embedder.name!r}."
+        raise EmbedderMismatchError(msg, hint=hint)
+    return embedder
 
 
 def embed_missing(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
+COPYING = "copy_of"
+"""Fact about a corpus that is a copy under way: where the other one is. Empty once the copy has been compared."""
+
 
 def changes_in(connection: sqlite3.Connection) -> int:
     """Return how often the documents of a corpus have changed.

@@ -13,18 +13,17 @@ from anabranch.errors import (
     CorpusDamagedError,
     CorpusEmptyError,
     CorpusLockedError,
-    EmbedderMismatchError,
     IndexDamagedError,
     OperationError,
     SettingsError,
 )
 from anabranch.models.embedder import Embedder
-from anabranch.models.embedders import load_embedder
 from anabranch.models.lru import LRU
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
+from anabranch.store.corpus_embedder import embedder_of_vectors
 from anabranch.store.corpus_facts import changes_in
 from anabranch.store.corpus_folder import must_exist
 from anabranch.store.index.manifest import Manifest, current, read_manifest
@@ -187,16 +186,7 @@ def _changes(folder: Path) -> int:
 
 def _embedder(folder: Path, manifest: Manifest) -> Embedder:
     """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
+    # From the manifest and not from the database: it has to fit the vectors that are searched, and a rebuild with
+    # another embedder changes the database first.
     hint = "Bring it back, or embed the corpus anew: anabranch corpus rebuild --embedder minilm"
-    try:
-        # From the manifest and not from the database: it has to fit the vectors that are searched, and a rebuild with
-        # another embedder changes the database first.
-        embedder = load_embedder(manifest.spec, manifest.base_url or None)
-    except (SettingsError, OSError) as error:  # its folder may not be readable
-        why = error.message if isinstance(error, SettingsError) else str(error)
-        msg = f"The embedder {manifest.spec!r} of the corpus at {folder} cannot be had here: {why}"
-        raise EmbedderMismatchError(msg, hint=hint) from error
-    if embedder.name != manifest.embedder:
-        msg = f"The corpus at {folder} was made with the embedder {manifest.embedder!r}; here it is {embedder.name!r}."
-        raise EmbedderMismatchError(msg, hint=hint)
-    return embedder
+    return embedder_of_vectors(manifest.spec, manifest.base_url, manifest.embedder, where=f"at {folder}", hint=hint)

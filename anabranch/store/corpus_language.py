@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
-from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.text.stopwords import STOP_WORDS
 
 USUAL = "english"
@@ -44,19 +44,32 @@ def language_of(texts: Iterable[str]) -> str:
     return best if is_certain else USUAL
 
 
-def settled_language(database: CorpusDatabase) -> str:
+class LanguageFacts(Protocol):
+    """A corpus whose language is asked for."""
+
+    def meta(self, name: str) -> str | None:
+        """Return one fact about the corpus."""
+        ...
+
+    def keep_meta(self, facts: Mapping[str, str]) -> None:
+        """Keep facts about the corpus."""
+        ...
+
+    def sample_texts(self, most: int) -> Sequence[str]:
+        """Return the texts of the first leaves by id: ids are hashes of content, so those are a fair sample."""
+        ...
+
+
+def settled_language(corpus: LanguageFacts) -> str:
     """Return the language of a corpus; where nobody has said it, it is told from the documents.
 
     It is recorded once it is certain: a corpus that begins with three English notes may still become a German one.
     """
-    known = database.meta("language")
+    known = corpus.meta("language")
     if known:
         return known
-    # Ids are hashes of content, so the first ones are a fair sample.
-    sql = "SELECT text FROM chunks WHERE level = 2 ORDER BY chunk_id LIMIT ?"
-    texts = [text for (text,) in database.all(sql, SAMPLE)]
+    texts = corpus.sample_texts(SAMPLE)
     found = language_of(texts)
     if found != USUAL or len(texts) == SAMPLE:
-        with database.transaction():
-            database.set_meta("language", found)
+        corpus.keep_meta({"language": found})
     return found

@@ -146,16 +146,26 @@ def examined(connection: sqlite3.Connection) -> Iterator[ExaminedDocument]:
         sqlite3.DatabaseError: The table is damaged; what was yielded can be read.
     """
     for number in numbers(connection):
-        row: StoredDocument | None = None
-        chunks: list[StoredChunk] = []
-        try:
-            row = stored_document(connection, number)
-            chunks = stored_chunks(connection, row.doc_id) if row else []
-            why = fault(row, chunks) if row else "it cannot be found by its number"
-        # A page of its own that is damaged costs this document and not those after it.
-        except sqlite3.DatabaseError as error:
-            why = str(error)
-        yield ExaminedDocument(number, row, chunks, why)
+        yield _examined(connection, number)
+
+
+def examined_by_id(connection: sqlite3.Connection, doc_id: str) -> ExaminedDocument | None:
+    """Return one document with what is wrong with it, None where there is none of that id."""
+    found = connection.execute("SELECT number FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
+    return _examined(connection, found[0]) if found else None
+
+
+def _examined(connection: sqlite3.Connection, number: int) -> ExaminedDocument:
+    row: StoredDocument | None = None
+    chunks: list[StoredChunk] = []
+    try:
+        row = stored_document(connection, number)
+        chunks = stored_chunks(connection, row.doc_id) if row else []
+        why = fault(row, chunks) if row else "it cannot be found by its number"
+    # A page of its own that is damaged costs this document and not those after it.
+    except sqlite3.DatabaseError as error:
+        why = str(error)
+    return ExaminedDocument(number, row, chunks, why)
 
 
 def fault(document: StoredDocument, chunks: Sequence[StoredChunk]) -> str | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractContextManager, suppress
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from weakref import WeakValueDictionary
 
 from anabranch.errors import SettingsError
 from anabranch.registry import Registry
 from anabranch.store.corpus_address import StrPath, scheme_of
+from anabranch.store.corpus_snapshot import CorpusSnapshot
 from anabranch.store.protocol import CorpusReader
 from anabranch.store.writer_protocol import CorpusWriter
 
@@ -39,6 +40,20 @@ class Store(Protocol):
 
         Raises:
             CorpusLockedError: Another one is writing.
+        """
+        ...
+
+
+@runtime_checkable
+class SnapshotStore(Store, Protocol):
+    """A store whose corpora can be listed, verified, exported and copied, and whose documents removed by name."""
+
+    def snapshot(self, address: StrPath) -> AbstractContextManager[CorpusSnapshot]:
+        """Return all of a corpus at one moment.
+
+        Raises:
+            CorpusNotFoundError: There is no corpus at that address.
+            CorpusDamagedError: It cannot be read, or is of another version.
         """
         ...
 
@@ -92,6 +107,21 @@ def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager
         CorpusLockedError: Another one is writing.
     """
     return _store_of(corpus).writer(corpus, wait=wait)
+
+
+def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:
+    """Return all of a corpus at one moment, as its owner sees it.
+
+    Raises:
+        SettingsError: There is no such kind of store, or it cannot be read as a whole.
+        CorpusNotFoundError: There is no corpus at that address.
+        CorpusDamagedError: It cannot be read, or is of another version.
+    """
+    store = _store_of(corpus)
+    if not isinstance(store, SnapshotStore):
+        msg = f"A corpus in a store of the kind {scheme_of(corpus)!r} cannot be read as a whole."
+        raise SettingsError(msg, hint="That takes a folder, or a corpus in PostgreSQL.")
+    return store.snapshot(corpus)
 
 
 def _store_of(corpus: StrPath) -> Store:

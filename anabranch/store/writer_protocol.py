@@ -123,6 +123,17 @@ class CorpusWriter(Protocol):
         """
         ...
 
+    def named(self, source: str) -> list[str]:
+        """Return the ids of the documents of that source, or of a file of that source, or that match it as a pattern.
+
+        A name that looks like a shell pattern is a name first.
+        """
+        ...
+
+    def remove_documents(self, doc_ids: Sequence[str]) -> int:
+        """Remove documents and return how many those were; a file that loses one is read again by the next run."""
+        ...
+
     def remove_file(self, path: str) -> int:
         """Remove a file and its documents; return how many those were."""
         ...

@@ -146,6 +146,26 @@ class WriterTests:
         writer.publish()
         assert (found(reader(address), "weir"), found(reader(address), "pike")) == (set(), {"pike"})
 
+    def test_documents_have_the_names_that_people_give_them(self, writer: CorpusWriter) -> None:
+        take_in(writer, {"/pike": [note("pike", "Pike", "The pike hunts.")]})
+        mill, weir, pike = (digest_of(f"notes.jsonl#{key}") for key in ("mill", "weir", "pike"))
+        assert writer.named(MILL.source) == [mill]
+        assert set(writer.named("notes")) == {mill, weir}  # their file
+        assert set(writer.named("notes.jsonl#[mp]*")) == {mill, pike}
+        for nobody in ("nobody", "*.pdf", "[", ""):
+            assert writer.named(nobody) == []
+
+    def test_documents_are_removed_and_their_file_is_read_again(self, address: str, writer: CorpusWriter) -> None:
+        before = reader(address)
+        assert writer.remove_documents([digest_of(WEIR.source), digest_of("nobody")]) == 1
+        assert found(before, "weir") == set()  # at once
+        writer.publish()
+        assert (found(reader(address), "weir"), found(reader(address), "mill")) == (set(), {"mill"})
+        record = writer.file("/notes")
+        assert record is not None
+        assert record.sha256 == ""
+        assert writer.remove_documents([]) == 0
+
     def test_a_reader_stays_until_there_is_another_state(self, address: str, writer: CorpusWriter) -> None:
         first = reader(address)
         writer.publish()

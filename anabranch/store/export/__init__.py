@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from anabranch.store.export.corpus_copy import CopyReport, copy_corpus
 from anabranch.store.export.corpus_export import ExportReport, export_corpus
-from anabranch.store.export.corpus_import import ImportReport, import_corpus
+from anabranch.store.export.corpus_import import import_corpus
+from anabranch.store.export.line_import import ImportReport
 
-__all__ = ["ExportReport", "ImportReport", "export_corpus", "import_corpus"]
+__all__ = ["CopyReport", "ExportReport", "ImportReport", "copy_corpus", "export_corpus", "import_corpus"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from anabranch.store.maintenance.corpus_list import Listed, Overview, documents, overview
+from anabranch.store.corpus_snapshot import Finding, Listed, Overview
+from anabranch.store.maintenance.corpus_list import documents, overview
 from anabranch.store.maintenance.rebuild import rebuild
 from anabranch.store.maintenance.remove import remove
-from anabranch.store.maintenance.verify import REMEDIES, Finding, examine, verify
+from anabranch.store.maintenance.verify import REMEDIES, examine, verify
 
 __all__ = [
     "REMEDIES",

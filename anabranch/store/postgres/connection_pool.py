@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -20,10 +20,17 @@ from weakref import WeakValueDictionary
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection, IsolationLevel
-from psycopg.errors import InvalidAuthorizationSpecification, InvalidCatalogName, ProgrammingError, QueryCanceled
+from psycopg.errors import (
+    InsufficientPrivilege,
+    InvalidAuthorizationSpecification,
+    InvalidCatalogName,
+    ProgrammingError,
+    QueryCanceled,
+)
+from psycopg.types import TypeInfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from anabranch.errors import CorpusUnreachableError, OperationError, SettingsError
+from anabranch.errors import CorpusNotFoundError, CorpusUnreachableError, OperationError, SettingsError
 from anabranch.store.corpus_address import shown_address
 
 T = TypeVar("T")
@@ -40,8 +47,6 @@ CONNECT = 10
 STATEMENT = 60.0
 """Seconds that a statement of a search may take, by the server's clock."""
 
-_POOL = ThreadPoolExecutor(max_workers=2 * CONNECTIONS, thread_name_prefix="anabranch-postgres")
-
 
 class Database:
     """Connections for reading; each loan is one transaction that sees one moment."""
@@ -55,8 +60,12 @@ class Database:
             # A plan that is made once for all parameters does not know which of them are rare.
             kwargs={"connect_timeout": CONNECT, "prepare_threshold": None},
         )  # fmt: skip
+        # Its own: the threads that wait for a database that hangs are none of those that another one is asked in.
+        self._threads = ThreadPoolExecutor(max_workers=2 * CONNECTIONS, thread_name_prefix="anabranch-postgres")
         self._opening = threading.Lock()
         weakref.finalize(self, self._pool.close, 1.0)
+        # Without waiting: whoever drops it last may be one of these threads.
+        weakref.finalize(self, self._threads.shutdown, wait=False)
 
     @contextmanager
     def lend(self) -> Iterator[Connection[Any]]:
@@ -65,11 +74,13 @@ class Database:
         Raises:
             CorpusUnreachableError: The server does not answer, or not in time.
             SettingsError: It refuses the user, the password or the database.
+            CorpusNotFoundError: The database has no extension pgvector, without which no corpus can be in it.
         """
         with self._opening:
             if self._pool.closed:
                 # A first connection of its own: a pool goes on trying, and does not say why it cannot.
-                connect(self._database).close()
+                with closing(connect(self._database)) as first:
+                    _must_have_vectors(first, self.shown)
                 self._pool.open()
         with failures(self.shown):
             try:
@@ -94,7 +105,7 @@ class Database:
 
         call = partial(contextvars.copy_context().run, within)
         try:
-            return await asyncio.get_running_loop().run_in_executor(_POOL, call)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, call)
         except asyncio.CancelledError:
             # In a thread: to tell the server takes a connection of its own.
             threading.Thread(target=loan.cancel, daemon=True).start()
@@ -163,6 +174,7 @@ def failures(shown: str) -> Iterator[None]:
 
     Raises:
         CorpusUnreachableError: It does not answer, or not in time.
+        SettingsError: It does not let the user do that.
         OperationError: It answers with an error.
     """
     try:
@@ -172,6 +184,9 @@ def failures(shown: str) -> Iterator[None]:
         raise CorpusUnreachableError(msg, hint="Ask again, or look at what the database does.") from error
     except psycopg.OperationalError as error:
         raise _unreachable(error, shown) from error
+    except InsufficientPrivilege as error:
+        msg = f"{shown} does not let this user do that: {error.diag.message_primary}."
+        raise SettingsError(msg, hint="Have the owner of the tables grant it: see docs/scaling.md.") from error
     except psycopg.Error as error:
         msg = f"{shown} refused a statement: {error.diag.message_primary or type(error).__name__}."
         raise OperationError(msg, hint="If the database is as Anabranch made it, please report this.") from error
@@ -179,12 +194,19 @@ def failures(shown: str) -> Iterator[None]:
 
 def _unreachable(error: psycopg.OperationalError, shown: str) -> SettingsError | CorpusUnreachableError:
     said = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-    # A server refuses a password before it has said which kind of error that is: psycopg has the words alone.
+    # A server refuses a password before it has said which kind of error that is: psycopg has the words alone. They are
+    # a server's in English: one of another language shows the same words of its own under the other error below.
     refused = isinstance(error, InvalidAuthorizationSpecification | InvalidCatalogName)
     if refused or "authentication failed" in said or "no password supplied" in said or "does not exist" in said:
         hint = "Check user, password and database; a password can also come from PGPASSWORD or ~/.pgpass."
         return SettingsError(f"{shown} refuses the connection: {said}.", hint=hint)
     return CorpusUnreachableError(f"{shown} cannot be reached: {said}.", hint="Is the server running?")
+
+
+def _must_have_vectors(connection: Connection[Any], shown: str) -> None:
+    if TypeInfo.fetch(connection, "vector") is None:
+        msg = f"There is no corpus in {shown}, which has no extension pgvector."
+        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {shown}")
 
 
 def _for_reading(connection: Connection[Any]) -> None:

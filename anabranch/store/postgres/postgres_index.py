@@ -9,7 +9,6 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier, Literal
 
-from anabranch.store.corpus_language import SAMPLE, USUAL, language_of
 from anabranch.store.postgres.bm25_counts import term_number
 from anabranch.store.postgres.postgres_search import NARROW, has_index, index_name
 from anabranch.store.records import embedded_text
@@ -18,24 +17,23 @@ from anabranch.text.analyzer import Analyser, analyser
 BATCH = 1_000
 """Leaves whose words are counted in one transaction; what was counted, a kill does not undo."""
 
-_MOST_COUNTED = 32_767
+MOST_COUNTED = 32_767
 """How often one leaf can have a term: what two bytes hold."""
 
 
 def publish(
-    connection: Connection[Any], corpus: int, named: str | None, progress: Callable[[int, int], None] | None
+    connection: Connection[Any], corpus: int, language: str, progress: Callable[[int, int], None] | None
 ) -> None:
     """Index the leaves that are new, and let readers see them all at once; nothing where nothing has changed.
 
     Args:
         connection: The writer's.
         corpus: Its number.
-        named: The language that somebody has said the corpus is in.
+        language: Whose stop words and stemmer its words get.
         progress: Told leaves done and leaves in all.
     """
     sql = "SELECT generation, changes, published, analyser FROM anabranch.corpora WHERE id = %s"
     (generation, changes, published, indexed_by), *_ = connection.execute(sql, (corpus,)).fetchall()
-    language = named or _told_language(connection, corpus)
     words = analyser(language)
     if changes == published and words.name == indexed_by:
         return
@@ -59,17 +57,6 @@ def publish(
     connection.execute(sql, (generation + 1, changes, words.name, language, corpus, corpus))
 
 
-def _told_language(connection: Connection[Any], corpus: int) -> str:
-    """Return the language that the documents tell; it is kept once it is certain, as in a folder."""
-    sql = 'SELECT text FROM anabranch.chunks WHERE corpus = %s AND level = 2 ORDER BY chunk_id COLLATE "C" LIMIT %s'
-    texts = [text for (text,) in connection.execute(sql, (corpus, SAMPLE))]
-    found = language_of(texts)
-    if found != USUAL or len(texts) == SAMPLE:
-        kept = "INSERT INTO anabranch.meta VALUES (%s, 'language', %s) ON CONFLICT DO NOTHING"
-        connection.execute(kept, (corpus, found))
-    return found
-
-
 def _next_leaves(connection: Connection[Any], corpus: int) -> list[tuple[Any, ...]]:
     sql = (
         "SELECT l.id, l.audience, l.born, d.title, c.heading, c.text FROM anabranch.leaves l "
@@ -90,7 +77,7 @@ def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tupl
             terms = words.terms(embedded_text(*parts))
             counts = Counter(map(term_number, terms))
             for term, count in counts.items():
-                copy.write_row((corpus, term, leaf, min(count, _MOST_COUNTED), len(terms), audience, born))
+                copy.write_row((corpus, term, leaf, min(count, MOST_COUNTED), len(terms), audience, born))
                 frequencies[term, audience, born] += 1
             sizes[audience, born] += 1
             lengths[audience, born] += len(terms)

@@ -10,10 +10,14 @@ from typing import Any
 
 from psycopg import Connection
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
+from psycopg.sql import SQL, Identifier
 
 from anabranch.errors import CorpusDamagedError, SettingsError
 
 VERSION = 1
+
+EXTENSION = "vector"
+"""The name that pgvector has in a database."""
 
 _LOCK = 0x616E6162
 """Of whoever makes or changes the tables, among PostgreSQL's advisory locks."""
@@ -209,7 +213,7 @@ def prepare(connection: Connection[Any]) -> None:
         with connection.transaction():
             # Two programs that start together: the second one finds the tables made.
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            connection.execute(SQL("CREATE EXTENSION IF NOT EXISTS {}").format(Identifier(EXTENSION)))
             connection.execute("CREATE SCHEMA IF NOT EXISTS anabranch")
             connection.execute("CREATE TABLE IF NOT EXISTS anabranch.schema_version (version int PRIMARY KEY)")
             for version in range(checked_version(connection), VERSION):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -19,25 +17,26 @@ from anabranch.errors import (
 
 try:
     from pgvector.psycopg import register_vector
-    from psycopg import Connection
+    from psycopg import Connection, IsolationLevel
 
     from anabranch.store.postgres.connection_pool import Database, connect, database_at, failures
     from anabranch.store.postgres.postgres_reader import PostgresReader
     from anabranch.store.postgres.postgres_schema import checked_version, prepare
+    from anabranch.store.postgres.postgres_snapshot import PostgresSnapshot
     from anabranch.store.postgres.postgres_writer import PostgresWriter
 except ImportError as error:
     raise MissingExtraError("A corpus in PostgreSQL", "postgres") from error
 
-from anabranch.models.embedders import load_embedder
+from anabranch.models.lru import LRU
 from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_embedder import embedder_of_vectors
 from anabranch.store.postgres.database_address import DatabaseAddress, parse_address
 from anabranch.text.analyzer import analyser
 
 READERS = 8
 """Opened corpora that are kept, as many as of folders."""
 
-_opened: OrderedDict[tuple[str, str], PostgresReader] = OrderedDict()
-_lock = threading.Lock()
+_opened: LRU[tuple[str, str], PostgresReader] = LRU(READERS)
 
 
 class PostgresStore:
@@ -67,6 +66,20 @@ class PostgresStore:
             _lock_corpus(connection, corpus, where, wait)
             yield PostgresWriter(connection, corpus)
 
+    @contextmanager
+    def snapshot(self, address: StrPath) -> Iterator[PostgresSnapshot]:
+        """Hold one state of a corpus, on a connection of its own; others may write meanwhile."""
+        where = parse_address(str(address))
+        with closing(connect(where.database)) as connection, failures(where.shown):
+            connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
+            with connection.transaction():
+                sql = "SELECT id FROM anabranch.corpora WHERE name = %s"
+                found = connection.execute(sql, (where.corpus,)).fetchone() if checked_version(connection) else None
+                if found is None:
+                    raise _missing(where)
+                register_vector(connection)
+                yield PostgresSnapshot(connection, found[0], where.shown)
+
 
 def _reader(database: Database, connection: Connection[Any], where: DatabaseAddress) -> PostgresReader:
     found = None
@@ -74,31 +87,33 @@ def _reader(database: Database, connection: Connection[Any], where: DatabaseAddr
         sql = "SELECT id, generation, analyser, language FROM anabranch.corpora WHERE name = %s"
         found = connection.execute(sql, (where.corpus,)).fetchone()
     if found is None:
-        msg = f"There is no corpus at {where.shown}."
-        raise CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {where.shown}")
+        raise _missing(where)
     number, generation, indexed_by, language = found
     sql = "SELECT 1 FROM anabranch.leaves WHERE corpus = %s AND born <= %s LIMIT 1"
     if connection.execute(sql, (number, generation)).fetchone() is None:
         raise CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
     key = (where.database, where.corpus)
-    with _lock:
-        known = _opened.get(key)
-        if known is not None and (known.number, known.generation) == (number, generation):
-            _opened.move_to_end(key)
-            return known
+    known = _opened.get(key)
+    if known is not None and (known.number, known.generation) == (number, generation):
+        return known
     words = analyser(language)
     if words.name != indexed_by:
         # Another version of the analyser makes other terms: questions would miss what is there, without a word.
         msg = f"The words of {where.shown} were counted by {indexed_by!r}, not {words.name!r}."
         raise IndexDamagedError(msg, hint="Run an ingest on it: it counts them anew.")
     facts = dict(connection.execute("SELECT name, value FROM anabranch.meta WHERE corpus = %s", (number,)).fetchall())
-    embedder = load_embedder(facts.get("spec", ""), facts.get("base_url") or None)
+    embedder = embedder_of_vectors(
+        facts.get("spec", ""), facts.get("base_url", ""), facts.get("embedder", ""), where=where.shown,
+        hint="Bring it back, or export the corpus without vectors and import that into another one.",
+    )  # fmt: skip
     made = PostgresReader(database, where.shown, number, generation, embedder, words)
-    with _lock:
-        _opened[key] = made
-        while len(_opened) > READERS:
-            _opened.popitem(last=False)
+    _opened.set(key, made)
     return made
+
+
+def _missing(where: DatabaseAddress) -> CorpusNotFoundError:
+    msg = f"There is no corpus at {where.shown}."
+    return CorpusNotFoundError(msg, hint=f"Make one: anabranch ingest YOUR_FOLDER --corpus {where.shown}")
 
 
 def _number_of(connection: Connection[Any], name: str) -> int:

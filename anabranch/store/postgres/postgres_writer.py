@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, LiteralString
 
 from pgvector import Vector
 from psycopg import Connection, DataError
 
+from anabranch.errors import SettingsError
 from anabranch.models.embedder import Vectors
+from anabranch.store.corpus_language import settled_language
+from anabranch.store.postgres.postgres_filters import Clause, postgres_clause
 from anabranch.store.postgres.postgres_index import forget_unused, publish, uncounted
+from anabranch.store.postgres.postgres_search import storable_of
 from anabranch.store.records import Grown, digest_of, facts_of, rows_of, text_key
 from anabranch.store.writer_protocol import FileRecord, WriteResult
 
@@ -34,12 +37,9 @@ class PostgresWriter:
         """Return the first row, or None; the first parameter of every statement is the corpus."""
         return self.connection.execute(sql, (self.corpus, *parameters)).fetchone()
 
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Commit all of it or nothing, and count the change."""
-        with self.connection.transaction():
-            yield
-            self.connection.execute("UPDATE anabranch.corpora SET changes = changes + 1 WHERE id = %s", (self.corpus,))
+    def _count_change(self) -> None:
+        """Count a change, in the transaction that makes it."""
+        self.connection.execute("UPDATE anabranch.corpora SET changes = changes + 1 WHERE id = %s", (self.corpus,))
 
     def meta(self, name: str) -> str | None:
         """Return one fact about the corpus."""
@@ -112,6 +112,11 @@ class PostgresWriter:
         row = self.one("SELECT vector_dims(vector) FROM anabranch.leaves WHERE corpus = %s LIMIT 1")
         return row[0] if row else 0
 
+    def sample_texts(self, most: int) -> list[str]:
+        """Return the texts of the first leaves by id, in the order that a folder has them in."""
+        sql = 'SELECT text FROM anabranch.chunks WHERE corpus = %s AND level = 2 ORDER BY chunk_id COLLATE "C" LIMIT %s'
+        return [text for (text,) in self.connection.execute(sql, (self.corpus, most))]
+
     def missing_vectors(self, texts: Sequence[str], embedder: str) -> dict[str, str]:
         """Return the texts that have no vector yet, by their key."""
         by_key = {text_key(text): text for text in texts}
@@ -143,8 +148,7 @@ class PostgresWriter:
             for record in files:
                 written.removed[record.path] = self._finish(record.unread() if record.path in partly else record)
             if batch or any(written.removed.values()):
-                with self._changing():
-                    pass
+                self._count_change()
         return written
 
     def _refusal(self, grown: Grown) -> str:
@@ -220,15 +224,43 @@ class PostgresWriter:
         self.connection.execute("DELETE FROM seen WHERE path_key = %s", (key,))
         return gone
 
+    def named(self, source: str) -> list[str]:
+        """Return the ids of the documents that a source, that of a file, or a shell pattern names."""
+        tests = (Clause("d.source = %s", (source,)), Clause("f.source = %s", (source,)), _matching(source))
+        for test in tests if storable_of([source]) else ():
+            sql = (
+                "SELECT d.doc_id FROM anabranch.documents d LEFT JOIN anabranch.files f "  # noqa: S608
+                f"ON f.corpus = d.corpus AND f.path_key = d.path_key WHERE d.corpus = %s AND {test.sql}"
+            )
+            if found := self.connection.execute(sql, (self.corpus, *test.parameters)).fetchall():
+                return [doc_id for (doc_id,) in found]
+        return []
+
+    def remove_documents(self, doc_ids: Sequence[str]) -> int:
+        """Remove documents; a file that loses one is read again by the next run that meets it."""
+        known = list(doc_ids)
+        # Without a hash it counts as changed: otherwise the next run would take it for unchanged, and what was removed
+        # by mistake would never come back from it.
+        unread = (
+            "UPDATE anabranch.files SET sha256 = '', stamp = '' WHERE corpus = %(corpus)s AND path_key IN "
+            "(SELECT path_key FROM anabranch.documents WHERE corpus = %(corpus)s AND doc_id = ANY(%(ids)s))"
+        )
+        with self.connection.transaction():
+            self.connection.execute(unread, {"corpus": self.corpus, "ids": known})
+            removed = self._remove("doc_id = ANY(%s)", known)
+            self._count_change()
+        return removed
+
     def remove_file(self, path: str) -> int:
         """Remove a file and its documents; return how many those were."""
-        with self._changing():
+        with self.connection.transaction():
             removed = self._remove("path_key = %s", text_key(path))
             sql = "DELETE FROM anabranch.files WHERE corpus = %s AND path_key = %s"
             self.connection.execute(sql, (self.corpus, text_key(path)))
+            self._count_change()
         return removed
 
-    def _remove(self, which: LiteralString, *parameters: str) -> int:
+    def _remove(self, which: LiteralString, *parameters: str | list[str]) -> int:
         """Remove documents: their words count no more from now on, and their vectors wait for who has them next."""
         sql = f"SELECT number FROM anabranch.documents WHERE corpus = %s AND {which}"  # noqa: S608  # ours
         numbers = [number for (number,) in self.connection.execute(sql, (self.corpus, *parameters))]
@@ -248,6 +280,14 @@ class PostgresWriter:
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
         """Have searches find what was written."""
         # Forgetting waits for the next run: somebody has pressed Ctrl-C and wants to go.
-        publish(self.connection, self.corpus, self.meta("language"), progress)
+        publish(self.connection, self.corpus, settled_language(self), progress)
         if not quick:
             forget_unused(self.connection, self.corpus)
+
+
+def _matching(pattern: str) -> Clause:
+    """Return the condition that the source of a document `d` matches a shell pattern, nothing where that is none."""
+    try:
+        return postgres_clause({"source": {"glob": pattern}})
+    except SettingsError:
+        return Clause("false")

@@ -20,7 +20,7 @@ import pytest
 
 from anabranch.errors import CorpusEmptyError, CorpusLockedError, EmbedderMismatchError, SettingsError, UserError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.store.export import ImportReport, export_corpus, import_corpus
+from anabranch.store.export import ImportReport, export_corpus, import_corpus, line_import
 from anabranch.store.export import corpus_import as importing
 from anabranch.store.export.json_lines import line_of, record_of
 from anabranch.store.maintenance import remove, verify
@@ -319,7 +319,7 @@ def test_a_second_writer_is_refused(corpus: Path) -> None:
 def test_an_interrupted_import_keeps_what_was_done(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "PENDING_LEAVES", 1)
+    monkeypatch.setattr(line_import, "PENDING_LEAVES", 1)
 
     def stop(stage: str, done: int, total: int) -> None:
         if stage == "documents" and done == 4:
@@ -336,8 +336,8 @@ RUN = """
 import sys
 from pathlib import Path
 from anabranch.store.export import import_corpus
-from anabranch.store.export import corpus_import as importing
-importing.PENDING_LEAVES = 1
+from anabranch.store.export import line_import
+line_import.PENDING_LEAVES = 1
 with open(sys.argv[1], "rb") as file:
     print("ready", flush=True)
     import_corpus(file, Path(sys.argv[2]))

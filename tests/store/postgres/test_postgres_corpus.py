@@ -11,7 +11,8 @@ import psycopg
 import pytest
 
 from anabranch import answer, ingest
-from anabranch.errors import CorpusDamagedError, CorpusNotFoundError
+from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, NotAllowedError
+from anabranch.identity.user import User
 from anabranch.store.conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, keys, note, settle, take_in
 from anabranch.store.export import export_corpus, import_corpus
 from anabranch.store.postgres import postgres_index, postgres_search
@@ -33,25 +34,25 @@ def fill(address: str, **files: Any) -> None:
         writer.publish()
 
 
-async def _told(address: str) -> dict[str, Any]:
+async def told(address: str) -> dict[str, Any]:
     store = await open_corpus(address)
     assert isinstance(store, FullScores)
     assert isinstance(store, TermStatistics)
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for scope in SCOPES:
         for arm in ARMS:
             lists = await store.search(arm, QUERIES, 10_000, scope)
-            told[f"{arm} {scope}"] = [dict(zip(one["ids"], one["scores"], strict=True)) for one in lists]
-        told[f"idf {scope}"] = await store.idf(QUERIES, scope)
-        told[f"rare {scope}"] = await store.rare(scope)
-    return told
+            found[f"{arm} {scope}"] = [dict(zip(one["ids"], one["scores"], strict=True)) for one in lists]
+        found[f"idf {scope}"] = await store.idf(QUERIES, scope)
+        found[f"rare {scope}"] = await store.rare(scope)
+    return found
 
 
 def test_every_score_is_that_of_a_folder(corpus: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "c")
     for address in (corpus, folder):
         fill(address)
-    assert asyncio.run(_told(corpus)) == asyncio.run(_told(folder))
+    assert asyncio.run(told(corpus)) == asyncio.run(told(folder))
 
 
 def test_and_still_is_after_documents_changed_and_went(corpus: str, tmp_path: Path) -> None:
@@ -63,17 +64,17 @@ def test_and_still_is_after_documents_changed_and_went(corpus: str, tmp_path: Pa
             take_in(writer, {"/notes.jsonl#pike": [note("pike", "Pike", "The pike sleeps in the mill.", ["staff"])]})
             take_in(writer, {"/notes.jsonl#eel": [note("eel", "Eel", "The eel passes the weir at night.")]})
             writer.publish()
-    assert asyncio.run(_told(corpus)) == asyncio.run(_told(folder))
+    assert asyncio.run(told(corpus)) == asyncio.run(told(folder))
 
 
 def test_what_is_written_is_found_once_it_is_published_also_after_a_kill(corpus: str) -> None:
     fill(corpus)
     before = asyncio.run(open_corpus(corpus))
-    first = asyncio.run(_told(corpus))
+    first = asyncio.run(told(corpus))
     with open_writer(corpus) as writer:
         take_in(writer, {"/eel": [note("eel", "Eel", "The eel passes the weir at night.")]})
     assert asyncio.run(open_corpus(corpus)) is before
-    assert asyncio.run(_told(corpus)) == first
+    assert asyncio.run(told(corpus)) == first
     with open_writer(corpus) as writer:
         writer.publish()
     store = asyncio.run(open_corpus(corpus))
@@ -84,14 +85,14 @@ def test_what_is_written_is_found_once_it_is_published_also_after_a_kill(corpus:
 def test_corpora_of_one_database_know_nothing_of_each_other(corpus: str, database: str) -> None:
     other = f"{corpus}-other"
     fill(corpus)
-    alone = asyncio.run(_told(corpus))
+    alone = asyncio.run(told(corpus))
     # The same documents have the same ids, and one of them is public there alone.
     fill(other, **{"/pay": [note("pay", "Pay", "The miller earns 4711 a year.")], "/weir": [DOCUMENTS[0]]})
-    assert asyncio.run(_told(corpus)) == alone
+    assert asyncio.run(told(corpus)) == alone
     with open_writer(other) as writer:
         writer.remove_file("/weir")
         writer.publish()
-    assert asyncio.run(_told(corpus)) == alone
+    assert asyncio.run(told(corpus)) == alone
     with pytest.raises(CorpusNotFoundError, match="nobody"):
         asyncio.run(open_corpus(f"{database}#nobody"))
 
@@ -104,9 +105,36 @@ def test_a_folder_moves_by_export_and_import(corpus: str, tmp_path: Path) -> Non
     lines.seek(0)
     report = import_corpus(lines, corpus)
     assert (report.added, report.embedded, report.bad) == (len(DOCUMENTS), 0, [])
-    assert asyncio.run(_told(corpus)) == asyncio.run(_told(folder))
+    assert asyncio.run(told(corpus)) == asyncio.run(told(folder))
     lines.seek(0)
     assert import_corpus(lines, corpus).unchanged == len(DOCUMENTS)
+
+
+def test_each_tenant_has_a_corpus_of_its_own(corpus: str) -> None:
+    address = f"{corpus}-{{tenant}}"
+    acme, globex = (User(identity="anna", tenant=tenant) for tenant in ("acme", "globex"))
+    fill(acme.place(address, "ANABRANCH_CORPUS"))
+    fill(globex.place(address, "ANABRANCH_CORPUS"), **{"/eel": [note("eel", "Eel", "The eel passes the weir.")]})
+
+    def documents(address: str) -> int:
+        store = asyncio.run(open_corpus(address))
+        return asyncio.run(store.info()).documents
+
+    assert documents(f"{corpus}-acme") == len(DOCUMENTS)
+    assert documents(f"{corpus}-globex") == 1
+    with pytest.raises(NotAllowedError):
+        User(identity="anna").place(address, "ANABRANCH_CORPUS")
+
+
+def test_the_language_is_told_from_the_documents_as_in_a_folder(corpus: str, tmp_path: Path) -> None:
+    text = "Der Müller und die Müllerin haben das Wehr nicht gebaut, aber sie wohnen seit vielen Jahren in der Mühle."
+    for address in (corpus, str(tmp_path / "c")):
+        fill(address, **{"/m": [note("m", "Mühle", f"{text} {text}")]})
+        with open_writer(address) as writer:
+            assert writer.meta("language") == "english"  # somebody has said so
+            writer.keep_meta({"language": ""})
+            writer.publish()
+            assert writer.meta("language") == "german"
 
 
 @pytest.fixture

@@ -1,0 +1,127 @@
+"""All of a corpus at one moment, as its owner sees it: what is listed, verified, exported and copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from anabranch.store.stored_document import ExaminedDocument
+from anabranch.store.writer_protocol import FileRecord, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a corpus holds.
+
+    Attributes:
+        generation: Number of the current index, 0 where there is none.
+        is_current: Whether the index is one of the documents as they are.
+        bytes: Of all files; in PostgreSQL of the tables, in which all corpora of a database are.
+        problem: Why the index cannot be used, as far as its manifest tells; `verify` looks at its files.
+        advice: What brings an index that is not current up to date.
+    """
+
+    path: str
+    generation: int
+    documents: int
+    chunks: int
+    leaves: int
+    tokens: int
+    embedder: str
+    dimension: int
+    bytes: int
+    is_current: bool
+    problem: str = ""
+    advice: str = "The next search makes it anew, or `anabranch corpus rebuild`."
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One document of a list."""
+
+    source: str
+    title: str
+    key: str
+    access: list[str]
+    tokens: int
+    chunks: int
+
+
+FindingKind = Literal["index", "document", "counts", "database"]
+"""What has to be made anew: the index or a vector, a document that is not whole, counts of words, or all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found.
+
+    Attributes:
+        kind: See `FindingKind`.
+        said: For a person.
+        is_remark: Whether the corpus is sound all the same.
+    """
+
+    kind: FindingKind
+    said: str
+    is_remark: bool = False
+
+
+class FileEntry(NamedTuple):
+    """The record of a file that was taken in, and how many documents of the corpus are from it."""
+
+    record: FileRecord
+    documents: int
+
+
+class CorpusSnapshot(Protocol):
+    """All of a corpus at one moment, whatever its access tags and whatever is written meanwhile."""
+
+    @property
+    def address(self) -> str:
+        """Where the corpus is, without a password."""
+        ...
+
+    def facts(self) -> dict[str, str]:
+        """Return the facts about the corpus that were kept (`CorpusWriter.keep_meta`).
+
+        Raises:
+            CorpusDamagedError: They cannot be read; so do the other methods.
+        """
+        ...
+
+    def overview(self) -> Overview:
+        """Count what is in it."""
+        ...
+
+    def listed(self, most: int | None) -> Iterator[Listed]:
+        """Yield its documents by source, at most `most` of them."""
+        ...
+
+    def dimension(self) -> int:
+        """Return the length that most of its vectors have, 0 where there are none."""
+        ...
+
+    def count(self) -> int | None:
+        """Return how many documents it has, None where they cannot be counted."""
+        ...
+
+    def documents(self) -> Iterator[ExaminedDocument]:
+        """Yield each document with its chunks and what is wrong with it; one is in memory at a time."""
+        ...
+
+    def document(self, doc_id: str) -> ExaminedDocument | None:
+        """Return one document as `documents` yields it, None where there is none of that id."""
+        ...
+
+    def vectors(self, document: ExaminedDocument) -> list[bytes | None]:
+        """Return the vector of each leaf in document order, 32-bit numbers; None for one that is missing or none."""
+        ...
+
+    def files(self) -> Iterator[FileEntry]:
+        """Yield the record of each file that was taken in."""
+        ...
+
+    def findings(self, progress: Progress) -> Iterator[Finding]:
+        """Yield what is wrong with it, and what is worth a remark."""
+        ...

@@ -1,0 +1,152 @@
+"""What is wrong with the folder of a corpus: its database, its documents, its index."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anabranch.errors import CorpusDamagedError
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.corpus_facts import facts_in
+from anabranch.store.corpus_folder import size_of
+from anabranch.store.corpus_snapshot import CorpusSnapshot, Finding
+from anabranch.store.index.manifest import Manifest, current, leftovers
+from anabranch.store.index.segment_index import Index
+from anabranch.store.writer_protocol import Progress
+from anabranch.text.analyzer import analyser
+from anabranch.text.plural import counted
+
+_EDITION = np.dtype([("number", np.int64), ("born", np.int64), ("passages", np.int64)])
+
+
+def findings_in(
+    folder: Path, connection: sqlite3.Connection, snapshot: CorpusSnapshot, progress: Progress
+) -> Iterator[Finding]:
+    """Yield what is wrong with the corpus in a folder.
+
+    Checked: the database's own integrity, that every document is exactly what was written and has its vectors, the
+    checksums of the index files, that the index is one of these documents, and what else lies in the folder.
+    """
+    try:
+        yield from _of_pages(connection)
+        yield from _of_documents(snapshot, progress)
+        yield from _of_index(folder, connection)
+    except sqlite3.DatabaseError as error:
+        yield Finding("database", f"{DATABASE}: {error}")
+    yield from _of_folder(folder)
+
+
+def _of_folder(folder: Path) -> list[Finding]:
+    """Return what no index has, which does no harm: a run that is writing now may need it yet."""
+    return [
+        Finding("index", f"{path.relative_to(folder)} is in no index ({size_of(path):,} bytes)", is_remark=True)
+        for path in leftovers(folder)
+    ]
+
+
+def _of_documents(snapshot: CorpusSnapshot, progress: Progress) -> Iterator[Finding]:
+    """Yield what is wrong with documents and vectors; one document is in memory at a time."""
+    without = 0
+    try:
+        total = snapshot.count() or 0
+        for done, each in enumerate(snapshot.documents(), start=1):
+            if each.fault is not None:
+                yield Finding("document", f"{each.name or f'document number {each.number}'}: {each.fault}")
+            else:
+                without += snapshot.vectors(each).count(None)
+            progress("documents", done, total)
+    except CorpusDamagedError as error:
+        yield Finding("database", error.message)
+    if without:
+        yield Finding(
+            "index", f"{counted(without, 'passage')} without a vector of the corpus's embedder, or with a bad one"
+        )
+
+
+def _of_pages(connection: sqlite3.Connection) -> Iterator[Finding]:
+    try:
+        # Not `quick_check`: that passes over indexes which differ from their tables, and a document that is in the one
+        # and not in the other is found by some questions and not by others.
+        for (said,) in connection.execute("PRAGMA integrity_check"):
+            # One row may tell of many pages, a line for each below a heading.
+            lines = [line for line in said.splitlines() if line != "ok" and not line.startswith("***")]
+            yield from (Finding("database", f"corpus.db: {line}") for line in lines)
+        # Only where another program wrote with foreign keys off, or a row of `documents` was lost with its page.
+        strays = "SELECT count(*) FROM chunks WHERE doc_id NOT IN (SELECT doc_id FROM documents)"
+        (count,) = connection.execute(strays).fetchone()
+        if count:
+            yield Finding("database", f"{counted(count, 'chunk')} of no document")
+    except sqlite3.DatabaseError as error:
+        yield Finding("database", f"corpus.db: {error}")
+
+
+def _of_index(folder: Path, connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Yield what is wrong with the current index of a corpus.
+
+    What an undamaged file holds is what was written into it, so documents are compared by their editions alone.
+    """
+    meta = facts_in(connection)
+    try:
+        name = current(folder)
+        index = Index(folder, name) if name is not None else None
+    except CorpusDamagedError as error:
+        yield Finding("index", error.message)
+        return
+    if index is None:
+        if connection.execute("SELECT 1 FROM chunks WHERE level = 2 LIMIT 1").fetchone() is not None:
+            yield Finding("index", "there is no index yet; the next search makes it", is_remark=True)
+        return
+    # All checksums: opening looks at the beginnings of the files alone, and a search waits for those of small ones.
+    problems = [*index.damage(), *_of_settings(index.manifest, meta)]
+    yield from (Finding("index", problem) for problem in problems)
+    if index.manifest.changes != int(meta.get("changes", 0)):
+        # No fault: a run that was killed before its index was made leaves it so, and a run in progress as well.
+        said = "the index is of an earlier state of the documents; the next search brings it up to them"
+        yield Finding("index", said, is_remark=True)
+    elif not problems:
+        yield from _of_editions(index, connection)
+
+
+def _of_settings(manifest: Manifest, meta: dict[str, str]) -> Iterator[str]:
+    language = meta.get("language", "english")
+    settings = {
+        "embedder": (manifest.embedder, meta.get("embedder", "")),
+        "language": (manifest.language, language),
+        "analyser": (manifest.analyser, analyser(language).name),
+    }
+    for name, (has, should) in settings.items():
+        if has != should:
+            yield f"the index was made with the {name} {has!r}, not {should!r}"
+
+
+def _of_editions(index: Index, connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Compare which documents are there, in which edition, and how many passages each has."""
+    has = np.concatenate([_editions(index, place) for place in range(len(index.segments))])
+    sql = (
+        "SELECT d.number, d.born, count(*) FROM documents d JOIN chunks c ON c.doc_id = d.doc_id AND c.level = 2 "
+        "GROUP BY d.number"
+    )
+    should = np.fromiter(connection.execute(sql), dtype=_EDITION)
+    distinct = np.unique(has)
+    missing, foreign = len(np.setdiff1d(should, distinct)), len(np.setdiff1d(distinct, should))
+    if missing:
+        yield Finding("index", f"{counted(missing, 'document')} of the database not in the index as they are")
+    if foreign:
+        yield Finding("index", f"{counted(foreign, 'document')} of the index not in the database as they are")
+    if len(distinct) < len(has):
+        yield Finding("index", f"{counted(len(has) - len(distinct), 'document')} in the index twice")
+
+
+def _editions(index: Index, place: int) -> NDArray[np.void]:
+    """Return number, birth and passages of each document of a segment that has any left."""
+    segment, mask = index.segments[place], index.masks(None)[place]
+    owners = np.asarray(segment.owners)
+    passages = np.bincount(owners if mask is None else owners[mask], minlength=len(segment.documents))
+    editions = np.zeros(len(passages), dtype=_EDITION)
+    editions["number"], editions["born"] = segment.documents[:, 0], segment.documents[:, 1]
+    editions["passages"] = passages
+    return editions[passages > 0]
