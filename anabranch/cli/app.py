@@ -20,6 +20,7 @@ from anabranch.cli.key_command import key
 from anabranch.cli.mcp_command import mcp
 from anabranch.cli.search_command import search
 from anabranch.cli.serve_command import serve
+from anabranch.cli.work_command import work
 
 app = typer.Typer(
     name="anabranch",
@@ -32,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(guarded(ingest))
+app.command()(guarded(work))
 app.command()(guarded(ask))
 app.command()(guarded(search))
 app.command()(guarded(serve, for_others=True))

@@ -20,11 +20,24 @@ corpus = typer.Typer(
 
 @corpus.command()
 @guarded
-def stats(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
+def stats(
+    *,
+    corpus: CorpusOption = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show the queue of a corpus in PostgreSQL until it is empty.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     r"""Show what a corpus holds, document by document.
 
     [bold]Example:[/]  anabranch corpus stats --json | jq -r '.sources\[].source'
     """
+    if watch:
+        from anabranch.cli.queue_view import watch_queue
+        from anabranch.cli.settings_options import context_of
+
+        watch_queue(context_of(corpus=corpus).corpus, as_json=as_json)
+        return
     # Here and in each command: `anabranch --help` must not wait for NumPy and FAISS.
     from anabranch.cli.corpus_view import show_stats
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def ingest(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Files, folders, and http or https addresses of web pages.")
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders, addresses of web pages, and s3://bucket/prefix."),
     ],
     *,
     corpus: CorpusOption = None,
@@ -75,6 +76,9 @@ def ingest(
         int | None,
         typer.Option(metavar="MIB", help="Give a file up whose reading takes more memory [dim](2048)[/]."),
     ] = None,
+    queue: Annotated[
+        bool, typer.Option("--queue", help="Read nothing here; `anabranch work` does, on as many machines as you like.")
+    ] = False,
     wait: WaitOption = 0.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -95,16 +99,20 @@ def ingest(
     anabranch ingest docs/ --json | jq '.\[] | select(.status == "failed")'
     """
     from anabranch.cli.ingest_view import ingest_shown
+    from anabranch.cli.queue_view import enqueue_shown
     from anabranch.cli.settings_options import context_of
     from anabranch.ingestion.pipeline import ingest as ingest_files
+    from anabranch.ingestion.queue.producer import enqueue
     from anabranch.readers import PLAIN, ReadOptions
     from anabranch.store.file_identity import is_url
 
     # Told apart here, where a person typed it: the ingest takes no `Path` for an address, whatever its name.
     given = tuple(path if is_url(path) else Path(path) for path in paths)
     address = context_of(corpus=corpus).corpus
+    reading = ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages))
+    limits = _limits(time_limit, memory_limit)
     run = partial(
-        ingest_files,
+        enqueue if queue else ingest_files,
         embedder=embedder or "",
         base_url=base_url,
         sizes=_sizes(chunk_sizes),
@@ -114,11 +122,11 @@ def ingest(
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,
-        options=ReadOptions(tuple(password or ()), ocr=ocr, ocr_languages=tuple(ocr_language or PLAIN.ocr_languages)),
-        limits=_limits(time_limit, memory_limit),
+        options=reading,
+        limits=limits,
         wait=wait,
     )
-    raise typer.Exit(ingest_shown(run, given, address, as_json=as_json))
+    raise typer.Exit((enqueue_shown if queue else ingest_shown)(run, given, address, as_json=as_json))
 
 
 def _limits(seconds: float | None, mebibytes: int | None) -> Limits:

@@ -23,7 +23,14 @@ from anabranch.store.corpus_address import shown_address
 from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
 
-STYLES = {"added": "green", "updated": "cyan", "removed": "magenta", "skipped": "yellow", "failed": "red"}
+STYLES = {
+    "added": "green",
+    "updated": "cyan",
+    "queued": "cyan",
+    "removed": "magenta",
+    "skipped": "yellow",
+    "failed": "red",
+}
 MAX_FINE = 40
 """Rows of files that went well; past this they are only counted."""
 
@@ -37,7 +44,7 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
     if as_json:
         write_json([asdict(row) for row in report.rows])
     else:
-        _print_table(results(), report)
+        print_table(results(), report)
         say(results(), f"{shown_address(corpus)} holds {documents} documents in {chunks} chunks.")
     if report.interrupted:
         again = "Run the same command again to go on; what was embedded is not embedded again."
@@ -60,7 +67,8 @@ async def _holds(corpus: str) -> tuple[int, int]:
     return info.documents, info.chunks
 
 
-def _print_table(console: Console, report: IngestReport) -> None:
+def print_table(console: Console, report: IngestReport) -> None:
+    """Print what became of the files, and how many came to what."""
     shown = list(_shown_rows(report))
     if shown:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -69,10 +77,8 @@ def _print_table(console: Console, report: IngestReport) -> None:
         for row in shown:
             table.add_row(*_cells(row), style=None)
         console.print(table)
-    say(
-        console,
-        f"{counts_of(report.rows) or 'no files'}; {report.embedded} passages embedded in {report.seconds:.1f} s.",
-    )
+    embedded = "" if report.count("queued") else f"; {report.embedded} passages embedded"
+    say(console, f"{counts_of(report.rows) or 'no files'}{embedded} in {report.seconds:.1f} s.")
 
 
 def counts_of(rows: Sequence[FileRow]) -> str:
@@ -83,7 +89,7 @@ def counts_of(rows: Sequence[FileRow]) -> str:
 
 def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
     """Yield what a person has to see: every failure, and the others where they are few; never the unchanged."""
-    fine = sum(row.status in ("added", "updated", "removed") for row in report.rows)
+    fine = sum(row.status in ("added", "updated", "queued", "removed") for row in report.rows)
     for row in report.rows:
         # Among ten thousand files that went well, the one that failed has to be seen.
         troubled = row.status in ("failed", "skipped") or bool(row.notes and row.status != "unchanged")

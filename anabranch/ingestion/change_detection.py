@@ -37,7 +37,7 @@ class Arrival:
         number: Its place in the run.
         found: Where it lies.
         record: What is known of it once its documents are committed.
-        seen: Its stamp before it was read, empty for a copy.
+        seen: Its stamp before it was read; of a copy, the version of what it is one of, or nothing.
         size: Its bytes.
         is_known: Whether it was in the corpus before.
         notes: What was told of it and its documents, each once.
@@ -100,12 +100,29 @@ class Unchanged:
 class ChangeCheck:
     """Looks at each file before it is read."""
 
-    def __init__(self, writer: CorpusWriter, access: Sequence[str], *, rights: AccessRights = OPERATOR) -> None:
-        """Take what is known, the tags given with this run, and what whoever runs it may do."""
+    def __init__(
+        self,
+        writer: CorpusWriter,
+        access: Sequence[str],
+        *,
+        rights: AccessRights = OPERATOR,
+        inherits: bool = True,
+        fetches: bool = True,
+    ) -> None:
+        """Take what is known, and what holds for this run.
+
+        Args:
+            writer: The corpus.
+            access: The tags given with this run.
+            rights: What whoever runs it may do.
+            inherits: Whether a new file may inherit tags.
+            fetches: Whether objects are copied here; where not, one of another version is taken for another.
+        """
         self._rights = rights
         self._writer = writer
-        self._inheritance = Inheritance(writer)
+        self._inheritance = Inheritance(writer) if inherits else None
         self._access = tuple(sorted(set(access)))
+        self._fetches = fetches
 
     def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
         """Say whether a file has to be read.
@@ -122,15 +139,20 @@ class ChangeCheck:
         notes: dict[str, None] = {}
         # An empty hash: it has to be read again, whatever its bytes.
         kept = known if known is not None and known.sha256 and known.access == access else None
-        seen = "" if found.is_copy else stamp_of(found.place)
+        seen = found.version if found.is_copy else stamp_of(found.place)
         # The price of one look. Everything below opens the file.
         if kept is not None and seen and kept.stamp == seen and (same := self._unchanged(kept, kept)):
             return same
+        if found.fetch is not None and not self._fetches:
+            unread = FileRecord(identity, storable(found.source), "", access)
+            return Arrival(number, found, unread, "", 0, known is not None)
+        if found.fetch is not None:
+            seen = found.fetch()
         digest, stamp = self._evidence(found, seen)
         if kept is not None and kept.sha256 == digest and (same := self._unchanged(kept, kept._replace(stamp=stamp))):
             return same
         # A known file keeps its tags; only a new one may inherit.
-        if known is None and not access:
+        if self._inheritance is not None and known is None and not access:
             access, note = self._inheritance.of(found, identity, digest, folders)
             self._rights.require(access)
             if not access and self._rights.of_new:
@@ -144,7 +166,7 @@ class ChangeCheck:
         # Nobody reads a film to learn that it is one.
         if found.place.is_dir() or found.path.suffix.lower() not in READERS:
             return "", ""
-        stamp = "" if found.is_copy else lasting_stamp(found.place)
+        stamp = seen if found.is_copy else lasting_stamp(found.place)
         return sha256_of(found.path, found.real), stamp if stamp == seen else ""
 
     def _unchanged(self, known: FileRecord, now: FileRecord) -> Unchanged | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,8 @@ class FoundFile:
         is_copy: Whether `path` is a copy made for this run, to be deleted once it has been read (`discard`).
         metadata: Facts for its documents beside those that the reader finds.
         real: Where it really lay when it was found, behind all links; None where nobody has looked.
+        version: What its service says of it, which changes with its content; empty where nothing does.
+        fetch: Makes the copy, and returns the version of which it is one, empty if nobody knows; None where it is made.
     """
 
     path: Path
@@ -43,6 +45,8 @@ class FoundFile:
     is_copy: bool = False
     metadata: Mapping[str, str] = field(default_factory=dict)
     real: Path | None = field(default=None, compare=False)
+    version: str = ""
+    fetch: Callable[[], str] | None = field(default=None, compare=False)
 
     @property
     def place(self) -> Path:

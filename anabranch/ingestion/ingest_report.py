@@ -9,7 +9,7 @@ from typing import Literal
 MOST_FAILURES = 100
 """Parts of one file that are listed one by one: a million bad lines must not fill memory, nor somebody's screen."""
 
-Status = Literal["added", "updated", "unchanged", "removed", "skipped", "failed"]
+Status = Literal["added", "updated", "unchanged", "queued", "removed", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

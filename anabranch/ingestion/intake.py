@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from anabranch.chunking.hierarchical_chunker import Sizes, grow
 from anabranch.errors import ReadingError
@@ -26,6 +26,7 @@ from anabranch.ingestion.write_batch import Batch
 from anabranch.models.embedder import Embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.readers.document import Failure
+from anabranch.store.file_identity import is_gone
 from anabranch.store.records import Grown, content_digest, digest_of
 from anabranch.store.writer_protocol import CorpusWriter, FileRecord, Progress, WriteResult
 from anabranch.text.normalization import storable
@@ -34,6 +35,44 @@ MOST_NOTES = 100
 """About one file."""
 
 _MOVING = "it changed while it was read; the next run reads it again"
+
+
+class Files(Protocol):
+    """What is to be taken in, one file after the other; the length is what is known of it so far (`Gathered`)."""
+
+    @property
+    def folders(self) -> Collection[Path]:
+        """The folders that are gone through, resolved."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[FoundFile | Failure]: ...
+
+
+class FileCheck(Protocol):
+    """Tells whether a file has to be read."""
+
+    def look(self, number: int, found: FoundFile, folders: Collection[Path] = ()) -> Arrival | Unchanged:
+        """See `ChangeCheck.look`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSource:
+    """What differs where files come from a queue and not from a walk.
+
+    Attributes:
+        check: Tells which files have to be read; None for a look at each.
+        is_gone: Tells whether the file is gone that had a name before.
+        tally: Is told what became of each file; None for rows in a report.
+        ahead: How many files may be known to come; see `ReaderPool`.
+    """
+
+    check: FileCheck | None = None
+    is_gone: Callable[[str], bool] = is_gone
+    tally: Tally | None = None
+    ahead: int = 0
 
 
 class Intake:
@@ -51,8 +90,10 @@ class Intake:
         *,
         limits: Limits | None = None,
         rights: AccessRights = OPERATOR,
+        source: QueueSource | None = None,
     ) -> None:
         """Take what the run needs; `report` is filled in as it goes."""
+        source = source or QueueSource()
         self._rights = rights
         self._writer = writer
         self._embedder = embedder
@@ -60,16 +101,18 @@ class Intake:
         self._report = report
         self._progress = progress
         # Documents of an embedder that counts in a way of its own are cut here, not by the processes.
-        self._pool = ReaderPool(Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes))
+        self._pool = ReaderPool(
+            Setup(limits or Limits(), options, str(getattr(embedder, "tokenizer", "")), sizes), ahead=source.ahead
+        )
         # Before anything is written: what it learns of tags has to be what the corpus knew when the run began.
-        self._check = ChangeCheck(writer, access, rights=rights)
+        self._check = ChangeCheck(writer, access, rights=rights) if source.check is None else source.check
         self._batch = Batch(writer, embedder, report, progress)
-        self._names = Names(writer)
-        self._tally = Tally()
+        self._names = Names(writer, source.is_gone)
+        self._tally = Tally() if source.tally is None else source.tally
         self._files: dict[str, Arrival] = {}
         self._done = 0
 
-    def take(self, found: Gathered) -> None:
+    def take(self, found: Files) -> None:
         """Take in files, in order; one that cannot be read is reported and stops nothing."""
         is_first = True
         with self._pool:
@@ -102,7 +145,7 @@ class Intake:
         self._report.rows = self._tally.rows()
         self._report.left = len(found) - self._tally.settled
 
-    def _due(self, found: Gathered) -> Iterator[Arrival]:
+    def _due(self, found: Files) -> Iterator[Arrival]:
         """Yield the files that have to be read and report the others; this runs ahead of the reading."""
         for number, item in enumerate(found):
             if isinstance(item, Failure):

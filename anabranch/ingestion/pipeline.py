@@ -23,7 +23,7 @@ from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.store.corpus_address import StrPath, folder_of, paths_of, scheme_of
-from anabranch.store.corpus_embedder import embedder_of
+from anabranch.store.corpus_embedder import CorpusEmbedder, embedder_of
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.stemmer import checked_language
@@ -105,7 +105,7 @@ def ingest(
         inside=None if inside is None else Path(inside),
     )
     with asked as found, opening as writer:
-        settled = _settle(writer, embedder, base_url, sizes, language)
+        settled = settle(writer, embedder, base_url, sizes, language)
         intake = Intake(writer, *settled, access, report, progress, options, limits=limits, rights=rights)
         # An error as well as a Ctrl-C: what was committed is published either way, or it would be found by no search.
         is_done = False
@@ -134,7 +134,7 @@ def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, 
         writer.publish(quick=True)
 
 
-def _settle(
+def settle(
     writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None, language: str
 ) -> tuple[Embedder, Sizes]:
     """Return the embedder and the sizes of this corpus; the first run decides them.
@@ -143,6 +143,21 @@ def _settle(
         EmbedderMismatchError: Another embedder was asked for than the corpus was made with.
         SettingsError: Other sizes were asked for.
     """
+    embedder, chosen = settings_of(writer, spec, base_url, sizes)
+    facts = {**embedder.facts, "sizes": json.dumps(chosen)}
+    writer.keep_meta({**facts, "language": language} if language else facts)
+    return embedder.model, chosen
+
+
+def settings_of(
+    writer: CorpusWriter, spec: str, base_url: str | None, sizes: Sizes | None = None
+) -> tuple[CorpusEmbedder, Sizes]:
+    """Return what `settle` does, and keep nothing of it.
+
+    Raises:
+        EmbedderMismatchError: See `settle`.
+        SettingsError: See `settle`.
+    """
     # Chunks of two sizes in one corpus would make scores and windows of two kinds.
     known = writer.meta("sizes")
     chosen = sizes or (checked_sizes(json.loads(known)) if known else DEFAULT_SIZES)
@@ -150,6 +165,4 @@ def _settle(
     if not writer.is_empty() and known and list(chosen) != json.loads(known):
         msg = f"The corpus was cut into chunks of {known}, not {list(chosen)}."
         raise SettingsError(msg, hint="Leave the sizes out, or ingest into a new corpus.")
-    facts = {**embedder.facts, "sizes": json.dumps(chosen)}
-    writer.keep_meta({**facts, "language": language} if language else facts)
-    return embedder.model, chosen
+    return embedder, chosen

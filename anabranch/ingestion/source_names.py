@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -14,9 +15,10 @@ from anabranch.store.writer_protocol import CorpusWriter
 class Names:
     """The names in a corpus, and of documents on their way into it."""
 
-    def __init__(self, writer: CorpusWriter) -> None:
-        """Start with those in the corpus."""
+    def __init__(self, writer: CorpusWriter, is_gone: Callable[[str], bool] = is_gone) -> None:
+        """Start with those in the corpus, and with what tells whether a file is gone."""
         self._writer = writer
+        self._is_gone = is_gone
         self._uncommitted: dict[str, str] = {}
 
     def named(self, document: Document, path: str) -> Document:
@@ -42,4 +44,4 @@ class Names:
     def _is_taken(self, source: str, path: str) -> bool:
         holder = self._uncommitted.get(source) or self._writer.origin(source)
         # A file that is gone gives its name up: a renamed folder must not leave every document with a longer name.
-        return holder is not None and holder != path and not is_gone(holder)
+        return holder is not None and holder != path and not self._is_gone(holder)

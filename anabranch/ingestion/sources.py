@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.errors import ReadingError
 from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
+from anabranch.ingestion.object_storage import ObjectFolder, is_object
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
@@ -30,14 +31,22 @@ class Gathered:
     """
 
     def __init__(
-        self, walked: Walked, urls: Sequence[str], folder: Path, *, archives: bool, fetcher: Fetcher | None
+        self,
+        walked: Walked,
+        urls: Sequence[str],
+        folder: Path,
+        *,
+        archives: bool,
+        fetcher: Fetcher | None,
+        buckets: Sequence[ObjectFolder] = (),
     ) -> None:
-        """Take what was found, and who fetches pages if there are any; copies go into `folder`."""
+        """Take what was found, who fetches pages if there are any, and buckets; copies go into `folder`."""
         self._walked = walked
         self._urls = urls
         self._folder = folder
         self._archives = archives
         self._fetcher = fetcher
+        self._buckets = buckets
         self._known = len(walked.files) + len(urls)
         self._here: set[str] = set()
         self._read_whole: set[str] = set()
@@ -46,6 +55,11 @@ class Gathered:
     def folders(self) -> tuple[Path, ...]:
         """The folders that are gone through, resolved."""
         return self._walked.folders
+
+    @property
+    def files(self) -> tuple[FoundFile, ...]:
+        """The files, and the archives before they are opened."""
+        return self._walked.files
 
     def __len__(self) -> int:
         return self._known
@@ -64,15 +78,21 @@ class Gathered:
                 yield Failure(found.source, "unsupported", "It is an archive, and is opened only with --archives.")
         if self._fetcher is not None:
             yield from (self._page(url, self._fetcher) for url in self._urls)
+        for bucket in self._buckets:
+            for item in bucket.objects():
+                self._known += 1
+                yield item
 
     def is_missing(self, identity: str) -> bool:
         """Tell, after the last file, whether something that the corpus knows is gone from what was gone through.
 
         True for a file below one of the folders that does not exist any more, and for a member that is not in its
-        archive any more. False for everything elsewhere, and for every web page.
+        archive or bucket any more. False for everything elsewhere, and for every web page.
         """
         if identity in self._here:
             return False
+        if is_object(identity):
+            return any(bucket.is_missing(identity) for bucket in self._buckets)
         if any(archive in self._read_whole for archive in archives_of(identity)):
             return True
         path = Path(identity)
@@ -140,10 +160,24 @@ def gathered(
     asked = [path for path in paths if inside is None and isinstance(path, str) and is_url(path)]
     files = [Path(path) for path in paths if path not in asked]
     walked = survey(files, skip, follow_links=follow_links, inside=inside)
-    urls, fetcher = _web(asked, private=private_urls) if asked else ([], None)
     # Only where something is copied: a run over a folder needs no place for it.
-    with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or urls else nullcontext("") as folder:
-        yield Gathered(walked, urls, Path(folder), archives=archives, fetcher=fetcher)
+    with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or asked else nullcontext("") as folder:
+        yield from_addresses(asked, Path(folder), private_urls=private_urls, walked=walked, archives=archives)
+
+
+def from_addresses(
+    asked: Sequence[str], folder: Path, *, private_urls: bool, walked: Walked | None = None, archives: bool = False
+) -> Gathered:
+    """Return what there is at addresses of pages and buckets, and what a walk came upon; copies go into `folder`.
+
+    Raises:
+        UserError: One of them is neither.
+    """
+    pages = [url for url in asked if not is_object(url)]
+    urls, fetcher = _web(pages, private=private_urls) if pages else ([], None)
+    buckets = [ObjectFolder(address, folder) for address in dict.fromkeys(asked) if is_object(address)]
+    files = walked or Walked((), ())
+    return Gathered(files, urls, folder, archives=archives, fetcher=fetcher, buckets=buckets)
 
 
 def _web(asked: Sequence[str], *, private: bool) -> tuple[list[str], Fetcher]:

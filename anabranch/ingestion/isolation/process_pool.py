@@ -48,12 +48,13 @@ _FAREWELL_SECONDS = 10.0
 class ReaderPool:
     """Processes for one run, to be used in a `with` block, at whose end they are gone."""
 
-    def __init__(self, setup: Setup, *, processes: int = 0, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, setup: Setup, *, processes: int = 0, ahead: int = 0, command: Sequence[str] = COMMAND) -> None:
         """Start nothing yet.
 
         Args:
             setup: What each process has to know.
             processes: The most; 0 for as many as there are cores, up to MOST_PROCESSES.
+            ahead: How many files may be known to come; 0 for as many as are good for one run alone.
             command: What to start as a reading process.
         """
         self.processes = 0
@@ -61,6 +62,7 @@ class ReaderPool:
         self._setup = setup
         self._command = command
         self._most = processes or min(MOST_PROCESSES, _cores())
+        self._ahead = ahead or _AHEAD_FILES
         self._jobs = JobQueue(_HELD_BYTES)
         self._here = _HERE_BYTES
         self._waited = 0.0
@@ -111,7 +113,7 @@ class ReaderPool:
         """Make jobs of the files that come next; False if there are none."""
         size = sum(file.size for file, _ in ahead)
         # At least one file for each process, however large they are.
-        while len(ahead) < self._most or (len(ahead) < _AHEAD_FILES and size < _AHEAD_BYTES):
+        while len(ahead) < self._most or (len(ahead) < self._ahead and size < _AHEAD_BYTES):
             file = next(supply, None)
             if file is None:
                 break

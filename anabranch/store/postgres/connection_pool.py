@@ -21,6 +21,7 @@ import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection, IsolationLevel
 from psycopg.errors import (
+    DiskFull,
     InsufficientPrivilege,
     InvalidAuthorizationSpecification,
     InvalidCatalogName,
@@ -43,6 +44,9 @@ WAIT = 30.0
 
 CONNECT = 10
 """Seconds to reach the server."""
+
+UNHEARD = 120_000
+"""Milliseconds without a sign of the server's machine, after which a connection counts as lost."""
 
 STATEMENT = 60.0
 """Seconds that a statement of a search may take, by the server's clock."""
@@ -159,7 +163,9 @@ def connect(database: str) -> Connection[Any]:
     """
     shown = shown_address(database)
     try:
-        return psycopg.connect(database, autocommit=True, connect_timeout=CONNECT, prepare_threshold=None)
+        return psycopg.connect(
+            database, autocommit=True, connect_timeout=CONNECT, prepare_threshold=None, tcp_user_timeout=UNHEARD
+        )
     except ProgrammingError as error:
         # Not its own words: they repeat the address.
         msg = f"The address {shown} cannot be read."
@@ -182,6 +188,9 @@ def failures(shown: str) -> Iterator[None]:
     except QueryCanceled as error:
         msg = f"{shown} did not answer in time: {error.diag.message_primary}."
         raise CorpusUnreachableError(msg, hint="Ask again, or look at what the database does.") from error
+    except DiskFull as error:
+        msg = f"{shown} has no room left on its disk: {error.diag.message_primary}."
+        raise CorpusUnreachableError(msg, hint="Make room on the database's machine.") from error
     except psycopg.OperationalError as error:
         raise _unreachable(error, shown) from error
     except InsufficientPrivilege as error:

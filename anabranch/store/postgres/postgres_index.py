@@ -164,7 +164,12 @@ def _index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> Non
 def forget_unused(connection: Connection[Any], corpus: int) -> None:
     """Drop the vectors that wait for a leaf, and what is counted of leaves that are gone."""
     with connection.transaction():
-        connection.execute("DELETE FROM anabranch.vectors WHERE corpus = %s", (corpus,))
+        # What a worker has embedded and not written yet stays.
+        sql = (
+            "DELETE FROM anabranch.vectors v WHERE v.corpus = %s AND NOT EXISTS "
+            "(SELECT 1 FROM anabranch.jobs j WHERE j.corpus = v.corpus AND j.state = 'running')"
+        )
+        connection.execute(sql, (corpus,))
         for table in ("term_frequencies", "audience_sizes"):
             empty = SQL("DELETE FROM {} WHERE corpus = %s AND leaves = 0").format(Identifier("anabranch", table))
             connection.execute(empty, (corpus,))

@@ -14,7 +14,7 @@ from psycopg.sql import SQL, Identifier
 
 from anabranch.errors import CorpusDamagedError, SettingsError
 
-VERSION = 1
+VERSION = 2
 
 EXTENSION = "vector"
 """The name that pgvector has in a database."""
@@ -174,7 +174,34 @@ CREATE TABLE anabranch.audience_sizes (
 );
 """
 
-_MIGRATIONS = (_CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS,)
+# A file that a worker has to take in. `lease` is until when a running one is its worker's, and until when a waiting one
+# waits. By the hash of their path, as files are.
+_JOBS = """
+CREATE TABLE anabranch.jobs (
+    corpus int NOT NULL REFERENCES anabranch.corpora ON DELETE CASCADE,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    path_key text NOT NULL,
+    path text NOT NULL,
+    place text NOT NULL,
+    source text NOT NULL,
+    options text NOT NULL,
+    access jsonb NOT NULL,
+    gone jsonb NOT NULL,
+    state text NOT NULL DEFAULT 'todo' CHECK (state IN ('todo', 'running', 'done', 'failed')),
+    tries int NOT NULL DEFAULT 0,
+    worker text NOT NULL DEFAULT '',
+    lease timestamptz NOT NULL DEFAULT now(),
+    changed timestamptz NOT NULL DEFAULT now(),
+    passages int NOT NULL DEFAULT 0,
+    error text NOT NULL DEFAULT '',
+    PRIMARY KEY (corpus, id),
+    UNIQUE (corpus, path_key)
+);
+CREATE INDEX jobs_open ON anabranch.jobs (corpus, id) WHERE state IN ('todo', 'running');
+CREATE INDEX jobs_by_state ON anabranch.jobs (corpus, state, changed);
+"""
+
+_MIGRATIONS = (_CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS)
 """What leads from each version to the next one, beginning with none."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -18,12 +17,15 @@ from anabranch.errors import (
 try:
     from pgvector.psycopg import register_vector
     from psycopg import Connection, IsolationLevel
+    from psycopg.errors import LockNotAvailable
 
     from anabranch.store.postgres.connection_pool import Database, connect, database_at, failures
+    from anabranch.store.postgres.job_lease import renewed
     from anabranch.store.postgres.postgres_reader import PostgresReader
     from anabranch.store.postgres.postgres_schema import checked_version, prepare
     from anabranch.store.postgres.postgres_snapshot import PostgresSnapshot
     from anabranch.store.postgres.postgres_writer import PostgresWriter
+    from anabranch.store.postgres.queue_writer import PostgresQueue
 except ImportError as error:
     raise MissingExtraError("A corpus in PostgreSQL", "postgres") from error
 
@@ -65,6 +67,23 @@ class PostgresStore:
             # The lock goes with the connection, so a killed writer leaves none behind.
             _lock_corpus(connection, corpus, where, wait)
             yield PostgresWriter(connection, corpus)
+
+    @contextmanager
+    def queue(self, address: StrPath, *, worker: str, lease: float) -> Iterator[PostgresQueue]:
+        """Write beside others; the corpus has to be there."""
+        where = parse_address(str(address))
+        with closing(connect(where.database)) as connection, failures(where.shown):
+            # Not made here: what the embedder and the sizes are, whoever queues the first file decides.
+            found = None
+            if checked_version(connection):
+                prepare(connection)
+                sql = "SELECT id FROM anabranch.corpora WHERE name = %s"
+                found = connection.execute(sql, (where.corpus,)).fetchone()
+            if found is None:
+                raise _missing(where)
+            register_vector(connection)
+            with renewed(where.database, found[0], worker, lease):
+                yield PostgresQueue(connection, found[0], worker, lease)
 
     @contextmanager
     def snapshot(self, address: StrPath) -> Iterator[PostgresSnapshot]:
@@ -123,14 +142,15 @@ def _number_of(connection: Connection[Any], name: str) -> int:
 
 
 def _lock_corpus(connection: Connection[Any], corpus: int, where: DatabaseAddress, wait: float) -> None:
-    until = time.monotonic() + wait
-    # Two numbers, so that the lock of a corpus is none of another program's.
-    sql = "SELECT pg_try_advisory_lock(hashtext('anabranch'), %s)"
-    while not connection.execute(sql, (corpus,)).fetchall()[0][0]:
-        if time.monotonic() >= until:
-            msg = f"The corpus {where.shown} is being written to."
-            raise CorpusLockedError(msg, hint="Try again when that has ended.")
-        time.sleep(0.2)
+    # Two numbers, so that the lock of a corpus is none of another program's. Waited for by the server, where workers
+    # that come later wait behind: they share it, batch after batch, and a look now and then would find it never free.
+    connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{max(1, int(wait * 1000))}ms",))
+    try:
+        connection.execute("SELECT pg_advisory_lock(hashtext('anabranch'), %s)", (corpus,))
+    except LockNotAvailable as error:
+        msg = f"The corpus {where.shown} is being written to."
+        raise CorpusLockedError(msg, hint="Try again when that has ended.") from error
+    connection.execute("SET lock_timeout = DEFAULT")
 
 
 __all__ = ["PostgresStore"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, LiteralString
 
 from pgvector import Vector
@@ -37,8 +38,14 @@ class PostgresWriter:
         """Return the first row, or None; the first parameter of every statement is the corpus."""
         return self.connection.execute(sql, (self.corpus, *parameters)).fetchone()
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit all of it or nothing."""
+        with self.connection.transaction():
+            yield
+
     def _count_change(self) -> None:
-        """Count a change, in the transaction that makes it."""
+        """Count a change, last of all in its transaction: until that ends, other writers wait for this row."""
         self.connection.execute("UPDATE anabranch.corpora SET changes = changes + 1 WHERE id = %s", (self.corpus,))
 
     def meta(self, name: str) -> str | None:
@@ -52,12 +59,17 @@ class PostgresWriter:
             "INSERT INTO anabranch.meta VALUES (%s, %s, %s) "
             "ON CONFLICT (corpus, name) DO UPDATE SET value = excluded.value"
         )
-        with self.connection.transaction(), self.connection.cursor() as cursor:
+        with self.transaction(), self.connection.cursor() as cursor:
             cursor.executemany(sql, [(self.corpus, name, value) for name, value in facts.items()])
 
     def is_empty(self) -> bool:
-        """Tell whether it holds no document."""
-        return self.one("SELECT 1 FROM anabranch.documents WHERE corpus = %s LIMIT 1") is None
+        """Tell whether it holds no document, and no worker is about to write one."""
+        sql = (
+            "SELECT 1 FROM anabranch.corpora c WHERE c.id = %s AND (EXISTS (SELECT 1 FROM anabranch.documents d "
+            "WHERE d.corpus = c.id) OR EXISTS (SELECT 1 FROM anabranch.jobs j WHERE j.corpus = c.id AND j.state IN "
+            "('todo', 'running')))"
+        )
+        return self.one(sql) is None
 
     def file(self, path: str) -> FileRecord | None:
         """Return what is known of a file that was taken in."""
@@ -132,15 +144,17 @@ class PostgresWriter:
 
     def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
         """Keep vectors; they count for nothing until a leaf names them."""
-        rows = [(self.corpus, key, embedder, Vector(vector)) for key, vector in zip(keys, vectors, strict=True)]
-        with self.connection.transaction(), self.connection.cursor() as cursor:
+        # In order: two writers that wait for each other's keys would wait for ever.
+        pairs = sorted(zip(keys, vectors, strict=True), key=lambda pair: pair[0])
+        rows = [(self.corpus, key, embedder, Vector(vector)) for key, vector in pairs]
+        with self.transaction(), self.connection.cursor() as cursor:
             # Two documents with the same text come to the same key, whichever is first.
             cursor.executemany("INSERT INTO anabranch.vectors VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING", rows)
 
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
         """Replace documents, and record the files that are finished by them, all in one transaction."""
         written = WriteResult({}, [])
-        with self.connection.transaction():
+        with self.transaction():
             for grown in batch:
                 if why := self._refusal(grown):
                     written.refused.append((grown, why))
@@ -155,7 +169,7 @@ class PostgresWriter:
         """Put a document in its place, or leave everything as it was and say why: what is wrong is its content."""
         try:
             # A savepoint: one document with a character that the database cannot hold must not cost the others.
-            with self.connection.transaction():
+            with self.transaction():
                 self._replace(grown)
         except _NO_ROW as error:
             return f"it cannot be stored: {str(error).splitlines()[0]}"
@@ -164,7 +178,7 @@ class PostgresWriter:
     def _replace(self, grown: Grown) -> None:
         facts = facts_of(grown)
         doc_id = str(facts["doc_id"])
-        self._remove("doc_id = %s", doc_id)
+        self._clear(doc_id, grown.path)
         audience = self._audience(json.loads(str(facts["access"])))
         leaves = len(grown.tree.leaves)
         sql = (
@@ -183,6 +197,10 @@ class PostgresWriter:
                 copy.write_row((self.corpus, chunk_id, number, *others))
         self._add_leaves(number, audience, [(row[0], row[-1]) for row in rows if row[-1] is not None])
 
+    def _clear(self, doc_id: str, path: str) -> None:  # noqa: ARG002  # with other writers, it tells whose it may be
+        """Remove the edition that a document replaces."""
+        self._remove("doc_id = %s", doc_id)
+
     def _add_leaves(self, number: int, audience: int, leaves: Sequence[tuple[str, str]]) -> None:
         """Give each leaf its vector, that of a leaf with the same words or one that waits; found once published."""
         sql = (
@@ -200,11 +218,12 @@ class PostgresWriter:
 
     def _audience(self, tags: Sequence[str]) -> int:
         """Return the number of a set of tags."""
-        sql = (
-            "INSERT INTO anabranch.audiences (corpus, tags) VALUES (%s, %s::text[]) ON CONFLICT (corpus, tags) "
-            "DO UPDATE SET tags = excluded.tags RETURNING id"
+        # Not by an update: until the end of the transaction, all other writers would wait for that row.
+        sql = "INSERT INTO anabranch.audiences (corpus, tags) VALUES (%s, %s::text[]) ON CONFLICT DO NOTHING"
+        self.connection.execute(sql, (self.corpus, list(tags)))
+        return int(
+            self.one("SELECT id FROM anabranch.audiences WHERE corpus = %s AND tags = %s::text[]", list(tags))[0]
         )
-        return int(self.one(sql, list(tags))[0])
 
     def _finish(self, record: FileRecord) -> int:
         key = text_key(record.path)
@@ -245,7 +264,7 @@ class PostgresWriter:
             "UPDATE anabranch.files SET sha256 = '', stamp = '' WHERE corpus = %(corpus)s AND path_key IN "
             "(SELECT path_key FROM anabranch.documents WHERE corpus = %(corpus)s AND doc_id = ANY(%(ids)s))"
         )
-        with self.connection.transaction():
+        with self.transaction():
             self.connection.execute(unread, {"corpus": self.corpus, "ids": known})
             removed = self._remove("doc_id = ANY(%s)", known)
             self._count_change()
@@ -253,7 +272,7 @@ class PostgresWriter:
 
     def remove_file(self, path: str) -> int:
         """Remove a file and its documents; return how many those were."""
-        with self.connection.transaction():
+        with self.transaction():
             removed = self._remove("path_key = %s", text_key(path))
             sql = "DELETE FROM anabranch.files WHERE corpus = %s AND path_key = %s"
             self.connection.execute(sql, (self.corpus, text_key(path)))
@@ -265,7 +284,7 @@ class PostgresWriter:
         sql = f"SELECT number FROM anabranch.documents WHERE corpus = %s AND {which}"  # noqa: S608  # ours
         numbers = [number for (number,) in self.connection.execute(sql, (self.corpus, *parameters))]
         if numbers:
-            uncounted(self.connection, self.corpus, numbers)
+            self.uncount(numbers)
             kept = (
                 "INSERT INTO anabranch.vectors SELECT l.corpus, l.vector_key, m.value, l.vector "
                 "FROM anabranch.leaves l JOIN anabranch.meta m ON m.corpus = l.corpus AND m.name = 'embedder' "
@@ -276,6 +295,10 @@ class PostgresWriter:
             gone = "DELETE FROM anabranch.documents WHERE corpus = %s AND number = ANY(%s)"
             self.connection.execute(gone, (self.corpus, numbers))
         return len(numbers)
+
+    def uncount(self, numbers: Sequence[int]) -> None:
+        """Take documents, by their numbers, out of the counts of words before they are removed."""
+        uncounted(self.connection, self.corpus, numbers)
 
     def publish(self, *, quick: bool = False, progress: Callable[[int, int], None] | None = None) -> None:
         """Have searches find what was written."""
