@@ -19,7 +19,7 @@
     │   └── ReadingError                   a file that cannot become text (ingest reports it and goes on)
     └── OperationError(RuntimeError)       something outside failed: exit code 1
         ├── CorpusLockedError              another process is writing
-        ├── CorpusUnreachableError         the database of a corpus does not answer
+        ├── CorpusUnreachableError         where a corpus is does not answer, or a copy is out of date
         ├── CorpusDamagedError             a file of the corpus is not what was written
         │   └── IndexDamagedError          one that can be made anew from the others
         └── ModelError                     a model server is down, slow, overloaded or talks nonsense
@@ -160,7 +160,7 @@ class CorpusLockedError(OperationError):
 
 
 class CorpusUnreachableError(OperationError):
-    """The database that holds the corpus does not answer, or not in time."""
+    """Where the corpus is does not answer, or not in time; or the copy of a published one is out of date."""
 
     code = "corpus_unreachable"
     retryable = True

@@ -70,7 +70,7 @@ class Context(BaseModel):
 
     corpus: Annotated[str, BeforeValidator(_path)] = _setting(
         ".anabranch/corpus",
-        "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, or what a package adds.",
+        "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or a package's.",
         "begin retrieve",
         min_length=1,
     )

@@ -95,6 +95,28 @@ def remove(
 
 @corpus.command()
 @guarded
+def publish(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="s3://BUCKET/PREFIX, or a folder.")],
+    *,
+    corpus: CorpusOption = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Send every file: some that are there are damaged.")] = False,
+    wait: WaitOption = 0.0,
+) -> None:
+    """Publish a corpus for other machines to read, with --corpus TARGET; sends what has changed since the last time.
+
+    [bold]Example:[/]  anabranch corpus publish s3://our-bucket/notes --corpus ~/corpora/notes
+    """
+    from anabranch.cli.output import results, say
+    from anabranch.store.replica.replica_publisher import publish_replica
+    from anabranch.text.plural import counted
+
+    made = publish_replica(_folder(corpus), target, anew=anew, wait=wait)
+    sent = f"{counted(made.files, 'file')} sent, {made.bytes / 1e6:.1f} MB" if made.files else "nothing to send"
+    say(results(), f"{made.target} has generation {made.generation}: {sent}.")
+
+
+@corpus.command()
+@guarded
 def export(
     *,
     corpus: CorpusOption = None,

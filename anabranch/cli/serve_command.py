@@ -98,11 +98,12 @@ def _beside(corpus: str) -> str:
     """Return the place for the data of a server whose operator named none: beside the corpus, as threads are.
 
     Raises:
-        SettingsError: There is a corpus for each tenant, and one place for all of their conversations is needed.
+        SettingsError: There is a corpus for each tenant, or none on this machine.
     """
     from anabranch.identity.user import TENANT
+    from anabranch.store.corpus_address import scheme_of
 
-    if TENANT in corpus:
+    if TENANT in corpus or scheme_of(corpus) == "s3":
         msg = f"Where conversations are kept cannot be told from {corpus}."
         raise SettingsError(msg, hint="Name a folder or a database: --data.")
     return f"{corpus.rstrip('/')}.server"

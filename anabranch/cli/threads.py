@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -20,14 +21,18 @@ from langgraph.graph import START
 from langgraph.types import StateSnapshot
 
 from anabranch.errors import OperationError, SettingsError
+from anabranch.store.corpus_address import folder_of, scheme_of
 
 MAX_ID_CHARS = 200
 
 
 def thread_file(corpus: str) -> Path:
     """Return where the threads of a corpus are kept."""
+    # A published corpus has no folder here.
+    if scheme_of(corpus) == "s3":
+        return Path(".anabranch", "threads", f"{quote(corpus, safe='')}.threads.db").absolute()
     # `.` has no name that an ending could be put to.
-    folder = Path(corpus).absolute()
+    folder = (folder_of(corpus) if scheme_of(corpus) == "file" else Path(corpus)).absolute()
     return folder.with_name(f"{folder.name}.threads.db")
 
 
@@ -90,6 +95,7 @@ def thread_config(thread: str) -> RunnableConfig:
 
 def private(path: Path) -> None:
     """Create the file for its owner alone; SQLite gives its side files the same mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)

@@ -10,11 +10,13 @@ from pathlib import Path
 DATABASE = "corpus.db"
 # What else there is in the folder of a corpus; at least one of these, or its database is somebody else's file.
 BESIDE_DATABASE = frozenset({"CURRENT", "generations", "segments", "write.lock", "writer"})
+# What a folder that a corpus is published to begins with (`anabranch.store.replica`).
+POINTER = "anabranch-replica.json"
 
 
 def is_corpus(names: Collection[str]) -> bool:
-    """Tell from the names in a folder whether it is that of a corpus."""
-    return DATABASE in names and not BESIDE_DATABASE.isdisjoint(names)
+    """Tell from the names in a folder whether it is that of a corpus, or of a published one."""
+    return POINTER in names or (DATABASE in names and not BESIDE_DATABASE.isdisjoint(names))
 
 
 def names_in(folder: Path) -> list[str] | None:

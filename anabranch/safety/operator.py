@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from types import MappingProxyType
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from anabranch.errors import SettingsError
 
@@ -52,6 +53,9 @@ class Operator(BaseModel):
         feedback: Where feedback is kept if the page is served by another LangGraph server: a folder, or the address of
             a PostgreSQL database; None: nowhere.
         base_url: The model server that `base_url_key` is for.
+        replicas: Folder for copies of published corpora.
+        replica_poll: Seconds after which a published corpus is looked at again.
+        replica_age: Seconds for which a copy answers that could not be compared with what is published.
         base_url_key: Key for it; read where it is used and nowhere else, never part of state, repr or logs.
     """
 
@@ -65,6 +69,11 @@ class Operator(BaseModel):
     audit_questions: bool = False
     feedback: str | None = None
     base_url: str | None = None
+    replicas: str = ".anabranch/replicas"
+    replica_poll: Annotated[float, Field(ge=0)] = 30.0
+    # A revoked tag counts nowhere after this time and the time between two publications: a quarter of an hour is long
+    # enough for a store that is restarted, and short enough to be waited for.
+    replica_age: Annotated[float, Field(gt=0)] = 900.0
     base_url_key: SecretStr | None = None
 
     @field_validator("lock", mode="before")
@@ -86,7 +95,8 @@ def operator() -> Operator:
         names = ", ".join(f"{PREFIX}{str(item['loc'][0]).upper()}" for item in error.errors(include_input=False))
         msg = f"The environment of this process cannot be used: {names}."
         raise SettingsError(
-            msg, hint='ANABRANCH_LOCK is a list written as JSON, such as ["corpus", "access"].'
+            msg,
+            hint='ANABRANCH_LOCK is a list written as JSON, such as ["corpus"]; times are numbers of seconds.',
         ) from error
 
 

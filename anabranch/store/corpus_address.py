@@ -38,6 +38,12 @@ def shown_address(corpus: StrPath) -> str:
     return _PASSWORD.sub(lambda found: f"{found[1] or found[3]}***{found[2] or ''}", str(corpus))
 
 
+def read_only_error(corpus: StrPath) -> SettingsError:
+    """Return what is said to somebody who wants to change a published corpus, or needs its folder."""
+    hint = "Do it where the corpus is written, then publish it: anabranch corpus publish TARGET --corpus FOLDER"
+    return SettingsError(f"{shown_address(corpus)!r} is a published corpus, which can only be read.", hint=hint)
+
+
 def folder_of(corpus: StrPath) -> Path:
     """Return the folder of a corpus that is one: a path as it is, or `file:PATH`.
 
@@ -45,7 +51,9 @@ def folder_of(corpus: StrPath) -> Path:
         UserError: It is neither text nor a path.
         SettingsError: It is the address of a corpus in another kind of store.
     """
-    if (scheme := scheme_of(corpus)) != "file":
+    if (scheme := scheme_of(corpus)) == "s3":
+        raise read_only_error(corpus)
+    if scheme != "file":
         msg = f"This works on the folder of a corpus; {shown_address(corpus)!r} is in a store of the kind {scheme!r}."
         raise SettingsError(msg, hint=f"Give a folder; one of that name is written ./{shown_address(corpus)}")
     if isinstance(corpus, str) and _SCHEME.match(corpus):

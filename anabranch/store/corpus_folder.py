@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anabranch.errors import CorpusDamagedError, CorpusNotFoundError, OperationError, UserError
-from anabranch.readers.corpus_marker import BESIDE_DATABASE, DATABASE
-from anabranch.store.corpus_address import StrPath, folder_of
+from anabranch.readers.corpus_marker import BESIDE_DATABASE, DATABASE, POINTER
+from anabranch.store.corpus_address import StrPath, folder_of, read_only_error
 
 SAVE = "Save what can be read: anabranch corpus export --output FILE; then import that into a new folder."
 
@@ -27,10 +27,13 @@ def must_exist(corpus: StrPath) -> Path:
 
     Raises:
         CorpusNotFoundError: There is no corpus there.
+        SettingsError: A corpus is published there, which has no database of its own.
     """
     folder = folder_of(corpus)
     if (folder / DATABASE).is_file():
         return folder
+    if is_published(folder):
+        raise read_only_error(corpus)
     if _holds_others(folder):
         raise CorpusNotFoundError(f"There is no corpus at {folder}, which holds other files.", hint=of_its_own(folder))
     msg = f"There is no corpus at {folder}."
@@ -44,6 +47,8 @@ def make_folder(corpus: StrPath) -> Path:
         UserError: It cannot be made, or holds other files and no corpus.
     """
     folder = folder_of(corpus)
+    if is_published(folder):
+        raise read_only_error(corpus)
     if not (folder / DATABASE).exists() and _holds_others(folder):
         msg = f"The folder {str(folder)!r} holds other files; a corpus needs a folder of its own."
         raise UserError(msg, hint=of_its_own(folder))
@@ -58,6 +63,23 @@ def make_folder(corpus: StrPath) -> Path:
     return folder
 
 
+def is_published(folder: Path) -> bool:
+    """Tell whether a corpus was published to a folder (`anabranch.store.replica`)."""
+    return (folder / POINTER).exists() and not (folder / DATABASE).exists()
+
+
+def check_target(folder: Path) -> None:
+    """Refuse to publish among other files, the corpus's own for example.
+
+    Raises:
+        UserError: The folder holds others.
+    """
+    # What a first publication has sent before it was killed is no other file.
+    if (folder / DATABASE).exists() or _names(folder) - {POINTER, "files"}:
+        msg = f"The folder {str(folder)!r} holds other files; a published corpus needs a folder of its own."
+        raise UserError(msg, hint="Name a folder that is empty, or not there yet.")
+
+
 def size_of(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
@@ -65,12 +87,15 @@ def size_of(path: Path) -> int:
 
 
 def _holds_others(folder: Path) -> bool:
+    return not _names(folder) <= BESIDE_DATABASE
+
+
+def _names(folder: Path) -> set[str]:
     try:
         # Hidden files do not count: file managers leave some in each folder that somebody has looked at.
-        names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+        return {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     except OSError:
-        return False
-    return not names <= BESIDE_DATABASE
+        return set()
 
 
 def of_its_own(folder: Path) -> str:

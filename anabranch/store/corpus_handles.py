@@ -113,7 +113,7 @@ def _handle(folder: Path, name: str) -> LocalReader:
     handle = _open.get(folder)
     # One that was found damaged is opened anew, which says so again as long as its files are what they are.
     if handle is None or handle.manifest.name != name or handle.watch.problem is not None:
-        handle = LocalReader(folder, name, _embedder(folder, read_manifest(folder, name)))
+        handle = LocalReader(folder, name, embedder_of(folder, read_manifest(folder, name)))
         # In the place of the one before, which keeps files on the disk that are removed already.
         _open.set(folder, handle)
     return handle
@@ -184,7 +184,7 @@ def _changes(folder: Path) -> int:
         return changes_in(connection) if version_of(connection) else 0
 
 
-def _embedder(folder: Path, manifest: Manifest) -> Embedder:
+def embedder_of(folder: Path, manifest: Manifest) -> Embedder:
     """Load the embedder that the corpus was made with; questions embedded by another one would find nothing."""
     # From the manifest and not from the database: it has to fit the vectors that are searched, and a rebuild with
     # another embedder changes the database first.

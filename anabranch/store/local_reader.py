@@ -44,15 +44,22 @@ class _View:
 class LocalReader(Passages):
     """One generation of a corpus folder, implementing `CorpusReader` and all that is optional; see `open_corpus`."""
 
-    def __init__(self, folder: Path, name: str, embedder: Embedder) -> None:
+    def __init__(self, folder: Path, name: str, embedder: Embedder, connections: Connections | None = None) -> None:
         """Open the files; nothing is read into memory that can be mapped.
+
+        Args:
+            folder: With the index, and the database where `connections` are not given.
+            name: Of the generation.
+            embedder: The one that the vectors were made with.
+            connections: To a database that lies elsewhere.
 
         Raises:
             IndexDamagedError: A file is missing or is not what the manifest says.
         """
         # Before the index: if another corpus is put in this one's place meanwhile, its database is seen to be another.
-        connections = Connections(folder)
+        connections = connections or Connections(folder)
         self.folder = folder
+        self.address = str(folder)
         self.embedder = embedder
         self._index = Index(folder, name)
         self.manifest = self._index.manifest
@@ -77,7 +84,7 @@ class LocalReader(Passages):
         """Count what is in it."""
         manifest = self.manifest
         return CorpusInfo(
-            address=str(self.folder), generation=manifest.number, documents=manifest.documents, chunks=manifest.chunks,
+            address=self.address, generation=manifest.number, documents=manifest.documents, chunks=manifest.chunks,
             leaves=manifest.leaves, tokens=manifest.tokens, embedder=manifest.embedder, dimension=manifest.dimension,
         )  # fmt: skip
 

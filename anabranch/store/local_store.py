@@ -1,4 +1,7 @@
-"""A corpus in a folder: SQLite for documents, passages and vectors, and beside it the files that searches read."""
+"""A corpus in a folder, or one that was published to it.
+
+SQLite has documents, passages and vectors; beside it are the files that searches read.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from contextlib import closing, contextmanager
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
-from anabranch.store.corpus_folder import make_folder, must_exist
+from anabranch.store.corpus_folder import is_published, make_folder, must_exist
 from anabranch.store.corpus_handles import open_folder
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.local_snapshot import LocalSnapshot
+from anabranch.store.replica.replica_store import ReplicaStore
 from anabranch.store.write_lock import writing
 
 
@@ -34,7 +38,9 @@ class LocalStore:
     """Corpora in folders."""
 
     async def open(self, address: StrPath) -> LocalReader:
-        """Return a handle on the current generation; see `open_folder`."""
+        """Return a handle on the current generation; see `open_folder`, and for a published one `ReplicaStore`."""
+        if await asyncio.to_thread(is_published, folder_of(address)):
+            return await ReplicaStore().open(address)
         return await asyncio.to_thread(open_folder, address)
 
     @contextmanager

@@ -65,6 +65,7 @@ STORES: Registry[type[Store]] = Registry(
         "file": "anabranch.store.local_store:LocalStore",
         "memory": "anabranch.store.memory:MemoryStore",
         "postgresql": "anabranch.store.postgres.postgres_store:PostgresStore",
+        "s3": "anabranch.store.replica.replica_store:ReplicaStore",
     },
 )
 

@@ -20,6 +20,14 @@ def test_the_file_lies_beside_the_corpus_and_has_its_name(tmp_path: Path) -> Non
     assert thread_file(str(tmp_path / "v1.2")) == tmp_path / "v1.2.threads.db"
 
 
+def test_a_published_corpus_has_it_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert thread_file((tmp_path / "notes").as_uri()) == tmp_path / "notes.threads.db"
+    files = {thread_file("s3://bucket/notes"), thread_file("s3://bucket/a/notes")}
+    assert {file.parent for file in files} == {tmp_path / ".anabranch" / "threads"}
+    assert len(files) == 2
+
+
 async def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     async with threads_of(str(tmp_path / "c")) as saver:
         assert await saver.aget_tuple({"configurable": {"thread_id": "t"}}) is None

@@ -99,4 +99,5 @@ def test_an_unknown_scheme_names_those_that_are_known(corpus: str) -> None:
     ):
         with pytest.raises(SettingsError, match="There is no store 'dumy'") as caught:
             use()
-        assert caught.value.hint.startswith("Did you mean 'dummy'? Known: file, memory, postgresql, dummy. A folder")
+        known = "Known: file, memory, postgresql, s3, dummy. A folder"
+        assert caught.value.hint.startswith(f"Did you mean 'dummy'? {known}")

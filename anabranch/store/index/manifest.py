@@ -189,7 +189,7 @@ def _point(folder: Path, name: str) -> None:
 
 def next_number(folder: Path) -> int:
     """Return a number above every generation on disk, whatever the pointer says."""
-    return max((_number(home) for home in _below(folder / "generations") if _NAME.fullmatch(home.name)), default=0) + 1
+    return max((_number(home) for home in below(folder / "generations") if _NAME.fullmatch(home.name)), default=0) + 1
 
 
 def _number(home: Path) -> int:
@@ -215,7 +215,7 @@ def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
         folder: The corpus.
         keep: How many generations stay, the newest ones; the current one does in any case.
     """
-    homes = _below(folder / "generations")
+    homes = below(folder / "generations")
     # By number and not by time: clocks are set back, and copies have the time of the copying.
     whole = sorted((home for home in homes if _NAME.fullmatch(home.name)), key=_number, reverse=True)
     stays = {home.name for home in whole[:keep]}
@@ -223,13 +223,14 @@ def leftovers(folder: Path, keep: int = KEPT) -> list[Path]:
     with suppress(IndexDamagedError):
         stays.add(current(folder) or "")
     used = {name for home in whole if home.name in stays for name in _segments_of(home)}
-    segments = [segment for segment in _below(folder / "segments") if segment.name not in used]
+    segments = [segment for segment in below(folder / "segments") if segment.name not in used]
     pointer = folder / ".CURRENT"
     former = [home for home in homes if home.name not in stays]
     return [*former, *segments, *([pointer] if pointer.exists() else [])]
 
 
-def _below(folder: Path) -> list[Path]:
+def below(folder: Path) -> list[Path]:
+    """Return what is in a folder, sorted; nothing where there is none."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 

@@ -1,0 +1,1 @@
+"""Read-only copies of a folder's corpus: published to object storage or a shared folder, followed from there."""

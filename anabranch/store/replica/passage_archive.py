@@ -1,0 +1,88 @@
+"""Documents and passages as compressed lines.
+
+The documents of an index segment are one archive, which never changes, as the segment does not. What is known of the
+files they are from changes without them, so that is cut into blocks, of which only the changed ones are new.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from anabranch.store.filter_sql import LISTED
+
+SOURCES = 256
+"""Files of documents in one block, on average."""
+
+_MANY = 500
+
+
+class ArchivedDocument(NamedTuple):
+    """A row of `documents` with its rows of `chunks`."""
+
+    number: int
+    born: int
+    row: list[Any]
+    chunks: list[list[Any]]
+
+
+def write_documents(connection: sqlite3.Connection, births: Mapping[int, int], file: Path) -> None:
+    """Write the documents with these numbers, each only if it still is of that birth.
+
+    Raises:
+        sqlite3.DatabaseError: The database is damaged.
+        TypeError: A value is none that was written.
+    """
+    _write(file, _documents(connection, births))
+
+
+def _documents(connection: sqlite3.Connection, births: Mapping[int, int]) -> Iterator[tuple[Any, ...]]:
+    numbers = sorted(births)
+    for start in range(0, len(numbers), _MANY):
+        some = json.dumps(numbers[start : start + _MANY])
+        sql = f"SELECT number, born, doc_id, * FROM documents WHERE number IN {LISTED} ORDER BY number"  # noqa: S608
+        for number, born, doc_id, *row in connection.execute(sql, (some,)).fetchall():
+            if births[number] == born:
+                chunks = connection.execute("SELECT * FROM chunks WHERE doc_id = ? ORDER BY rowid", (doc_id,))
+                yield number, born, row, chunks.fetchall()
+
+
+def read_documents(file: Path) -> Iterator[ArchivedDocument]:
+    """Yield the documents of an archive whose checksum has been compared."""
+    return (ArchivedDocument(*line) for line in read_lines(file))
+
+
+def source_blocks(connection: sqlite3.Connection) -> Iterator[list[Sequence[str]]]:
+    """Yield what is known of the files that documents are from, by path, in blocks: path, source, digest, access."""
+    block: list[Sequence[str]] = []
+    for row in connection.execute("SELECT path, source, sha256, access FROM files ORDER BY path"):
+        # Cut where the content says so and not after so many rows: a file that comes in shifts no other block.
+        if block and zlib.crc32(row[0].encode()) % SOURCES == 0:
+            yield block
+            block = []
+        block.append(row)
+    if block:
+        yield block
+
+
+def write_sources(block: Iterable[Sequence[str]], file: Path) -> None:
+    """Write a block."""
+    _write(file, block)
+
+
+def read_lines(file: Path) -> Iterator[list[Any]]:
+    """Yield the rows of a block."""
+    with gzip.open(file, "rb") as lines:
+        yield from map(json.loads, lines)
+
+
+def _write(file: Path, rows: Iterable[Sequence[Any]]) -> None:
+    # Without name and time in it: the same rows are the same bytes, and need not be sent again.
+    with file.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as lines:
+        for row in rows:
+            lines.write(json.dumps(row).encode() + b"\n")

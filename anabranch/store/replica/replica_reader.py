@@ -1,0 +1,117 @@
+"""Reads one generation of a copy, as a folder is read, for as long as that is known to be recent."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from anabranch.errors import CorpusDamagedError, CorpusUnreachableError
+from anabranch.models.embedder import Embedder
+from anabranch.readers.corpus_marker import DATABASE
+from anabranch.store.connections import Connections, read_only
+from anabranch.store.index.manifest import home_of
+from anabranch.store.local_reader import LocalReader
+
+
+class Freshness:
+    """When a generation was last known to be the current one."""
+
+    def __init__(self, shown: str, most: float, wall: float) -> None:
+        """Take what the corpus is called, the greatest age in seconds, and the time in seconds since 1970."""
+        self._shown = shown
+        self._most = most
+        self.confirm(wall)
+
+    def confirm(self, wall: float) -> None:
+        """Note that it was the current one at that time."""
+        self._wall = wall
+        self._monotonic = time.monotonic() - max(time.time() - wall, 0.0)
+
+    @property
+    def age(self) -> float:
+        """Seconds since then."""
+        # By both clocks: one of them is set by people, the other one stands still while a machine sleeps.
+        return max(time.time() - self._wall, time.monotonic() - self._monotonic)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the age is within the bound."""
+        return self.age <= self._most
+
+    def error(self, why: str = "") -> CorpusUnreachableError:
+        """Return what is said of a copy that is too old."""
+        msg = (
+            f"The copy of {self._shown} is out of date: it was last compared {self.age:.0f} seconds ago, "
+            f"and {self._most:.0f} are allowed.{f' {why}' if why else ''}"
+        )
+        hint = "Open it again; or let it be older: ANABRANCH_REPLICA_AGE, in seconds."
+        return CorpusUnreachableError(msg, hint=hint)
+
+
+class ReplicaConnections(Connections):
+    """Connections to the database of one generation, which is not removed while this lives."""
+
+    def __init__(self, home: Path, freshness: Freshness) -> None:
+        """Open the database."""
+        super().__init__(home)
+        self.damaged = False
+        self._freshness = freshness
+        # SQLite's own lock says to all processes that somebody reads this, and goes with a process that is killed.
+        lease = read_only(home / DATABASE)
+        lease.execute("BEGIN")
+        lease.execute("SELECT count(*) FROM meta").fetchone()
+        weakref.finalize(self, lease.close)
+
+    @contextmanager
+    def lend(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection as long as the copy is recent: whatever is read comes this way.
+
+        Raises:
+            CorpusUnreachableError: It is not.
+            CorpusDamagedError: The database cannot be read; it is made anew when the corpus is opened next.
+        """
+        if not self._freshness.holds:
+            raise self._freshness.error()
+        try:
+            with super().lend() as connection:
+                yield connection
+        except CorpusDamagedError:
+            self.damaged = True
+            raise
+
+
+def is_read(home: Path) -> bool:
+    """Tell whether any process reads a generation."""
+    try:
+        with closing(sqlite3.connect(home / DATABASE, isolation_level=None, timeout=0)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        return error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+    except sqlite3.DatabaseError:
+        return False
+    return False
+
+
+class ReplicaReader(LocalReader):
+    """One generation of a published corpus."""
+
+    def __init__(self, folder: Path, name: str, embedder: Embedder, shown: str, freshness: Freshness) -> None:
+        """Open the files.
+
+        Raises:
+            IndexDamagedError: A file is missing or is not what the manifest says.
+        """
+        self._connections = ReplicaConnections(home_of(folder, name), freshness)
+        super().__init__(folder, name, embedder, self._connections)
+        self.freshness = freshness
+        self.address = shown
+
+    @property
+    def damaged(self) -> bool:
+        """Whether a file on this machine was found not to be what was brought."""
+        return self.watch.problem is not None or self._connections.damaged
