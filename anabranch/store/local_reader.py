@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anabranch.errors import IndexDamagedError
 from anabranch.models.embedder import Embedder
@@ -19,7 +20,7 @@ from anabranch.store.index.checksum_watch import Watch
 from anabranch.store.index.dense import cosines
 from anabranch.store.index.segment_index import Index, Masks, seen
 from anabranch.store.passage_reader import Passages, in_thread, visible
-from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope
+from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.query_vectors import QueryVectors
 from anabranch.text.analyzer import analyser
 
@@ -105,18 +106,23 @@ class LocalReader(Passages):
             return [RankedList(ids=self._index.ids(rows), scores=scores.tolist()) for rows, scores in found]
 
     @in_thread
-    def scores(self, arm: Arm, queries: Sequence[str], ids: Sequence[str], scope: Scope) -> list[dict[str, float]]:
-        """Return, for each query, the score of each of these leaves as `search` gives it."""
+    def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
+        """Return the score of each of these leaves for each query as `search` gives it, and that of a rare word."""
         self.watch.check()
         with self._damage_said():
             found = self._rows_of(ids, scope)
             rows = np.fromiter(found.values(), np.int64, len(found))
-            if arm == "bm25":
-                by_query = self._bm25(scope).scores([self._analyser.terms(query) for query in queries], rows)
-            else:
-                vectors = self._index.vectors(rows)
-                by_query = [cosines(vectors, self._vectors.one(query)) for query in queries]
-        return [dict(zip(found, scores.tolist(), strict=True)) for scores in by_query]
+            bm25, scored = self._bm25(scope), dict[Arm, list[NDArray[np.float64]]]()
+            for arm, asked in queries.items():
+                if arm == "bm25":
+                    scored[arm] = bm25.scores([self._analyser.terms(query) for query in asked], rows)
+                else:
+                    vectors = self._index.vectors(rows)
+                    scored[arm] = [cosines(vectors, self._vectors.one(query)) for query in asked]
+        by_arm: dict[Arm, list[dict[str, float]]] = {
+            arm: [dict(zip(found, scores.tolist(), strict=True)) for scores in lists] for arm, lists in scored.items()
+        }
+        return Scores(by_arm, bm25.rare())
 
     @in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
@@ -138,12 +144,6 @@ class LocalReader(Passages):
             chunk_id: frozenset(term for term, there in zip(terms, column, strict=True) if there)
             for chunk_id, column in zip(rows, found.T.tolist(), strict=True)
         }
-
-    @in_thread
-    def rare(self, scope: Scope) -> float:
-        """Return what BM25 gives at most for a word that a single passage holds."""
-        self.watch.check()
-        return self._bm25(scope).rare()
 
     @contextmanager
     def _damage_said(self) -> Iterator[None]:

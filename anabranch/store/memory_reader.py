@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 import numpy as np
@@ -18,7 +18,7 @@ from anabranch.store.corpus_facts import counts_in
 from anabranch.store.corpus_language import settled_language
 from anabranch.store.index.bm25 import K1
 from anabranch.store.passage_reader import Passages, in_thread, visible
-from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope
+from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import analyser
 
@@ -80,19 +80,18 @@ class MemoryReader(Passages):
         return lists
 
     @in_thread
-    def scores(self, arm: Arm, queries: Sequence[str], ids: Sequence[str], scope: Scope) -> list[dict[str, float]]:
-        """Return, for each query, the score of each of these leaves as `search` gives it."""
+    def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
+        """Return the score of each of these leaves for each query as `search` gives it, and that of a rare word."""
         wanted = set(ids)
         rows = [row for row in self._rows(scope) if self._ids[row] in wanted]
-        scored = self._scored(arm, queries, scope)
-        return [{self._ids[row]: float(scores[row]) for row in rows} for scores in scored]
-
-    @in_thread
-    def rare(self, scope: Scope) -> float:
-        """Return what BM25 gives at most for a word that a single passage holds."""
+        by_arm: dict[Arm, list[dict[str, float]]] = {
+            arm: [{self._ids[row]: float(scores[row]) for row in rows} for scores in self._scored(arm, asked, scope)]
+            for arm, asked in queries.items()
+        }
         bm25, _ = self._bm25(scope)
         # `rank_bm25` has the weights of words that occur; this is of one that occurs once.
-        return max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) * (K1 + 1) if bm25 is not None else 0.0
+        idf = max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) if bm25 is not None else 0.0
+        return Scores(by_arm, idf * (K1 + 1))
 
     @in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:

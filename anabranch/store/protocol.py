@@ -112,6 +112,19 @@ class Original(NamedTuple):
     access: tuple[str, ...]
 
 
+class Scores(NamedTuple):
+    """What the fusion asks of a corpus once it has candidates.
+
+    Attributes:
+        by_arm: For each query of each retriever, scores by the ids of leaves. A leaf that shares no term with the
+            query has a BM25 score of 0; what is gone, hidden or no leaf is absent.
+        rare: What BM25 gives at most for a word that a single passage holds; 0 in a corpus of a passage or two.
+    """
+
+    by_arm: dict[Arm, list[dict[str, float]]]
+    rare: float
+
+
 class CorpusReader(Protocol):
     """One state of a corpus, to be searched; later changes of access tags and removals count at once all the same."""
 
@@ -164,17 +177,8 @@ class CorpusReader(Protocol):
 class FullScores(CorpusReader, Protocol):
     """A store that gives the scores of any passage, which the fusion `complete` needs."""
 
-    async def scores(
-        self, arm: Arm, queries: Sequence[str], ids: Sequence[str], scope: Scope
-    ) -> list[dict[str, float]]:
-        """Return, for each query, the score of each of these leaves, the same that `search` gives it.
-
-        A leaf that shares no term with the query has a BM25 score of 0; what is gone, hidden or no leaf is absent.
-        """
-        ...
-
-    async def rare(self, scope: Scope) -> float:
-        """Return what BM25 gives at most for a word that a single passage holds; 0 in a corpus of a passage or two."""
+    async def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
+        """Return the score of each of these leaves for each query, the same that `search` gives it."""
         ...
 
 

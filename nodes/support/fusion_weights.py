@@ -36,32 +36,35 @@ def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]
 
 async def _complete(
     corpus: FullScores, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
-) -> list[Retrieved]:
+) -> tuple[list[Retrieved], float]:
     """Score with each retriever of the corpus what all of them found, for any query that it searches for.
 
     The lists of others stay as they are: the corpus cannot tell what an external retriever would score a passage.
+
+    Returns:
+        The records, and what BM25 gives for a rare word.
 
     Raises:
         OperationError: The corpus cannot be asked any more.
     """
     ids = list(dict.fromkeys(chunk_id for record in records for found in record["lists"] for chunk_id in found["ids"]))
     retrievers = [record["retriever"] for record in records]
+    own: list[Arm] = [cast("Arm", each) for each in retrievers if each in CORPUS_RETRIEVERS]
+    # All of it at once: a store across a network takes longer for the way than for the scores.
+    asked: dict[Arm, list[str]] = {arm: searched(queries, arm, retrievers) for arm in own}
+    known = await corpus.scores(asked, ids, scope)
+    return [_filled(record, known.by_arm.get(cast("Arm", record["retriever"]))) for record in records], known.rare
 
-    async def filled(record: Retrieved) -> Retrieved:
-        if record["retriever"] not in CORPUS_RETRIEVERS or len(records) == 1:
-            return record
-        scores = await corpus.scores(
-            cast("Arm", record["retriever"]), searched(queries, record["retriever"], retrievers), ids, scope
-        )
-        # A list without any passage is of a query that this retriever does not search for, or cannot read.
-        lists = [
-            completed(found, _finite(known)) if found["ids"] else found
-            for found, known in zip(record["lists"], scores, strict=True)
-        ]
-        return Retrieved(retriever=record["retriever"], lists=lists, error=None)
 
-    # One after the other: side by side, threads that take half a millisecond each spend more on waiting for their turn.
-    return [await filled(record) for record in records]
+def _filled(record: Retrieved, scores: Sequence[Mapping[str, float]] | None) -> Retrieved:
+    if scores is None:
+        return record
+    # A list without any passage is of a query that this retriever does not search for, or cannot read.
+    lists = [
+        completed(found, _finite(known)) if found["ids"] else found
+        for found, known in zip(record["lists"], scores, strict=True)
+    ]
+    return Retrieved(retriever=record["retriever"], lists=lists, error=None)
 
 
 def _finite(scores: Mapping[str, float]) -> dict[str, float]:
@@ -81,10 +84,11 @@ async def informed(
     """
     if not isinstance(corpus, FullScores):
         raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
+    if len(records) == 1:  # nothing was found that it has not scored
+        return list(records), []
+    filled, rare = await _complete(corpus, scope, queries, records)
     if not {record["retriever"] for record in records} >= {*CORPUS_RETRIEVERS}:
-        return await _complete(corpus, scope, queries, records), []
-    filled = await _complete(corpus, scope, queries, records)
-    rare = await corpus.rare(scope)
+        return filled, []
     # What the dense retriever found itself, apart from what was scored for BM25's sake: only that tells of its trust.
     found = {record["retriever"]: record["lists"] for record in records}
     lists = {record["retriever"]: record["lists"] for record in filled}

@@ -62,7 +62,7 @@ def asked(reader: LocalReader, number: int) -> str:
         parents = sorted({chunk.parent_id or "" for chunk in chunks.values()})
         return [
             lists,
-            [await reader.scores(arm, [query], ids, scope) for arm in ARMS],
+            await reader.scores({arm: [query] for arm in ARMS}, ids, scope),
             [repr(chunk) for chunk in chunks.values()],
             await reader.children(parents, scope),
             await reader.places([(doc_id, 5) for doc_id in doc_ids], scope),
@@ -70,7 +70,6 @@ def asked(reader: LocalReader, number: int) -> str:
             await reader.outlines(scope, 100),
             await reader.leaves(doc_ids, scope, 3),
             sorted((await reader.idf([query], scope)).items()),
-            await reader.rare(scope),
             (await reader.info()).leaves,
         ]
 

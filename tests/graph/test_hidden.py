@@ -119,8 +119,7 @@ async def read(store: CorpusReader, queries: list[str], scope: Scope) -> Any:
     ids = sorted({chunk_id for found in lists.values() for ranked in found for chunk_id in ranked["ids"]})
     return {
         "lists": lists,
-        "scores": {retriever: await store.scores(retriever, queries, ids, scope) for retriever in CORPUS_RETRIEVERS},
-        "rare": await store.rare(scope),
+        "scores": await store.scores(dict.fromkeys(CORPUS_RETRIEVERS, queries), ids, scope),
         "idf": await store.idf(queries, scope),
         "occurring": await store.occurring(queries, ids, scope),
         "chunks": await store.chunks(ids, scope),

@@ -47,18 +47,34 @@ def term_number(term: str) -> int:
     return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
 
 
+def term_counts(rows: Sequence[tuple[int | None, int, int]]) -> TermCounts:
+    """Return what the rows of `PostgresSearch.statistics` say."""
+    leaves = sum(row[1] for row in rows if row[0] is None)
+    length = sum(row[2] for row in rows if row[0] is None)
+    frequencies = {term: frequency for term, frequency, _ in rows if term is not None}
+    return TermCounts(leaves, length / leaves if leaves else 0.0, frequencies)
+
+
 def bm25_scores(
-    rows: Sequence[tuple[Any, ...]], counts: Mapping[tuple[int, int], int], terms: Sequence[str], known: TermCounts
+    rows: Sequence[tuple[Any, ...]], asked: Sequence[str], terms: Sequence[str], known: TermCounts
 ) -> dict[str, float]:
-    """Return the score of each leaf: rows of its number, its name and its length."""
-    lengths = np.array([row[2] for row in rows], dtype=np.float64)
-    norms = K1 * (1 - B + B * lengths / known.mean) if known.mean > 0 else np.zeros(len(rows))
+    """Return the score of each leaf for the terms of a question.
+
+    Args:
+        rows: Number, name and length of each leaf, and how often it has each distinct one of `asked`.
+        asked: The terms that were counted, those of the question among them.
+        terms: Of the question.
+        known: What is counted for the caller.
+    """
+    if not rows:
+        return {}
+    norms = np.array([row[2] for row in rows], dtype=np.float64)
+    norms = K1 * (1 - B + B * norms / known.mean) if known.mean > 0 else np.zeros(len(rows))
+    counts = dict(zip(dict.fromkeys(asked), np.array([row[3] for row in rows], dtype=np.float64).T, strict=True))
     scores = np.zeros(len(rows), dtype=np.float64)
     # In the order of the question's terms, as in a folder: a sum in another order differs in its last bit.
     for term in terms:
         idf = known.idf(term)
         if idf is not None:
-            number = term_number(term)
-            own = np.array([counts.get((row[0], number), 0) for row in rows], dtype=np.float64)
-            scores += idf * (own * (K1 + 1) / (own + norms))
+            scores += idf * (counts[term] * (K1 + 1) / (counts[term] + norms))
     return dict(zip((row[1] for row in rows), scores.tolist(), strict=True))

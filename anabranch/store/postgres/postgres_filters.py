@@ -10,6 +10,8 @@ from anabranch.store.filters import SET, And, Compare, Exists, Filter, Glob, In,
 
 _ORDERS: dict[str, LiteralString] = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
+_ALL: LiteralString = "true"
+
 _COLUMNS: dict[str, LiteralString] = {
     "source": "jsonb_build_array(d.source)",
     "title": "jsonb_build_array(d.title)",
@@ -25,6 +27,11 @@ class Clause(NamedTuple):
     sql: LiteralString
     parameters: tuple[Any, ...] = ()
 
+    @property
+    def passes_all(self) -> bool:
+        """Whether it narrows nothing, so that it can be left out."""
+        return self.sql == _ALL
+
 
 def postgres_clause(filters: Mapping[str, Any] | None) -> Clause:
     """Return the SQL condition of a filter expression; None and {} let everything pass.
@@ -38,7 +45,7 @@ def postgres_clause(filters: Mapping[str, Any] | None) -> Clause:
 def _compiled(part: Filter) -> Clause:
     match part:
         case And(parts):
-            return _joined([_compiled(each) for each in parts], " AND ", empty="true")
+            return _joined([_compiled(each) for each in parts], " AND ", empty=_ALL)
         case Or(parts):
             return _joined([_compiled(each) for each in parts], " OR ", empty="false")
         case Not(inner):
@@ -46,7 +53,7 @@ def _compiled(part: Filter) -> Clause:
             return Clause(f"NOT ({sql})", parameters)
         case Exists(field, there):
             if field in _COLUMNS:
-                return Clause("true" if there else "false")
+                return Clause(_ALL if there else "false")
             found = _found(field)
             return Clause(f"({found.sql} IS {'NOT ' if there else ''}NULL)", found.parameters)
     values, test = _values(part.field), _test(part)

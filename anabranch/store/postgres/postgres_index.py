@@ -43,6 +43,9 @@ def publish(
     counted = "SELECT count(*) FILTER (WHERE length IS NULL), count(*) FROM anabranch.leaves WHERE corpus = %s"
     (left, leaves), *_ = connection.execute(counted, (corpus,)).fetchall()
     done = leaves - left
+    if left > BATCH:
+        # What the planner knows is from before they came: it would join all leaves for each batch.
+        connection.execute("ANALYZE anabranch.documents, anabranch.chunks, anabranch.leaves")
     while new := _next_leaves(connection, corpus):
         with connection.transaction():
             _count_words(connection, corpus, new, words)

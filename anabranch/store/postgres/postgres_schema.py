@@ -12,9 +12,9 @@ from psycopg import Connection
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 from psycopg.sql import SQL, Identifier
 
-from anabranch.errors import CorpusDamagedError, SettingsError
+from anabranch.errors import CorpusDamagedError, OperationError, SettingsError
 
-VERSION = 2
+VERSION = 3
 
 EXTENSION = "vector"
 """The name that pgvector has in a database."""
@@ -174,6 +174,55 @@ CREATE TABLE anabranch.audience_sizes (
 );
 """
 
+# A second lock behind the condition that each search has of its own: to a role that does not own the tables, the
+# database shows the rows that the tags of this transaction open (`read_transaction`), and where none are told, none. An
+# audience belongs to one corpus, so the corpus need not be looked at again. The condition is a list that is made once
+# for a statement: a look at another table for each posting would take as long as the search.
+_POLICIES = """
+ALTER TABLE anabranch.audiences ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.audiences FOR SELECT USING (
+    corpus = nullif(current_setting('anabranch.corpus', true), '')::int
+    AND (tags = '{}' OR tags && nullif(current_setting('anabranch.access', true), '')::text[])
+);
+ALTER TABLE anabranch.documents ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.documents FOR SELECT
+    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
+ALTER TABLE anabranch.leaves ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.leaves FOR SELECT
+    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
+ALTER TABLE anabranch.postings ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.postings FOR SELECT
+    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
+ALTER TABLE anabranch.term_frequencies ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.term_frequencies FOR SELECT
+    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
+ALTER TABLE anabranch.chunks ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.chunks FOR SELECT USING (EXISTS (
+    SELECT 1 FROM anabranch.documents d WHERE d.corpus = chunks.corpus AND d.number = chunks.document
+));
+ALTER TABLE anabranch.files ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.files FOR SELECT USING (EXISTS (
+    SELECT 1 FROM anabranch.documents d WHERE d.corpus = files.corpus AND d.path_key = files.path_key
+));
+ALTER TABLE anabranch.vectors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE anabranch.jobs ENABLE ROW LEVEL SECURITY;
+"""
+
+# What a corpus holds is counted by its owner, whoever asks: a number tells nobody a word.
+_SIZE = """
+CREATE FUNCTION anabranch.holds_leaves(asked int, generation int) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT 1 FROM anabranch.leaves l WHERE l.corpus = asked AND l.born <= generation)
+$$;
+CREATE FUNCTION anabranch.corpus_size(asked int)
+RETURNS TABLE (documents bigint, chunks bigint, leaves bigint, tokens bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(*), (SELECT count(*) FROM anabranch.chunks c WHERE c.corpus = asked),
+        coalesce(sum(d.leaves), 0)::bigint, coalesce(sum(d.tokens), 0)::bigint
+    FROM anabranch.documents d WHERE d.corpus = asked
+$$;
+"""
+
 # A file that a worker has to take in. `lease` is until when a running one is its worker's, and until when a waiting one
 # waits. By the hash of their path, as files are.
 _JOBS = """
@@ -201,7 +250,7 @@ CREATE INDEX jobs_open ON anabranch.jobs (corpus, id) WHERE state IN ('todo', 'r
 CREATE INDEX jobs_by_state ON anabranch.jobs (corpus, state, changed);
 """
 
-_MIGRATIONS = (_CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS)
+_MIGRATIONS = (_CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS, _POLICIES + _SIZE)
 """What leads from each version to the next one, beginning with none."""
 
 
@@ -227,14 +276,29 @@ def checked_version(connection: Connection[Any]) -> int:
     return version
 
 
+def is_prepared(connection: Connection[Any]) -> bool:
+    """Tell whether there are tables to read.
+
+    Raises:
+        CorpusDamagedError: They are a later Anabranch's.
+        OperationError: They are an earlier one's.
+    """
+    version = checked_version(connection)
+    if 0 < version < VERSION:
+        msg = f"The corpora of this database have version {version}, and have to be brought to version {VERSION}."
+        raise OperationError(msg, hint="Run an ingest as the owner of the tables: it does that.")
+    return version > 0
+
+
 def prepare(connection: Connection[Any]) -> None:
     """Make the tables, or bring those of an earlier version up, in one transaction.
 
     Raises:
         CorpusDamagedError: They are a later Anabranch's.
-        SettingsError: pgvector is missing, or the user of the database may not make tables.
+        SettingsError: pgvector is missing, or the user of the database may not make tables, or may not see all rows.
     """
     if checked_version(connection) == VERSION:
+        refuse_reader(connection)
         return
     try:
         with connection.transaction():
@@ -253,3 +317,16 @@ def prepare(connection: Connection[Any]) -> None:
         msg = f"The user of this database may not make what a corpus needs: {error.diag.message_primary}."
         hint = "Have its owner run once: CREATE EXTENSION vector; GRANT CREATE ON DATABASE ... TO ..."
         raise SettingsError(msg, hint=hint) from error
+
+
+def refuse_reader(connection: Connection[Any]) -> None:
+    """Refuse whoever needs all rows and is not shown them: what the policies hide would be taken for missing.
+
+    Raises:
+        SettingsError: The user does not own the tables.
+    """
+    found = connection.execute("SELECT row_security_active('anabranch.documents')").fetchone()
+    if found is not None and found[0]:
+        msg = "The user of this database does not own the tables, and is not shown all rows."
+        hint = "Connect as their owner, or as a member of that role: GRANT owner TO writer."
+        raise SettingsError(msg, hint=hint)

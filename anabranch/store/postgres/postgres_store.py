@@ -22,7 +22,7 @@ try:
     from anabranch.store.postgres.connection_pool import Database, connect, database_at, failures
     from anabranch.store.postgres.job_lease import renewed
     from anabranch.store.postgres.postgres_reader import PostgresReader
-    from anabranch.store.postgres.postgres_schema import checked_version, prepare
+    from anabranch.store.postgres.postgres_schema import checked_version, is_prepared, prepare, refuse_reader
     from anabranch.store.postgres.postgres_snapshot import PostgresSnapshot
     from anabranch.store.postgres.postgres_writer import PostgresWriter
     from anabranch.store.postgres.queue_writer import PostgresQueue
@@ -96,20 +96,21 @@ class PostgresStore:
                 found = connection.execute(sql, (where.corpus,)).fetchone() if checked_version(connection) else None
                 if found is None:
                     raise _missing(where)
+                refuse_reader(connection)
                 register_vector(connection)
                 yield PostgresSnapshot(connection, found[0], where.shown)
 
 
 def _reader(database: Database, connection: Connection[Any], where: DatabaseAddress) -> PostgresReader:
     found = None
-    if checked_version(connection):
+    if is_prepared(connection):
         sql = "SELECT id, generation, analyser, language FROM anabranch.corpora WHERE name = %s"
         found = connection.execute(sql, (where.corpus,)).fetchone()
     if found is None:
         raise _missing(where)
     number, generation, indexed_by, language = found
-    sql = "SELECT 1 FROM anabranch.leaves WHERE corpus = %s AND born <= %s LIMIT 1"
-    if connection.execute(sql, (number, generation)).fetchone() is None:
+    held = connection.execute("SELECT anabranch.holds_leaves(%s, %s)", (number, generation)).fetchone()
+    if held is None or not held[0]:
         raise CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
     key = (where.database, where.corpus)
     known = _opened.get(key)

@@ -44,7 +44,7 @@ async def told(address: str) -> dict[str, Any]:
             lists = await store.search(arm, QUERIES, 10_000, scope)
             found[f"{arm} {scope}"] = [dict(zip(one["ids"], one["scores"], strict=True)) for one in lists]
         found[f"idf {scope}"] = await store.idf(QUERIES, scope)
-        found[f"rare {scope}"] = await store.rare(scope)
+        found[f"rare {scope}"] = (await store.scores({}, [], scope)).rare
     return found
 
 
