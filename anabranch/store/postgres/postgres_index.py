@@ -14,7 +14,7 @@ from anabranch.store.postgres.postgres_search import NARROW, has_index, index_na
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import Analyser, analyser
 
-BATCH = 1_000
+BATCH = 4_000
 """Leaves whose words are counted in one transaction; what was counted, a kill does not undo."""
 
 MOST_COUNTED = 32_767
@@ -75,20 +75,24 @@ def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tupl
     frequencies: Counter[tuple[int, int, int]] = Counter()
     sizes: Counter[tuple[int, int]] = Counter()
     lengths: Counter[tuple[int, int]] = Counter()
+    postings: list[tuple[int, ...]] = []
+    for leaf, audience, born, *parts in leaves:
+        terms = words.terms(embedded_text(*parts))
+        counts = Counter(map(term_number, terms))
+        for term, count in counts.items():
+            postings.append((term, leaf, min(count, MOST_COUNTED), len(terms), audience, born))
+            frequencies[term, audience, born] += 1
+        sizes[audience, born] += 1
+        lengths[audience, born] += len(terms)
+        known.append((leaf, len(terms), sorted(counts)))
     with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN") as copy:
-        for leaf, audience, born, *parts in leaves:
-            terms = words.terms(embedded_text(*parts))
-            counts = Counter(map(term_number, terms))
-            for term, count in counts.items():
-                copy.write_row((corpus, term, leaf, min(count, MOST_COUNTED), len(terms), audience, born))
-                frequencies[term, audience, born] += 1
-            sizes[audience, born] += 1
-            lengths[audience, born] += len(terms)
-            known.append((leaf, len(terms), sorted(counts)))
+        # In the order of the index, which finds the place of each quicker then.
+        for posting in sorted(postings):
+            copy.write_row((corpus, *posting))
     with connection.cursor() as cursor:
         sql = "UPDATE anabranch.leaves SET length = %s, terms = %s WHERE corpus = %s AND id = %s"
         cursor.executemany(sql, [(length, terms, corpus, leaf) for leaf, length, terms in known])
-    rows = [(*key, count) for key, count in frequencies.items()]
+    rows = sorted((*key, count) for key, count in frequencies.items())
     _add_frequencies(connection, corpus, rows)
     for (audience, born), count in sizes.items():
         _add_size(connection, corpus, (audience, born, count, lengths[audience, born]))

@@ -61,6 +61,8 @@ _TAKEN = "another file took the name of a document at the same time"
 class PostgresQueue(PostgresWriter):
     """Writes beside others, implementing `QueueWriter`; made by `PostgresStore.queue`."""
 
+    REFUSING = (*PostgresWriter.REFUSING, UniqueViolation)
+
     def __init__(self, connection: Connection[Any], corpus: int, worker: str, lease: float) -> None:
         """Take a connection of its own, the number of the corpus, and what its jobs are leased by and for how long."""
         super().__init__(connection, corpus)
@@ -114,17 +116,17 @@ class PostgresQueue(PostgresWriter):
         held = {number for (number,) in rows}
         return {path for path, number in jobs.items() if number not in held}
 
-    def _refusal(self, grown: Grown) -> str:
-        try:
-            return super()._refusal(grown)
-        except UniqueViolation:
-            self._taken.add(grown.path)
-            return _TAKEN
+    def _refusal(self, grown: Grown, error: Exception) -> str:
+        if not isinstance(error, UniqueViolation):
+            return super()._refusal(grown, error)
+        self._taken.add(grown.path)
+        return _TAKEN
 
-    def _clear(self, doc_id: str, path: str) -> None:
-        # Not that of another file, which may have come after the name was looked up; the database refuses it then.
-        keys = [text_key(each) for each in (path, *self._gone)]
-        self._remove("doc_id = %s AND path_key = ANY(%s)", doc_id, keys)
+    def _clear(self, doc_ids: list[str], paths: Sequence[str]) -> None:
+        # Not those of other files, which may have come after the name was looked up; the database refuses it then.
+        own, gone = [text_key(path) for path in paths], [text_key(path) for path in self._gone]
+        pairs = "(doc_id, path_key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))"
+        self._remove(f"({pairs} OR doc_id = ANY(%s) AND path_key = ANY(%s))", doc_ids, own, doc_ids, gone)
 
     def uncount(self, numbers: Sequence[int]) -> None:
         """Take documents out of the counts of words, one worker after the other: most have the same words."""
