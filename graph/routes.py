@@ -37,7 +37,8 @@ def to_begin(state: InputState) -> Send:
     # A checkpoint holds what was sent, and not the context of the call. An edit of the state comes without any.
     runtime = get_runtime(Context)
     given = runtime.context if runtime is not None else None
-    settings = given.remembered() if given is not None else {}
+    # Under another graph the context may be that graph's own.
+    settings = given.remembered() if isinstance(given, Context) else {}
     last = (state.get("messages") or [])[-1:]
     question, filters = state.get("question", ""), state.get("filters")
     return Send("begin", BeginTask(question=question, filters=filters, messages=last, settings=settings))
