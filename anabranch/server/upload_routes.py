@@ -7,16 +7,17 @@ import os
 import shutil
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Annotated, BinaryIO
+from typing import Any, BinaryIO
 
-from fastapi import APIRouter, File, UploadFile
+from fastapi import APIRouter, Request
+from starlette.datastructures import UploadFile
 
 from anabranch.errors import OperationError, SettingsError
 from anabranch.identity.audit_log import audit
 from anabranch.identity.user import upload_folder
 from anabranch.safety.operator import operator
 from anabranch.server.requester import Asker, Requester
-from anabranch.server.usage_limits import Limited
+from anabranch.server.usage_limits import Limited, UsageLimits
 from anabranch.store.file_identity import is_url
 
 router = APIRouter(tags=["documents"])
@@ -31,17 +32,30 @@ MAX_NAME = 120
 _BLOCK = 1024 * 1024
 
 
-@router.post("/uploads")
-async def upload(files: Annotated[list[UploadFile], File()], who: Asker, limits: Limited) -> dict[str, list[str]]:
+_FORM: dict[str, Any] = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {"files": {"type": "array", "items": {"type": "string", "format": "binary"}}},
+}
+
+
+@router.post("/uploads", openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": _FORM}}}})
+async def upload(request: Request, who: Asker, limits: Limited) -> dict[str, list[str]]:
     """Keep files, each under its own name, in place of one that was sent before.
 
     Returns:
         `paths`: what to give to the graph `ingest`.
     """
     who.require("ingest")
-    if len(files) > MAX_FILES:
+    # Not as a parameter: FastAPI reads a form before it asks who sends it, so anybody could fill the disk.
+    async with request.form() as form:
+        return await _taken([each for each in form.getlist("files") if isinstance(each, UploadFile)], who, limits)
+
+
+async def _taken(files: list[UploadFile], who: Requester, limits: UsageLimits | None) -> dict[str, list[str]]:
+    if not 0 < len(files) <= MAX_FILES:
         msg = f"{len(files)} files were sent at once."
-        raise SettingsError(msg, hint=f"Send at most {MAX_FILES} at a time.")
+        raise SettingsError(msg, hint=f"Send from 1 to {MAX_FILES} as `files` of a form (multipart/form-data).")
     root, own = _folders(who)
     names = [file_name(each.filename or "") for each in files]
     if limits is not None:

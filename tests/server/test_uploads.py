@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,27 @@ async def test_too_much_is_refused_and_leaves_nothing(root: Path, monkeypatch: p
     monkeypatch.setattr(upload_routes, "MAX_FILES", 1)
     assert (await sent(app, ("a.md", b"x"), ("b.md", b"x"))).status_code == 422
     assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("body", [{}, {"data": {"files": "no file"}}, {"content": b"no form"}])
+async def test_nothing_that_was_sent_is_told(root: Path, body: dict[str, Any]) -> None:
+    transport = httpx.ASGITransport(create_app(str(root / "data")))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        reply = await client.post("/uploads", **body)
+    assert reply.status_code == 422
+    assert "multipart/form-data" in reply.text
+
+
+async def test_nothing_is_read_from_somebody_who_may_not_send(root: Path) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        pytest.fail("the body of the request was read")
+        yield b""
+
+    transport = httpx.ASGITransport(create_app(str(root / "data")))
+    headers = {"Content-Type": "multipart/form-data; boundary=x", "Origin": "https://evil.example"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        reply = await client.post("/uploads", content=body(), headers=headers)
+    assert reply.status_code == 403
 
 
 async def test_a_page_of_another_site_sends_nothing(root: Path) -> None:
