@@ -29,8 +29,8 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
         assert chat is not None
         assert chat.pool is not None
         await chat.pool.aclose()  # a connection that this server keeps open would outlive its loop
-    # In so few tokens it does not always come to an end, which is said.
-    cut = ("ends in the middle", "cut off at its length limit")
+    # In so few tokens it does not always come to an end, or has no room for what another window adds; which is said.
+    cut = ("ends in the middle", "cut off at its length limit", "nothing was added. Raise answer_tokens.")
     others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]
     # A model this small may write no line of relevances that can be read; then the fused order stays.
     assert {item["step"] for item in others} <= {"pack", "rerank"}
