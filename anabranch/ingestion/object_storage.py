@@ -40,7 +40,11 @@ class ObjectFolder:
             SettingsError: It names no bucket.
         """
         self._path = address[len(SCHEME) :].strip("/")
-        if not self._path or "?" in self._path.split("/")[0]:
+        bucket = self._path.split("/")[0]
+        if "@" in bucket:  # not repeated: what stands before it is a secret
+            msg = "The address of a bucket holds more than its name and a prefix."
+            raise SettingsError(msg, hint="Give keys as for the AWS command line: AWS_PROFILE, or the environment.")
+        if not bucket or "?" in bucket:
             msg = f"{address!r} names no bucket."
             raise SettingsError(msg, hint="For example: s3://bucket/folder")
         try:

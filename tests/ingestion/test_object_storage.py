@@ -140,6 +140,12 @@ def test_addresses_of_nothing(bucket: Any, tmp_path: Path, model: str, address: 
         ingest([address], tmp_path / "c", embedder=model)
 
 
+def test_keys_in_an_address_are_refused_and_not_repeated(tmp_path: Path, model: str) -> None:
+    with pytest.raises(SettingsError, match="more than its name") as raised:
+        ingest(["s3://key:secret@papers/days"], tmp_path / "c", embedder=model)
+    assert "secret" not in str(raised.value)
+
+
 def test_a_service_that_does_not_answer(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")

@@ -168,18 +168,6 @@ CREATE POLICY readable ON anabranch.audiences FOR SELECT USING (
     corpus = nullif(current_setting('anabranch.corpus', true), '')::int
     AND (tags = '{}' OR tags && nullif(current_setting('anabranch.access', true), '')::text[])
 );
-ALTER TABLE anabranch.documents ENABLE ROW LEVEL SECURITY;
-CREATE POLICY readable ON anabranch.documents FOR SELECT
-    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
-ALTER TABLE anabranch.leaves ENABLE ROW LEVEL SECURITY;
-CREATE POLICY readable ON anabranch.leaves FOR SELECT
-    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
-ALTER TABLE anabranch.postings ENABLE ROW LEVEL SECURITY;
-CREATE POLICY readable ON anabranch.postings FOR SELECT
-    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
-ALTER TABLE anabranch.term_frequencies ENABLE ROW LEVEL SECURITY;
-CREATE POLICY readable ON anabranch.term_frequencies FOR SELECT
-    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
 ALTER TABLE anabranch.chunks ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON anabranch.chunks FOR SELECT USING (EXISTS (
     SELECT 1 FROM anabranch.documents d WHERE d.corpus = chunks.corpus AND d.number = chunks.document
@@ -191,6 +179,13 @@ CREATE POLICY readable ON anabranch.files FOR SELECT USING (EXISTS (
 ALTER TABLE anabranch.vectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE anabranch.jobs ENABLE ROW LEVEL SECURITY;
 """
+
+_BY_AUDIENCE = """
+ALTER TABLE anabranch.{0} ENABLE ROW LEVEL SECURITY;
+CREATE POLICY readable ON anabranch.{0} FOR SELECT
+    USING (audience = ANY(ARRAY(SELECT id FROM anabranch.audiences)));
+"""
+_POLICIES += "".join(map(_BY_AUDIENCE.format, ("documents", "leaves", "postings", "term_frequencies")))
 
 # What a corpus holds is counted by its owner, whoever asks: a number tells nobody a word.
 _SIZE = """
