@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast faults fuzz check format docs page dev bench model clean constraints
+.PHONY: help ask test test-fast faults fuzz check format docs site page dev bench installation model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -55,6 +55,9 @@ dev: $(VENV)/.dev  ## Start the LangGraph development server (Studio's back end)
 
 page: $(VENV)/.dev  ## Build the server's page from its sources; needs Node
 	$(BIN)/python scripts/page.py
+
+installation: $(VENV)/.dev  ## Build the packages and try them in empty environments with each Python that is there
+	PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.installation
 
 bench: $(VENV)/.dev  ## Measure what answers cost; prints tables
 	$(BIN)/python -m benchmarks.answering
