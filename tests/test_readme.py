@@ -63,6 +63,15 @@ def test_the_python_blocks_run(
     assert "neighbour" in shown
 
 
+def test_the_small_picture_has_only_steps_of_the_graph() -> None:
+    from graph.answer import graph
+
+    (drawn,) = re.findall(r"^```mermaid\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    boxes = re.sub(r"\[.*?\]|-- .*? -->|-\. .*? \.->|graph LR", " ", drawn)
+    steps = {name.rpartition(":")[2] for name in graph.get_graph(xray=1).nodes}
+    assert set(re.findall(r"\w+", boxes)) - {"question", "bm25", "dense"} < steps
+
+
 def test_the_readme_and_the_guide_have_blocks_that_run() -> None:
     assert {"README.md", "code.md"} <= {page.name for page in pages()}
 
