@@ -13,6 +13,7 @@ from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
     from anabranch.ingestion.isolation.process_limits import Limits
+    from anabranch.ingestion.web import CrawlLimits
 
 
 def ingest(
@@ -55,6 +56,13 @@ def ingest(
         bool,
         typer.Option("--allow-private-urls", help="Fetch pages from your own network, too, not only from public ones."),
     ] = False,
+    crawl: Annotated[
+        bool, typer.Option("--crawl", help="Follow the links of web pages, too, within their site and folder.")
+    ] = False,
+    crawl_pages: Annotated[int | None, typer.Option(metavar="N", help="Most pages of a crawl [dim](500)[/].")] = None,
+    crawl_depth: Annotated[
+        int | None, typer.Option(metavar="N", help="Most links from the first page [dim](5)[/].")
+    ] = None,
     password: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
@@ -122,6 +130,7 @@ def ingest(
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,
+        crawl=_crawl(crawl, crawl_pages, crawl_depth),
         options=reading,
         limits=limits,
         wait=wait,
@@ -136,6 +145,17 @@ def _limits(seconds: float | None, mebibytes: int | None) -> Limits:
     return Limits(
         usual.seconds if seconds is None else seconds, usual.bytes if mebibytes is None else mebibytes * (1 << 20)
     )
+
+
+def _crawl(asked: bool, pages: int | None, depth: int | None) -> CrawlLimits | None:
+    from anabranch.ingestion.web import CrawlLimits
+
+    if not asked:
+        if pages is not None or depth is not None:
+            raise SettingsError("--crawl-pages and --crawl-depth say how far to crawl.", hint="Add --crawl.")
+        return None
+    usual = CrawlLimits()
+    return CrawlLimits(usual.pages if pages is None else pages, usual.depth if depth is None else depth)
 
 
 def _sizes(text: str | None) -> tuple[int, int, int] | None:

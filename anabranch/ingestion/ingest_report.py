@@ -70,7 +70,7 @@ class Tally:
     def fail(self, number: int, source: str, reason: str, message: str) -> None:
         """Tell that a file cannot be read; one of an unknown kind is `skipped`."""
         # A picture beside the notes is no failure, and makes no exit code.
-        status: Status = "skipped" if reason == "unsupported" else "failed"
+        status: Status = "skipped" if reason in ("unsupported", "limit") else "failed"
         self.add(number, FileRow(source, status, f"{reason}: {message}"))
 
     def fail_part(self, number: int, file: str, source: str, reason: str, message: str) -> None:

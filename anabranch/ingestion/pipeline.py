@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.errors import SettingsError
@@ -27,6 +28,9 @@ from anabranch.store.corpus_embedder import CorpusEmbedder, embedder_of
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.stemmer import checked_language
+
+if TYPE_CHECKING:
+    from anabranch.ingestion.web import CrawlLimits
 
 __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
 
@@ -45,6 +49,7 @@ def ingest(
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
+    crawl: CrawlLimits | None = None,
     inside: StrPath | None = None,
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
@@ -71,6 +76,7 @@ def ingest(
         archives: Open archives (ZIP, tar, tar.gz, tar.bz2, tar.xz) and take in what is in them.
         follow_links: Follow symbolic links to places outside the folders given.
         private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
+        crawl: How far to follow the links of web pages within their sites; None for not at all.
         inside: A folder that `paths` count from, and out of which none of them may lead; no page is fetched then. For
             callers who must not read other files of this machine.
         options: How files are read: passwords, OCR.
@@ -102,6 +108,7 @@ def ingest(
         archives=archives,
         follow_links=follow_links,
         private_urls=private_urls,
+        crawl=crawl,
         inside=None if inside is None else Path(inside),
     )
     with asked as found, opening as writer:

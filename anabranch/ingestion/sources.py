@@ -19,7 +19,7 @@ from anabranch.store.file_identity import archives_of, is_gone, is_url
 from anabranch.text.normalization import storable
 
 if TYPE_CHECKING:
-    from anabranch.ingestion.web import Fetcher
+    from anabranch.ingestion.web import CrawlLimits, Fetcher
 
 
 class Gathered:
@@ -39,14 +39,19 @@ class Gathered:
         archives: bool,
         fetcher: Fetcher | None,
         buckets: Sequence[ObjectFolder] = (),
+        crawl: CrawlLimits | None = None,
     ) -> None:
-        """Take what was found, who fetches pages if there are any, and buckets; copies go into `folder`."""
+        """Take what was found, who fetches pages if there are any, and buckets; copies go into `folder`.
+
+        With `crawl`, the pages that each page leads to are fetched as well.
+        """
         self._walked = walked
         self._urls = urls
         self._folder = folder
         self._archives = archives
         self._fetcher = fetcher
         self._buckets = buckets
+        self._crawl = crawl
         self._known = len(walked.files) + len(urls)
         self._here: set[str] = set()
         self._read_whole: set[str] = set()
@@ -77,7 +82,8 @@ class Gathered:
             else:
                 yield Failure(found.source, "unsupported", "It is an archive, and is opened only with --archives.")
         if self._fetcher is not None:
-            yield from (self._page(url, self._fetcher) for url in self._urls)
+            for url in self._urls:
+                yield from self._pages(url, self._fetcher)
         for bucket in self._buckets:
             for item in bucket.objects():
                 self._known += 1
@@ -118,6 +124,17 @@ class Gathered:
         if whole:
             self._read_whole.add(archive)
 
+    def _pages(self, url: str, fetcher: Fetcher) -> Iterator[FoundFile | Failure]:
+        from anabranch.ingestion.web import Crawler
+
+        if self._crawl is None:
+            yield self._page(url, fetcher)
+            return
+        self._known -= 1
+        for item in Crawler(fetcher, self._crawl).pages(url, self._folder):
+            self._known += 1
+            yield item
+
     def _page(self, url: str, fetcher: Fetcher) -> FoundFile | Failure:
         own = Path(tempfile.mkdtemp(dir=self._folder))
         try:
@@ -142,6 +159,7 @@ def gathered(
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
+    crawl: CrawlLimits | None = None,
     inside: Path | None = None,
 ) -> Iterator[Gathered]:
     """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
@@ -152,6 +170,7 @@ def gathered(
         archives: Open archives (ZIP, tar) and take in what is in them.
         follow_links: Follow symbolic links out of the folders.
         private_urls: Whether pages may come from addresses of one's own network.
+        crawl: How far to follow the links of pages; None for not at all.
         inside: Where `paths` count from, and what none of them may lead out of; no page is fetched then.
 
     Raises:
@@ -162,11 +181,19 @@ def gathered(
     walked = survey(files, skip, follow_links=follow_links, inside=inside)
     # Only where something is copied: a run over a folder needs no place for it.
     with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or asked else nullcontext("") as folder:
-        yield from_addresses(asked, Path(folder), private_urls=private_urls, walked=walked, archives=archives)
+        yield from_addresses(
+            asked, Path(folder), private_urls=private_urls, crawl=crawl, walked=walked, archives=archives
+        )
 
 
 def from_addresses(
-    asked: Sequence[str], folder: Path, *, private_urls: bool, walked: Walked | None = None, archives: bool = False
+    asked: Sequence[str],
+    folder: Path,
+    *,
+    private_urls: bool,
+    crawl: CrawlLimits | None = None,
+    walked: Walked | None = None,
+    archives: bool = False,
 ) -> Gathered:
     """Return what there is at addresses of pages and buckets, and what a walk came upon; copies go into `folder`.
 
@@ -177,7 +204,7 @@ def from_addresses(
     urls, fetcher = _web(pages, private=private_urls) if pages else ([], None)
     buckets = [ObjectFolder(address, folder) for address in dict.fromkeys(asked) if is_object(address)]
     files = walked or Walked((), ())
-    return Gathered(files, urls, folder, archives=archives, fetcher=fetcher, buckets=buckets)
+    return Gathered(files, urls, folder, archives=archives, fetcher=fetcher, buckets=buckets, crawl=crawl)
 
 
 def _web(asked: Sequence[str], *, private: bool) -> tuple[list[str], Fetcher]:

@@ -24,6 +24,7 @@ from anabranch.readers.document import (
     with_heading,
 )
 from anabranch.readers.document_parts import one_document
+from anabranch.readers.landmarks import main_content
 from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.table_blocks import table_parts, under_spans
 from anabranch.text.normalization import clean, squeeze
@@ -44,7 +45,8 @@ def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     """
     soup = parse_html(path.read_bytes(), source)
     visible = Visible()
-    blocks = page_blocks(soup, visible)[0]
+    is_of_the_web = source.startswith(("http://", "https://"))
+    blocks = page_blocks(main_content(soup) if is_of_the_web else soup, visible)[0]
     title = declared_title(soup.title.get_text()) if soup.title else ""
     yield one_document(source, path, blocks, {"format": "html"}, title, visible.notes())
 
@@ -54,7 +56,7 @@ def visible_text(markup: str) -> str:
     return "\n".join(block.text for block in page_blocks(parse_html(markup, "a fragment of HTML"), Visible())[0])
 
 
-def page_blocks(soup: BeautifulSoup, visible: Visible, path: HeadingPath = ()) -> tuple[tuple[Block, ...], HeadingPath]:
+def page_blocks(soup: Tag, visible: Visible, path: HeadingPath = ()) -> tuple[tuple[Block, ...], HeadingPath]:
     """Return what a visitor sees of a page, and the headings that are open at its end."""
     page = _Page(visible, path)
     return tuple(page.blocks(soup)), page.path
@@ -84,7 +86,7 @@ class _Page:
         self._lists: list[int | None] = []
         self._whole: dict[int, list[str]] = {}
 
-    def blocks(self, soup: BeautifulSoup) -> Iterator[Block]:
+    def blocks(self, soup: Tag) -> Iterator[Block]:
         for kind, item in self._visible.events(soup, self._is_whole):
             if isinstance(item, str):
                 # Put together before white space is squeezed: a word may be in several elements.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
@@ -26,6 +27,9 @@ from anabranch.store.stores import open_queue, open_writer
 from anabranch.store.writer_protocol import FileRecord, Progress, silent
 from anabranch.text.normalization import storable
 from anabranch.text.stemmer import checked_language
+
+if TYPE_CHECKING:
+    from anabranch.ingestion.web import CrawlLimits
 
 BUSY = 60.0
 """Seconds to wait for workers at least: each writes for a moment."""
@@ -51,6 +55,7 @@ def enqueue(
     archives: bool = False,
     follow_links: bool = False,
     private_urls: bool = False,
+    crawl: CrawlLimits | None = None,
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
     wait: float = 0.0,
@@ -77,7 +82,9 @@ def enqueue(
     most = limits or Limits()
     run = RunOptions(options.ocr, options.ocr_languages, most.seconds, most.bytes, private_urls)
     report = IngestReport()
-    asked = gathered(paths_of(paths), archives=archives, follow_links=follow_links, private_urls=private_urls)
+    asked = gathered(
+        paths_of(paths), archives=archives, follow_links=follow_links, private_urls=private_urls, crawl=crawl
+    )
     opened = partial(open_queue, corpus, worker=uuid4().hex, lease=LEASE)
     opened()  # a store of another kind is refused before anything is looked for
     with asked as found:

@@ -2,10 +2,12 @@
 
 An address names a host, the host has IP addresses, and only the public ones count (`ssrf_guard`). They are looked up
 once, all checked, and the socket is opened to one of exactly these (`transport`): a name that means something else a
-moment later changes nothing. A redirect starts again from the beginning (`fetcher`).
+moment later changes nothing. A redirect starts again from the beginning (`fetcher`). A crawl (`crawler`) asks for each
+page in this way.
 """
 
+from anabranch.ingestion.web.crawler import Crawler, CrawlLimits
 from anabranch.ingestion.web.fetcher import Fetcher, FetchLimits
 from anabranch.ingestion.web.ssrf_guard import parsed
 
-__all__ = ["FetchLimits", "Fetcher", "parsed"]
+__all__ = ["CrawlLimits", "Crawler", "FetchLimits", "Fetcher", "parsed"]

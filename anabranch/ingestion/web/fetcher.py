@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -40,6 +40,38 @@ class FetchLimits:
     redirects: int = 5
 
 
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A page that was brought.
+
+    Attributes:
+        path: The file that it is in.
+        address: Where it was found, after all redirects.
+        is_public: Whether everybody can reach it, and not only one's own network.
+    """
+
+    path: Path
+    address: str
+    is_public: bool
+
+
+class StatusError(ReadingError):
+    """The server answered, and with no page."""
+
+    def __init__(self, status: int) -> None:
+        """Keep the status of HTTP."""
+        super().__init__(f"The server answered {status}.", reason="unreachable")
+        self.status = status
+
+
+class ElsewhereError(ReadingError):
+    """The page leads to where whoever asked for it does not want to go."""
+
+    def __init__(self, address: str) -> None:
+        """Name where it leads."""
+        super().__init__(f"It leads to {address!r}.", reason="refused")
+
+
 class Fetcher:
     """Fetches pages by one set of rules."""
 
@@ -73,6 +105,23 @@ class Fetcher:
                 name, no connection, too slow, an error of the server), `too_large`, `broken` (it breaks off),
                 `unsupported` (a kind of file that no reader knows), `empty`.
         """
+        return self.page(address, folder).path
+
+    def page(
+        self, address: str, folder: Path, *, within: Callable[[str], bool] | None = None, extension: str = ""
+    ) -> FetchedPage:
+        """Fetch a page as `fetch` does, and tell where it was found.
+
+        Args:
+            address: Of the page.
+            folder: Where its file goes.
+            within: Whether a redirect to an address is followed; None for all that may be followed.
+            extension: Of the file, whatever the server calls it; empty for one that a reader knows.
+
+        Raises:
+            UserError: See `fetch`.
+            ReadingError: See `fetch`; `StatusError` with the answer of the server, `ElsewhereError` for `within`.
+        """
         deadline = Deadline(self._limits.seconds)
         url, private = parsed(address), self._private
         for _ in range(self._limits.redirects + 1):
@@ -81,17 +130,23 @@ class Fetcher:
             with _explained(url, deadline, self._limits.idle), asked(url, pinned, idle=self._limits.idle) as response:
                 target = _location(response)
                 if target is None:
-                    return self._kept(response, url, folder)
+                    return FetchedPage(self._kept(response, url, folder, extension), str(url), reach == "public")
             # A page that anybody can write must not lead into the network of whoever fetches it, also where private
             # addresses are allowed.
             url, private = _next(url, target), private and reach == "private"
+            if within is not None and not within(str(url)):
+                raise ElsewhereError(str(url))
         msg = f"{address!r} leads on more than {self._limits.redirects} times."
         raise ReadingError(msg, reason="refused", hint="Open it in a browser and give the address where it ends.")
 
-    def _kept(self, response: httpcore.Response, url: httpx.URL, folder: Path) -> Path:
+    def public_only(self) -> Fetcher:
+        """Return one with the same rules that goes to no private address."""
+        return Fetcher(limits=self._limits, resolve=self._resolve, network=self._network)
+
+    def _kept(self, response: httpcore.Response, url: httpx.URL, folder: Path, extension: str) -> Path:
         kind = _header(response, b"content-type")
         stem = PurePosixPath(unquote(url.path)).stem or url.raw_host.decode("ascii")
-        path = folder / f"{safe_stem(stem, 'page')}{extension_of(kind, url)}"
+        path = folder / f"{safe_stem(stem, 'page')}{extension or extension_of(kind, url)}"
         with path.open("xb") as file:
             for piece in _counted(_sent(response, str(url), self._limits.size), str(url), self._limits.size):
                 file.write(piece)
@@ -136,13 +191,13 @@ def _location(response: httpcore.Response) -> str | None:
     """Return where a response leads on to; None for one that holds a page.
 
     Raises:
-        ReadingError: `unreachable` for an error of the server.
+        StatusError: The server has no page there.
     """
     target = _header(response, b"location")
     if response.status in _REDIRECTS and target:
         return target
     if response.status != 200:
-        raise ReadingError(f"The server answered {response.status}.", reason="unreachable")
+        raise StatusError(response.status)
     return None
 
 

@@ -16,6 +16,9 @@ from typing import Any
 import httpcore
 import httpx
 
+AGENT = "anabranch"
+"""What servers are told who asks, and what the rules of a site for us are found by."""
+
 
 class Deadline:
     """The moment at which everything has to be over."""
@@ -117,7 +120,7 @@ def asked(url: httpx.URL, backend: httpcore.NetworkBackend, *, idle: float) -> I
     target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
     headers: dict[bytes | str, bytes | str] = {
         "Host": url.netloc.decode("ascii"),
-        "User-Agent": "anabranch",
+        "User-Agent": AGENT,
         "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5",
         # What every server knows. Deflate comes in two forms that look alike, br and zstd need other libraries.
         "Accept-Encoding": "gzip",
