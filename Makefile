@@ -10,7 +10,7 @@ CORPUS ?= .anabranch/$(subst /,_,$(DOCS))
 export Q
 
 .DEFAULT_GOAL := help
-.PHONY: help ask test test-fast faults fuzz check format docs site page dev bench installation model clean constraints
+.PHONY: help ask test test-fast exhaustive faults fuzz check format docs site page dev bench installation model clean constraints
 
 help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -22,11 +22,14 @@ ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"
 # Where the environment forbids bytecode, each process would compile all of the tests: a third of what starting costs.
 test test-fast: export PYTHONDONTWRITEBYTECODE =
 
-test: $(VENV)/.dev  ## Run all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.dev  ## Run the tests
+	$(BIN)/python -m pytest -m "not exhaustive" -n auto --dist loadfile --no-loadscope-reorder
 
 test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
-	$(BIN)/python -m pytest -m "not slow and not loopback"
+	$(BIN)/python -m pytest -m "not slow and not loopback and not exhaustive"
+
+exhaustive: $(VENV)/.dev  ## Try every case of what `make test` tries a few of
+	$(BIN)/python -m pytest -m exhaustive
 
 faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive 200 times; takes an hour
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md

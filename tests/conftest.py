@@ -25,14 +25,19 @@ settings.register_profile("anabranch", deadline=None)
 settings.load_profile("anabranch")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return two more than there are cores: tests wait for the servers, databases and browsers that they start."""
+    return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 2
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("anabranch")
-    group.addoption("--faults", type=int, default=4, help="how often each fault in tests/faults is tried")
+    group.addoption("--faults", type=int, default=2, help="how often each fault in tests/faults is tried")
     group.addoption(
         "--fuzz", type=int, default=1, help="how often tests/fuzz tries its few examples: 100 for a long run"
     )
     group.addoption(
-        "--attacks", type=int, default=1500, help="requests of tests/server/test_attacks.py: 10000 for a long run"
+        "--attacks", type=int, default=500, help="requests of tests/server/test_attacks.py: 10000 for a long run"
     )
     group.addoption("--faults-report", default="", help="write a table of the faults, tries and losses to this file")
 

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from anabranch.store.index import merge_policy as draft
+from tests.fork_server import CONTEXT
 
-CONTEXT = multiprocessing.get_context("forkserver")
 PATIENCE = 120.0
 SMALL = 8
 """Rows up to which segments are merged at once: few, so that these small corpora have several, with dead rows."""
 
 Say = Callable[[Any], None]
-
-
-def warm() -> None:
-    """Have the process that children are forked from import what they need."""
-    tests = [f"tests.faults.{file.stem}" for file in Path(__file__).parent.glob("test_*.py")]
-    CONTEXT.set_forkserver_preload(["onnxruntime", *tests])
 
 
 class Child:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from anabranch.store.index import merge_policy as draft
-from tests.faults.children import SMALL, warm
+from tests.faults.children import SMALL
 from tests.faults.models import make_model
 from tests.faults.report import Fault, table
 
@@ -48,7 +48,7 @@ def tries(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def few(tries: int) -> int:
     """How often a fault is tried that is met seldom, or takes long."""
-    return max(4, tries // 4)
+    return max(2, tries // 4)
 
 
 @pytest.fixture
@@ -72,7 +72,6 @@ def several_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The embedder of most corpora here."""
-    warm()
     return make_model(tmp_path_factory.mktemp("models") / "table")
 
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import re
 import shutil
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from anabranch.cli import main
 from anabranch.ingestion.pipeline import ingest
 from tests.conftest import REPOSITORY
 from tests.faults.asking import Asked, alone, ask, asked_again, check_stream, check_thread, follow, threads_at
-from tests.faults.children import CONTEXT, Child, Say
 from tests.faults.conftest import NewFault
 from tests.faults.report import Fault
 from tests.graph.replies import model
 from tests.server.postgres import postgres
+from tests.server.serve_process import ServeProcess, started
 from tests.servers.openai_stub import OpenAIStub
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -44,62 +39,29 @@ CONVERSATIONS = 12
 """After so many, questions go on with one of them."""
 
 
-class Server:
-    """`anabranch serve` in a process that has imported everything before it began: kills are many."""
-
-    def __init__(self, home: Path, place: str, model_url: str) -> None:
-        self._log = home / f"serve-{time.monotonic_ns()}.log"
-        self._child = Child(serve, home, place, model_url, self._log)
-        self.url = self._listening()
-
-    def _listening(self) -> str:
-        for _ in range(1_200):
-            said = self._log.read_text(errors="replace") if self._log.exists() else ""
-            if found := re.search(r"(http://[\d.]+:\d+)", said):
-                return found[1]
-            time.sleep(0.1)
-        self.kill()
-        pytest.fail(f"the server did not start:\n{said[-3000:]}")
-
-    def kill(self) -> None:
-        self._child.kill()
-        list(self._child.rest())
-        self._log.unlink(missing_ok=True)
-
-
-def serve(_: Say, home: Path, place: str, model_url: str, log: Path) -> None:
-    """Be `anabranch serve`, on a free port."""
-    output = os.open(log, os.O_CREAT | os.O_WRONLY, 0o600)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.chdir(home)
-    chosen = {"MODEL": "openai:stub", "BASE_URL": model_url, "CORPUS": str(home / "corpus")}
-    os.environ |= {f"ANABRANCH_{name}": value for name, value in chosen.items()}
-    sys.argv = ["anabranch", "serve", "--port", "0", "--data", place]
-    main()
-
-
 class Service:
     """Servers over one place of data, the model that they ask, and all that was asked of them."""
 
     def __init__(self, home: Path, stub: OpenAIStub, place: str) -> None:
         self.home, self.stub, self.place = home, stub, place
-        self.servers: list[Server] = []
+        self.servers: list[ServeProcess] = []
         self.asked: list[Asked] = []
         self.url = ""
 
     def start(self) -> None:
         """Start one more server."""
-        self.servers.append(Server(self.home, self.place, self.stub.base_url))
+        chosen = {"ANABRANCH_MODEL": "openai:stub", "ANABRANCH_BASE_URL": self.stub.base_url}
+        self.servers.append(started(self.home, "--data", self.place, **chosen))
         self.url = self.servers[-1].url
 
-    def kill(self, server: Server) -> None:
+    def kill(self, server: ServeProcess) -> None:
         """Kill one."""
         self.servers.remove(server)
         self.url = self.servers[0].url if self.servers else server.url
-        server.kill()
+        server.process.kill()
+        server.process.wait()
 
-    async def ask(self, server: Server, dice: random.Random) -> Asked:
+    async def ask(self, server: ServeProcess, dice: random.Random) -> Asked:
         """Ask one of the servers, in a new conversation or, where nothing is being said, in one of before."""
         number = len(self.asked) + 1
         last = {each.thread: each for each in self.asked}
@@ -116,7 +78,6 @@ class Service:
 def home(ground: Path) -> Path:
     shutil.copytree(REPOSITORY / "tests" / "samples", ground / "samples")
     ingest([ground / "samples"], ground / "corpus")
-    CONTEXT.set_forkserver_preload(["tests.graph.turn_warmup", "anabranch.server.application", __name__])
     return ground
 
 

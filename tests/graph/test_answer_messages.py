@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_openai import ChatOpenAI
@@ -102,6 +101,8 @@ async def test_a_message_tells_the_tokens_of_all_calls_of_its_question(river: st
 @pytest.mark.loopback
 async def test_a_model_that_goes_on_with_the_conversation_is_sent_the_words_alone(river: str) -> None:
     """Providers refuse fields that they do not know; what their LangChain clients send of a message is tried here."""
+    from langchain_anthropic import ChatAnthropic  # its client takes seconds, which each test process would pay
+
     state = await _asked(river)
     told = [*state["messages"], HumanMessage("Thank you.")]
     with OpenAIStub("You are welcome.") as openai, AnthropicStub("You are welcome.") as anthropic:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -15,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from psycopg import sql
 
 from nodes.settings import Context
+from tests.fork_server import CONTEXT
 from tests.graph import turn
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, without_nonce
@@ -34,9 +34,7 @@ SMALL = {
 
 def _killed(database: Path | str, settings: dict[str, Any], **when: Any) -> bool:
     """Run a turn in a child that dies where `turn.run` is told to; return False when the turn ended before that."""
-    children = multiprocessing.get_context("forkserver")
-    children.set_forkserver_preload(["tests.graph.turn_warmup"])
-    child = children.Process(target=turn.run, args=(str(database), settings, QUESTION), kwargs=when)
+    child = CONTEXT.Process(target=turn.run, args=(str(database), settings, QUESTION), kwargs=when)
     child.start()
     child.join()
     assert child.exitcode in (0, -signal.SIGKILL), child.exitcode
@@ -50,18 +48,29 @@ async def _resumed(database: Path | str) -> dict[str, Any]:
         return await compiled.ainvoke(None, CONFIG)
 
 
-@pytest.mark.parametrize(("synthesis", "first"), [("map_reduce", "rewrite"), ("refine", "create")])
-async def test_killed_at_every_step_in_turn(synthesis: str, first: str, river: str, tmp_path: Path) -> None:
-    """Up to the first call that writes, both ways of writing are one."""
-    settings = {"corpus": river, "model": "openai:stub", "synthesis": synthesis, **SMALL}
+async def _killed_and_resumed(synthesis: str, corpus: str, folder: Path, *, every: bool = False) -> None:
+    """Kill turns at steps, and hold what they come to against one that nobody killed.
+
+    Args:
+        synthesis: How the answer is written.
+        corpus: What it is written from.
+        folder: For the databases.
+        every: At every step; else at the last of each kind, when the others of a fan-out have been started or are done.
+    """
+    settings = {"corpus": corpus, "model": "openai:stub", "synthesis": synthesis, **SMALL}
+    # Up to the first call that writes, both ways of writing are one.
+    first = "rewrite" if synthesis == "map_reduce" else "create"
     with OpenAIStub(model()) as stub:
         whole = await graph.ainvoke({"question": QUESTION}, context=Context(**settings, base_url=stub.base_url))
         calls = len(stub.calls)
     steps = [step["node"] for step in whole["trace"]]
     assert len(whole["windows"]) >= 3
     assert steps.count("reduce" if synthesis == "map_reduce" else "refine") >= 3
+    last = {node: number for number, node in enumerate(steps, 1)}
     for kill_at in range(steps.index(first) + 1, len(steps) + 1):
-        database = tmp_path / f"{kill_at}.db"
+        if not every and last[steps[kill_at - 1]] != kill_at:
+            continue
+        database = folder / f"{kill_at}.db"
         with OpenAIStub(model()) as stub:
             assert _killed(database, {**settings, "base_url": stub.base_url}, kill_at=kill_at)
             state = await _resumed(database)
@@ -72,9 +81,20 @@ async def test_killed_at_every_step_in_turn(synthesis: str, first: str, river: s
         assert [step["node"] for step in state["trace"]] == steps
     with OpenAIStub(model()) as stub:
         settings["base_url"] = stub.base_url
-        assert not _killed(tmp_path / "last.db", settings, kill_at=len(steps) + 1), (
+        assert not _killed(folder / "last.db", settings, kill_at=len(steps) + 1), (
             "there are steps that nobody was killed at"
         )
+
+
+@pytest.mark.parametrize("synthesis", ["map_reduce", "refine"])
+async def test_killed_at_each_kind_of_step(synthesis: str, river: str, tmp_path: Path) -> None:
+    await _killed_and_resumed(synthesis, river, tmp_path)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("synthesis", ["map_reduce", "refine"])
+async def test_killed_at_every_step_in_turn(synthesis: str, river: str, tmp_path: Path) -> None:
+    await _killed_and_resumed(synthesis, river, tmp_path, every=True)
 
 
 QUESTION_KEPT, SETTINGS_KEPT, BEGUN = 1, 2, 4
@@ -99,7 +119,7 @@ def databases(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         yield fresh
 
 
-@pytest.mark.parametrize("durability", ["sync", "async"])
+@pytest.mark.parametrize("durability", [pytest.param("sync", marks=pytest.mark.exhaustive), "async"])
 async def test_the_settings_are_kept_before_the_first_step_has_ended(
     durability: str, river: str, databases: Callable[[], str]
 ) -> None:
@@ -116,7 +136,10 @@ async def test_the_settings_are_kept_before_the_first_step_has_ended(
             assert stub.repeated(without_nonce) == []
 
 
-@pytest.mark.parametrize("write", [0, QUESTION_KEPT, SETTINGS_KEPT, BEGUN, 12])
+@pytest.mark.parametrize(
+    "write",
+    [0, QUESTION_KEPT, SETTINGS_KEPT, *(pytest.param(late, marks=pytest.mark.exhaustive) for late in (BEGUN, 12))],
+)
 async def test_a_run_with_an_id_is_begun_or_goes_on_by_the_same_call(
     write: int, river: str, databases: Callable[[], str]
 ) -> None:

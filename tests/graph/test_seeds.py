@@ -43,20 +43,29 @@ TUTORIALS = [
 ]
 
 
-REPORTED = range(86)
-"""Pages of the annual report, from zero: its business, risks and results. As many again are notes and tables."""
+PARTS = {"llama2.pdf": [*range(26)], "lyft_2021_10k.pdf": [*range(8), *range(52, 84)]}
+"""Pages from zero: of the paper all but references and appendix; of the annual report its business and results."""
 
 
-@pytest.fixture(scope="session")
-def seeds(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The Llama 2 paper, The Great Gatsby and a part of the Lyft 10-K in one corpus."""
+@pytest.fixture(scope="session", params=["parts", pytest.param("whole", marks=pytest.mark.exhaustive)])
+def seeds(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The Llama 2 paper, The Great Gatsby and the Lyft 10-K in one corpus."""
     folder, documents = tmp_path_factory.mktemp("seeds"), shared / "data" / "seeds"
-    with pymupdf.open(documents / "lyft_2021_10k.pdf") as report:
-        report.select([*REPORTED])
-        report.save(folder / "lyft_2021_10k.pdf")
-    files = [documents / "llama2.pdf", documents / "gatsby.txt", folder / "lyft_2021_10k.pdf"]
+    files = [documents / name for name in ("llama2.pdf", "gatsby.txt", "lyft_2021_10k.pdf")]
+    if request.param == "parts":
+        files = [_part(file, folder) for file in files]
     assert ingest(files, folder / "corpus").count("added") == 3
     return str(folder / "corpus")
+
+
+def _part(file: Path, folder: Path) -> Path:
+    """Return a copy of a document with those of its pages alone that PARTS names."""
+    if file.name not in PARTS:
+        return file
+    with pymupdf.open(file) as document:
+        document.select(PARTS[file.name])
+        document.save(folder / file.name)
+    return folder / file.name
 
 
 async def _evidence(question: str, corpus: str) -> tuple[dict[str, Any], dict[str, str]]:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.server.dev_server import dev_server
-from tests.server.serve_process import serving
+from tests.server.serve_process import PATIENCE, serving
 
 SERVE, DEV = "anabranch serve", "langgraph dev"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -77,7 +77,7 @@ class Reader:
         self.page = page
         self.url = url
         self.problems: list[str] = []
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE * 1_000)
         page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("request", self._look)

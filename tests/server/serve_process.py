@@ -14,7 +14,30 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.cli import main
+from anabranch.safety.operator import environment
+from tests.fork_server import CONTEXT
+
 PATIENCE = 120.0
+
+
+class Forked:
+    """A process of the fork server, with the methods of `subprocess.Popen`."""
+
+    def __init__(self, home: Path, arguments: list[str], variables: dict[str, str], log: Path) -> None:
+        # Daemons are ended with the tests, should these be cut short.
+        self._process = CONTEXT.Process(target=_serve, args=(home, arguments, variables, log), daemon=True)
+        self._process.start()
+        self.terminate, self.kill = self._process.terminate, self._process.kill
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("anabranch serve", timeout or 0.0)
+        return self._process.exitcode
 
 
 @dataclass
@@ -22,7 +45,7 @@ class ServeProcess:
     """A running server: where it listens, and its process."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Forked | subprocess.Popen[bytes]
     log: Path
 
 
@@ -32,26 +55,53 @@ def environment_of(home: Path, **variables: str) -> dict[str, str]:
     return {**inherited, "ANABRANCH_CORPUS": str(home / "corpus"), "LANGSMITH_TRACING": "false", **variables}
 
 
-def started(home: Path, *options: str, **variables: str) -> ServeProcess:
-    """Start a server on a free port, and wait until it listens."""
-    environment = environment_of(home, **variables)
+def started(home: Path, *options: str, fresh: bool = False, **variables: str) -> ServeProcess:
+    """Start a server on a free port, and wait until it listens.
+
+    Args:
+        home: Its working folder, with the corpus in `corpus`.
+        *options: Of the command.
+        fresh: In an interpreter of its own, which begins as a user's does: 4 seconds of processor time, and not half of
+            one.
+        **variables: Of its environment, besides the usual ones.
+    """
     log = home / f"serve-{time.monotonic_ns()}.log"
-    command = [sys.executable, "-m", "anabranch.cli", "serve", "--port", "0", *options]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    arguments = ["serve", "--port", "0", *options]
+    process: Forked | subprocess.Popen[bytes]
+    if fresh:
+        command = [sys.executable, "-m", "anabranch.cli", *arguments]
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                command, cwd=home, env=environment_of(home, **variables), stdout=output, stderr=subprocess.STDOUT
+            )
+    else:
+        process = Forked(home, arguments, environment_of(home, **variables), log)
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
-        if found := re.search(r"(http://[\d.]+:\d+)", log.read_text(errors="replace")):
+        if log.exists() and (found := re.search(r"(http://[\d.]+:\d+)", log.read_text(errors="replace"))):
             return ServeProcess(found[1], process, log)
         time.sleep(0.1)
     process.kill()
     pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")
 
 
+def _serve(home: Path, arguments: list[str], variables: dict[str, str], log: Path) -> None:
+    """Be the command."""
+    output = os.open(log, os.O_CREAT | os.O_WRONLY, 0o600)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.chdir(home)
+    os.environ.clear()
+    os.environ.update(variables)
+    environment.cache_clear()
+    sys.argv = ["anabranch", *arguments]
+    main()
+
+
 @contextmanager
-def serving(home: Path, *options: str, **variables: str) -> Iterator[ServeProcess]:
-    """Run a server; at the end it is stopped as an operator stops it, and has to go in good order."""
-    server = started(home, *options, **variables)
+def serving(home: Path, *options: str, fresh: bool = False, **variables: str) -> Iterator[ServeProcess]:
+    """Run a server as `started` does; at the end it is stopped as an operator stops it, and has to go in good order."""
+    server = started(home, *options, fresh=fresh, **variables)
     try:
         yield server
     finally:

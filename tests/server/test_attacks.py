@@ -34,7 +34,7 @@ PATIENCE = 300.0
 OFTENER = 3
 """Times that one route is attacked beside the others: it does most, and of its attacks most fail for two reasons."""
 
-LIVE = 20
+LIVE = 10
 """How many times fewer attacks a server in a process of its own gets: it answers one by one."""
 
 Route = tuple[str, str]

@@ -9,8 +9,6 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from mcp.client import Client
-from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from anabranch.ingestion.pipeline import ingest
@@ -206,6 +204,9 @@ async def test_only_admins_make_assistants_crons_and_write_the_store(http: httpx
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_mcp_shows_each_their_own(server: str, mode: str) -> None:
+    from mcp.client import Client
+    from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+
     async def told(who: str, tool: str, **arguments: Any) -> Any:
         own = create_mcp_http_client(headers=as_(who))
         async with own, Client(streamable_http_client(f"{server}/mcp", http_client=own), mode=mode) as client:

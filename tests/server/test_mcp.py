@@ -8,17 +8,11 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-
-pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
-
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from anabranch.errors import AnabranchError
 from anabranch.ingestion.pipeline import ingest
@@ -27,11 +21,15 @@ from anabranch.server.application import refused
 from tests.conftest import REPOSITORY
 from tests.server.serve_process import serving
 
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     home = tmp_path_factory.mktemp("mcp")
     shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
     ingest([home / "samples"], home / "corpus")
@@ -40,6 +38,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @asynccontextmanager
 async def session_of(corpus: Path, way: str) -> AsyncIterator[ClientSession]:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
     if way == "http":
         with serving(corpus.parent, "--corpus", str(corpus)) as server:
             async with (
@@ -101,13 +104,16 @@ def test_other_sites_and_other_names_reach_no_tool(corpus: Path) -> None:
     accept = {"Accept": "application/json, text/event-stream"}
     with serving(corpus.parent, "--corpus", str(corpus)) as server:
         told = [
-            httpx.post(f"{server.url}/mcp", json=body, headers=accept | more)
+            httpx.post(f"{server.url}/mcp", json=body, headers=accept | more, timeout=60)
             for more in ({}, {"Origin": "https://evil.example"}, {"Host": "rebound.example"})
         ]
         assert [reply.status_code for reply in told] == [200, 403, 403]
         assert "get_passage" in told[0].text
         # Without sessions there is nothing to listen to and nothing to end.
-        assert [httpx.request(each, f"{server.url}/mcp").status_code for each in ("GET", "DELETE")] == [405, 405]
+        assert [httpx.request(each, f"{server.url}/mcp", timeout=60).status_code for each in ("GET", "DELETE")] == [
+            405,
+            405,
+        ]
 
 
 async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,10 @@ def url(request: pytest.FixtureRequest, home: Path, stub: OpenAIStub) -> Iterato
         yield address
 
 
+ONE_SERVER = pytest.mark.parametrize("url", [SERVE], indirect=True)
+"""For what happens in the browser alone, whoever serves."""
+
+
 @pytest.fixture
 def reader(browser: Any, url: str) -> Iterator[Reader]:
     context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
@@ -102,6 +106,7 @@ def test_a_quote_is_shown_in_a_card_and_marked_on_its_page(reader: Reader, home:
     assert reader.page.evaluate("document.activeElement.className").startswith("marker")
 
 
+@ONE_SERVER
 def test_a_text_is_shown_with_the_words_marked(reader: Reader) -> None:
     reader.ask("How often does the ferry at Lervik cross the fjord?")
     reader.page.locator("button.marker").first.click()
@@ -295,6 +300,7 @@ def test_what_is_searched_for_and_answered_from_is_chosen_by_a_person(reader: Re
     assert FLOOD in reader.turn(1).inner_text()
 
 
+@ONE_SERVER
 def test_without_evidence_the_nearest_passages_can_be_opened(reader: Reader) -> None:
     reader.ask("What is the price of helium on Mars?")
     nearest = reader.page.locator(".nearest")
@@ -350,6 +356,7 @@ def test_settings_are_chosen_in_a_form_and_a_wrong_one_is_said(reader: Reader) -
     assert "kept 2" in reader.page.get_by_role("region", name="How it was found").inner_text()
 
 
+@ONE_SERVER
 def test_a_telephone_shows_it_without_scrolling_sideways(reader: Reader) -> None:
     reader.page.set_viewport_size({"width": 380, "height": 780})
     reader.page.emulate_media(color_scheme="dark")
@@ -370,6 +377,7 @@ def test_a_telephone_shows_it_without_scrolling_sideways(reader: Reader) -> None
     assert reader.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 25, 28)"
 
 
+@ONE_SERVER
 def test_a_finger_sees_the_quote_first_and_the_page_next(browser: Any, url: str) -> None:
     context = browser.new_context(viewport={"width": 380, "height": 780}, has_touch=True, is_mobile=True)
     reader = Reader(context.new_page(), url)
@@ -383,6 +391,7 @@ def test_a_finger_sees_the_quote_first_and_the_page_next(browser: Any, url: str)
     assert reader.problems == []
 
 
+@ONE_SERVER
 def test_colours_are_chosen_and_kept(reader: Reader) -> None:
     reader.page.emulate_media(color_scheme="dark")
     reader.page.get_by_role("button", name="Settings", exact=True).click()
@@ -392,6 +401,7 @@ def test_colours_are_chosen_and_kept(reader: Reader) -> None:
     assert reader.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(251, 251, 249)"
 
 
+@ONE_SERVER
 def test_an_answer_is_text_and_never_a_page_of_its_own(reader: Reader, stub: OpenAIStub) -> None:
     evil = (
         f"<img src=x onerror=alert(1)> {BUILT} [a link](javascript:alert(1))\n\n| a | b |\n|---|---|\n| **x** | `y` |\n"

@@ -130,7 +130,7 @@ async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path:
     from langgraph_sdk import get_client
 
     note = "# Weir\n\nThe Halden weir was built in 1897 by the engineer Ida Marrow.\n"
-    with serving(tmp_path) as server:
+    with serving(tmp_path, fresh=True) as server:
         files = [("files", ("weir.md", note.encode()))]
         paths = httpx.post(f"{server.url}/uploads", files=files, timeout=60).json()["paths"]
         events: list[Any] = []
