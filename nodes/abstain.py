@@ -29,9 +29,9 @@ async def abstain(state: State, context: Context) -> Update:
     said = strip_links(state["draft"]["answer"])
     lines = [words["unsupported"], said] if said and state["unsupported"] else [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
-    queries = [strip_links(query["text"]).rstrip(".?! ") for query in state["queries"]]
+    queries = [f"“{strip_links(query['text']).strip()}”" for query in state["queries"]]
     if queries:
-        lines.append(f"{words['looked_for']}: {'; '.join(queries)}.")
+        lines.append(f"{words['looked_for']}: {', '.join(queries)}.")
     # The words that no passage has say more than a confidence does.
     missing = state["evidence"]["missing"]
     if missing:

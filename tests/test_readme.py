@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import textwrap
 from pathlib import Path
 
@@ -89,3 +90,17 @@ def test_the_first_example_is_what_make_ask_prints(tmp_path: Path, monkeypatch: 
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.output
     assert done.stdout == example, "the guide or the program has changed: put what it prints into README.md"
+    # The next command of the README asks the corpus that the Makefile names after `docs`.
+    (following,) = re.findall(
+        r"^anabranch (ask .+) --corpus \.anabranch/docs$", README.read_text("utf-8"), re.MULTILINE
+    )
+    done = CliRunner().invoke(app, [*shlex.split(following), "--corpus", corpus])
+    assert "[1]" in done.stdout, done.output
+
+
+def test_the_makefile_says_what_takes_long_before_it_is_silent() -> None:
+    lines = (REPOSITORY / "Makefile").read_text(encoding="utf-8").splitlines()
+    silent = [number for number, line in enumerate(lines) if "pip install --quiet" in line]
+    assert len(silent) == 3
+    for number in silent:
+        assert lines[number - 1].startswith('\t@echo "Installing')

@@ -15,6 +15,9 @@ from anabranch.cli.output import say
 from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 from anabranch.text.normalization import clean, squeeze
 
+NOTHING_MATCHES = (
+    "Nothing was found among the documents that match the filter; `anabranch corpus stats` lists all documents."
+)
 MARKER = re.compile(r"\[\d+\]")
 # A sentence of a table or a list may be as long as its passage.
 MAX_QUOTE = 400
@@ -26,13 +29,19 @@ def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = 
     citations = state.get("citations") or []
     if sources and citations:
         console.print()
-        for place, quotes, link in source_lines(citations):
-            _print_source(console, place, quotes, link)
+        print_sources(console, citations)
     remarks = list(remarks_on(state))
     if remarks:
         console.print()
     for remark in remarks:
         say(console, remark, style="yellow" if remark.startswith("degraded") else "dim")
+
+
+def print_sources(console: Console, citations: Sequence[Mapping[str, Any]]) -> bool:
+    """Print each source with its quotes, and return whether there was one."""
+    for place, quotes, link in source_lines(citations):
+        _print_source(console, place, quotes, link)
+    return bool(citations)
 
 
 def say_marked(console: Console, text: str) -> None:
@@ -60,6 +69,8 @@ def place_of(citation: Mapping[str, Any]) -> str:
 
 def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader has to know about how the answer came to be."""
+    if state.get("active_filters") and not state.get("candidates"):
+        yield NOTHING_MATCHES
     unsupported = state.get("unsupported") or []
     # An abstention claims nothing, so nothing of it needs support.
     if unsupported and not state["abstained"]:

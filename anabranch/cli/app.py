@@ -11,6 +11,7 @@ import typer
 
 from anabranch import __version__
 from anabranch.cli.ask_command import ask
+from anabranch.cli.chat_command import chat
 from anabranch.cli.corpus_command import corpus
 from anabranch.cli.doctor_command import doctor
 from anabranch.cli.eval_command import evaluate
@@ -20,10 +21,13 @@ from anabranch.cli.key_command import key
 from anabranch.cli.mcp_command import mcp
 from anabranch.cli.search_command import search
 from anabranch.cli.serve_command import serve
+from anabranch.cli.threads_command import threads
+from anabranch.cli.typer_command import PlainCommand, PlainGroup
 from anabranch.cli.work_command import work
 
 app = typer.Typer(
     name="anabranch",
+    cls=PlainGroup,
     no_args_is_help=True,
     # Typer would offer to write into the startup files of the shell.
     add_completion=False,
@@ -32,15 +36,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(guarded(ingest))
-app.command()(guarded(work))
-app.command()(guarded(ask))
-app.command()(guarded(search))
-app.command()(guarded(serve, for_others=True))
-app.command()(guarded(mcp))
-app.command("eval")(guarded(evaluate))
+app.command(cls=PlainCommand)(guarded(ingest))
+app.command(cls=PlainCommand)(guarded(work))
+app.command(cls=PlainCommand)(guarded(ask))
+app.command(cls=PlainCommand)(guarded(chat))
+app.command(cls=PlainCommand)(guarded(search))
+app.command(cls=PlainCommand)(guarded(serve, for_others=True))
+app.command(cls=PlainCommand)(guarded(mcp))
+app.command("eval", cls=PlainCommand)(guarded(evaluate))
 app.add_typer(corpus, name="corpus")
-app.command()(guarded(doctor))
+app.add_typer(threads, name="threads")
+app.command(cls=PlainCommand)(guarded(doctor))
 app.add_typer(key, name="key")
 
 

@@ -11,13 +11,23 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.output import notes, say
-from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, FilterOption, JsonOption, ModelOption, SetOption
+from anabranch.cli.output import notes, say, say_command
+from anabranch.cli.shared_options import (
+    BaseUrlOption,
+    CorpusOption,
+    FilterOption,
+    JsonOption,
+    ModelOption,
+    PassagesOption,
+    SetOption,
+)
 from anabranch.errors import QuestionError, SettingsError
 
 
 def ask(
-    question: Annotated[str | None, typer.Argument(help="The question; '-' reads it from standard input.")] = None,
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="The question; '-' reads it from standard input.")
+    ] = None,
     *,
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
@@ -34,6 +44,7 @@ def ask(
     reply: Annotated[
         str | None, typer.Option(metavar="JSON", help="With --resume: what a review waits for: true, or a list.")
     ] = None,
+    k: PassagesOption = None,
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
@@ -67,7 +78,7 @@ def ask(
     anabranch ask "What changed?" --thread t1 --set review=sources
     """
     # Inside, as all that is heavy: `anabranch --help` must not wait for LangGraph.
-    from anabranch.cli.settings_options import context_of, filters_of
+    from anabranch.cli.settings_options import asking_context, context_of, filters_of
 
     # Refused and not left aside: whoever gives --thread with a file would look for a conversation that is not there.
     if questions is not None or out is not None:
@@ -77,14 +88,14 @@ def ask(
         if questions is None or out is None:
             msg = "--questions and --out go together."
             raise SettingsError(msg, hint="Give the file to read and the file to write.")
-        context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
+        context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
         with told_how_to_go_on("The same command goes on with the questions that are left."):
             failed = asyncio.run(
                 answer_questions(questions, out, context, filters_of(filters), jobs=jobs, strict=strict)
             )
         raise typer.Exit(1 if failed else 0)
 
-    context = context_of(sets, corpus=corpus, model=model, base_url=base_url)
+    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
     asked, narrowed = _question(question, resume=resume), filters_of(filters)
     from anabranch.cli.ask_turn import Request, answer
     from anabranch.cli.review_prompt import resume_command
@@ -117,7 +128,7 @@ def told_how_to_go_on(how: str) -> Iterator[None]:
     except KeyboardInterrupt:
         # The exit code and the word that it was interrupted are `guarded`'s.
         if how:
-            say(notes(), how)
+            say_command(notes(), how)
         raise
 
 

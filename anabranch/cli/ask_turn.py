@@ -17,7 +17,7 @@ from anabranch.cli.answer_json import explained, is_written, result_of
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
 from anabranch.cli.live_answer import watching
-from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.output import notes, results, say, say_command, write_json
 from anabranch.cli.prompt_log import PromptLog
 from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, how_to_resume, reply_of, show
 from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
@@ -53,6 +53,7 @@ class Request:
     resume: bool = False
     reply: str | None = None
     corpus: str | None = None
+    in_chat: bool = False  # whoever stopped the run before this one saw it stop
     prompts: PromptLog = field(default_factory=PromptLog)
 
 
@@ -62,14 +63,19 @@ async def answer(request: Request, context: Context) -> bool:
     Returns:
         Whether a model wrote the answer, or none was asked for.
     """
+    turn = await turn_of(request, context)
+    await _show(turn, request, context)
+    return is_written(turn.state)
+
+
+async def turn_of(request: Request, context: Context) -> TurnResult:
+    """Answer, and return what the run left; a person is asked where it waits for one and there is one."""
     # Before a thread file is made: a mistyped corpus must leave nothing on the disk.
     await corpus_of(context)
     if request.thread is None:
         _refuse_without_thread(request, context)
         given = InputState(question=request.question or "", filters=request.filters)
-        turn = await _run(answer_graph, given, context, {}, request)
-        await _show(turn, request, context)
-        return is_written(turn.state)
+        return await _run(answer_graph, given, context, {}, request)
     config = thread_config(request.thread)
     # Asked before the file is opened, which would make it.
     if request.resume and not thread_file(context.corpus).exists():
@@ -86,13 +92,12 @@ async def answer(request: Request, context: Context) -> bool:
         while turn.waiting and can_ask() and not request.as_json:
             word: Command[Any] = Command(resume=ask_person(notes(), turn.waiting[0]))
             turn = await _run(graph, word, context, config, request)
-        await _show(turn, request, context)
-        return is_written(turn.state)
+    return turn
 
 
 async def _next(graph: Graph, request: Request, context: Context, config: RunnableConfig) -> TurnResult:
     """Ask the next question of a conversation; a run that was not finished is left behind, and that is said."""
-    if is_unfinished(await _kept(graph, config)):
+    if is_unfinished(await _kept(graph, config)) and not request.in_chat:
         say(notes(), f"Thread {request.thread!r} had an unfinished run; this question takes its place.", style="dim")
     return await _run(
         graph, InputState(question=request.question or "", filters=request.filters), context, config, request
@@ -155,22 +160,30 @@ async def _run(
 
 
 async def _show(turn: TurnResult, request: Request, context: Context) -> None:
-    # A resumed run keeps the settings that it began with, where this command line names no others.
-    context = settle(turn.state.get("settings"), Runtime(context=context))
     if turn.waiting:
-        _show_waiting(turn.waiting[0], request)
+        show_waiting(turn.waiting[0], request)
     elif request.as_json:
-        value = await result_of(turn.state, context)
+        value = await result_of(turn.state, _settled(turn, context))
         write_json({**value, **(explained(turn.state, request.prompts.sent) if request.explain else {})})
     else:
         print_answer(results(), turn.state, sources=not request.explain)
         if request.explain:
-            ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
-            chunks = await chunks_of(context, turn.state, ids)
-            print_explanation(results(), turn.state, chunks, request.prompts.sent)
+            await show_work(turn, request, context)
 
 
-def _show_waiting(waiting: dict[str, Any], request: Request) -> None:
+async def show_work(turn: TurnResult, request: Request, context: Context) -> None:
+    """Print how an answer came to be."""
+    ids = [candidate["id"] for candidate in turn.state.get("candidates") or []]
+    chunks = await chunks_of(_settled(turn, context), turn.state, ids)
+    print_explanation(results(), turn.state, chunks, request.prompts.sent)
+
+
+def _settled(turn: TurnResult, context: Context) -> Context:
+    # A resumed run keeps the settings that it began with, where this command line names no others.
+    return settle(turn.state.get("settings"), Runtime(context=context))
+
+
+def show_waiting(waiting: dict[str, Any], request: Request) -> None:
     """Say what the run waits for, and how to go on; it waits on disk."""
     # Whole commands, to be copied: a thread waits on disk, perhaps for another person on another day.
     commands = how_to_resume(waiting, str(request.thread), request.corpus)
@@ -180,7 +193,7 @@ def _show_waiting(waiting: dict[str, Any], request: Request) -> None:
         )
         return
     show(results(), waiting)
-    say(results(), f"Accept:  {commands[0]}\nChange:  {commands[1]}")
+    say_command(results(), f"Accept:  {commands[0]}\nChange:  {commands[1]}")
 
 
 def _refuse_without_thread(request: Request, context: Context) -> None:

@@ -9,8 +9,10 @@ import typer
 
 from anabranch.cli.failures import guarded
 from anabranch.cli.shared_options import CorpusOption, EmbedderUrlOption, JsonOption, WaitOption
+from anabranch.cli.typer_command import PlainCommand, PlainGroup
 
 corpus = typer.Typer(
+    cls=PlainGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -18,7 +20,7 @@ corpus = typer.Typer(
 )
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def stats(
     *,
@@ -44,7 +46,7 @@ def stats(
     show_stats(_address(corpus), as_json=as_json)
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def verify(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
     """Check the database, every document, and the indexes, and say what to do; exit code 1 if something is wrong."""
@@ -53,7 +55,7 @@ def verify(*, corpus: CorpusOption = None, as_json: JsonOption = False) -> None:
     raise typer.Exit(0 if show_verdict(_address(corpus), as_json=as_json) else 1)
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def rebuild(
     *,
@@ -73,7 +75,7 @@ def rebuild(
     rebuild_shown(_folder(corpus), embedder, base_url, wait=wait)
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def remove(
     sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="As stats lists them, or a shell pattern.")],
@@ -93,7 +95,7 @@ def remove(
     say(results(), f"Removed {counted(removed, 'document')}.")
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def publish(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="s3://BUCKET/PREFIX, or a folder.")],
@@ -115,7 +117,7 @@ def publish(
     say(results(), f"{made.target} has generation {made.generation}: {sent}.")
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def export(
     *,
@@ -140,7 +142,7 @@ def export(
     raise typer.Exit(export_shown(_address(corpus), output, vectors=vectors))
 
 
-@corpus.command("import")
+@corpus.command("import", cls=PlainCommand)
 @guarded
 def import_(
     file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
@@ -170,7 +172,7 @@ def import_(
     )
 
 
-@corpus.command()
+@corpus.command(cls=PlainCommand)
 @guarded
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="Folder or address of the corpus to copy.")],

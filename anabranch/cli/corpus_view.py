@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.failures import INTERRUPTED
-from anabranch.cli.output import check_folder, json_text, notes, results, say, whole_file, write_json
+from anabranch.cli.output import json_text, notes, print_table, results, say, write_json, written
 from anabranch.cli.progress import stages
 from anabranch.errors import UserError
 from anabranch.store.corpus_address import scheme_of, shown_address
@@ -35,7 +35,7 @@ def show_stats(corpus: str, *, as_json: bool) -> None:
         _write_stats(corpus, found)
     else:
         _print_counts(results(), corpus, found)
-        _print_table(results(), corpus, found)
+        _print_documents(results(), corpus, found)
     if found.problem or not found.is_current:
         said = found.problem or "The index is of an earlier state of the documents."
         say(notes(), f"{said} {found.advice}", style="yellow")
@@ -63,7 +63,7 @@ def _print_counts(console: Console, corpus: str, found: Overview) -> None:
     say(console, f"generation {found.generation}, embedder {found.embedder} ({found.dimension} dimensions), {size}")
 
 
-def _print_table(console: Console, corpus: str, found: Overview) -> None:
+def _print_documents(console: Console, corpus: str, found: Overview) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("source", "title", "chunks", "tokens", "access"):
         table.add_column(name, justify="right" if name in ("chunks", "tokens") else "left", overflow="fold")
@@ -72,7 +72,7 @@ def _print_table(console: Console, corpus: str, found: Overview) -> None:
         # As `Text`, which is no markup: a file may be called "[bold]".
         table.add_row(*(Text(squeeze(str(cell))) for cell in cells))
     if table.row_count:
-        console.print(table)
+        print_table(table)
     if found.documents > MAX_LISTED:
         say(console, f"... and {found.documents - MAX_LISTED:,} more; {JSON_HAS_ALL}.")
 
@@ -117,7 +117,7 @@ def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, w
 
 def export_shown(corpus: str, output: str, *, vectors: bool) -> int:
     """Export a corpus, say what was lost, and return the exit code: 1 where something was."""
-    with _written(output) as file, stages(documents="documents") as told:
+    with written(output) as file, stages(documents="documents") as told:
         report = export_corpus(corpus, file, vectors=vectors, progress=told)
     where = "" if output == "-" else f" to {output}"
     say(notes(), f"Exported {counted(report.documents, 'document')}{where}.")
@@ -133,19 +133,6 @@ def _tell_losses(report: ExportReport) -> None:
     say_first(notes(), lines, "`anabranch corpus verify --json` lists them all", "red")
     if not report.is_complete:
         say(notes(), "Ingest the folders of what is missing into the corpus that you import this into.")
-
-
-@contextmanager
-def _written(output: str) -> Iterator[BinaryIO]:
-    """Open what is written to; a file appears whole or not at all, and only its owner may read it."""
-    if output == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    check_folder(Path(output), "--output")
-    # Access tags are in an export.
-    with whole_file(Path(output), mode=0o600) as file:
-        yield file
 
 
 def import_shown(

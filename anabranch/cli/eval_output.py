@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from anabranch.cli.output import notes, results, say, write_json, write_whole
+from anabranch.cli.output import notes, print_table, results, say, write_json, write_whole
 from anabranch.evaluation.eval_report import EvalReport, ReportTable, markdown_of
 from anabranch.evaluation.score_tables import with_expected
 from anabranch.text.normalization import squeeze
@@ -79,7 +79,7 @@ def print_report(console: Console, report: EvalReport) -> None:
             say(console, table.title, style="bold")
             if table.about:
                 say(console, table.about, style="dim")
-            _print_table(console, table)
+            print_table(_grid(table))
     if report.checks:
         counts = Counter[str](check.verdict for check in report.checks)
         say(console, "Scores: " + ", ".join(f"{counts[each]} {each}" for each in STYLES if each in counts) + ".")
@@ -87,7 +87,7 @@ def print_report(console: Console, report: EvalReport) -> None:
         say(console, f"Collections that are not here: {', '.join(report.absent)}.")
 
 
-def _print_table(console: Console, table: ReportTable) -> None:
+def _grid(table: ReportTable) -> Table:
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for name, column in zip(table.names, zip(*table.rows, strict=True), strict=True):
         # Figures are compared down a column, digit below digit.
@@ -97,4 +97,4 @@ def _print_table(console: Console, table: ReportTable) -> None:
         # Markdown's stars mark the best; a terminal has bold letters for that.
         cells = [(squeeze(cell).strip("*"), "bold" if cell.startswith("**") else STYLES.get(cell, "")) for cell in row]
         grid.add_row(*(Text(text, style=style) for text, style in cells))
-    console.print(grid)
+    return grid

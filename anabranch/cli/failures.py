@@ -1,10 +1,13 @@
 """How a command fails: one readable paragraph on standard error, and an exit code that a script can rely on.
 
-0 is success, 2 the user's mistake, 1 anything else, 130 Ctrl-C. ANABRANCH_DEBUG=1 shows the traceback.
+0 is success, also where the reader has gone (`| head`), 2 the user's mistake, 1 anything else, 130 Ctrl-C.
+ANABRANCH_DEBUG=1 shows the traceback.
 """
 
 from __future__ import annotations
 
+import select
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -37,9 +40,13 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
         try:
             with nullcontext() if for_others else as_operator():
                 return command(*args, **kwargs)
-        # Not failures: Typer ends the process with them, and `| head` is how people read.
-        except (typer.Exit, typer.Abort, BrokenPipeError):
+        except (typer.Exit, typer.Abort):  # Typer ends the process with them
             raise
+        except BrokenPipeError as error:
+            if not _reader_has_gone():  # a model server or a process of our own broke it
+                report(error)
+                raise typer.Exit(1) from error
+            raise typer.Exit(0) from error
         except KeyboardInterrupt as error:
             say(notes(), "Interrupted.")
             raise typer.Exit(INTERRUPTED) from error
@@ -48,6 +55,20 @@ def guarded(command: Callable[P, R], *, for_others: bool = False) -> Callable[P,
             raise typer.Exit(exit_code(error)) from error
 
     return run
+
+
+def _reader_has_gone() -> bool:
+    """Tell whether nobody reads standard output any more."""
+    try:
+        # What could not be written is mostly still waiting to be; where nothing is held back, the system knows.
+        sys.stdout.flush()
+        poller = select.poll()
+        poller.register(sys.stdout.fileno(), 0)
+        return any(state & (select.POLLERR | select.POLLHUP) for _, state in poller.poll(0))
+    except BrokenPipeError:
+        return True
+    except (OSError, ValueError, AttributeError):  # no file of the system; a system without poll
+        return False
 
 
 def report(error: BaseException) -> None:

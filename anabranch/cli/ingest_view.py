@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
+from pathlib import Path, PurePath
 from typing import get_args
 
 from rich import box
@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.failures import INTERRUPTED
-from anabranch.cli.output import notes, results, say, write_json
+from anabranch.cli.output import notes, print_table, results, say, write_json
 from anabranch.cli.progress import stages
 from anabranch.errors import CorpusEmptyError
 from anabranch.ingestion.pipeline import FileRow, IngestReport, Status
@@ -31,6 +31,8 @@ STYLES = {
     "skipped": "yellow",
     "failed": "red",
 }
+MAX_ALIKE = 3
+"""Rows of files that were skipped for the same reason."""
 MAX_FINE = 40
 """Rows of files that went well; past this they are only counted."""
 
@@ -44,8 +46,10 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
     if as_json:
         write_json([asdict(row) for row in report.rows])
     else:
-        print_table(results(), report)
+        print_rows(results(), report)
         say(results(), f"{shown_address(corpus)} holds {documents} documents in {chunks} chunks.")
+    for warning in report.warnings:
+        say(notes(), warning, style="yellow")
     if report.interrupted:
         again = "Run the same command again to go on; what was embedded is not embedded again."
         left = f"{report.left} of the files are left"
@@ -67,16 +71,16 @@ async def _holds(corpus: str) -> tuple[int, int]:
     return info.documents, info.chunks
 
 
-def print_table(console: Console, report: IngestReport) -> None:
+def print_rows(console: Console, report: IngestReport) -> None:
     """Print what became of the files, and how many came to what."""
     shown = list(_shown_rows(report))
     if shown:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for name in ("status", "file", "documents", "chunks", "remark"):
             table.add_column(name, justify="right" if name in ("documents", "chunks") else "left", overflow="fold")
-        for row in shown:
-            table.add_row(*_cells(row), style=None)
-        console.print(table)
+        for row in _joined(shown):
+            table.add_row(*_cells(row))
+        print_table(table)
     embedded = "" if report.count("queued") else f"; {report.embedded} passages embedded"
     say(console, f"{counts_of(report.rows) or 'no files'}{embedded} in {report.seconds:.1f} s.")
 
@@ -95,6 +99,24 @@ def _shown_rows(report: IngestReport) -> Iterator[FileRow]:
         troubled = row.status in ("failed", "skipped") or bool(row.notes and row.status != "unchanged")
         if troubled or (row.status != "unchanged" and fine <= MAX_FINE):
             yield row
+
+
+def _joined(rows: Sequence[FileRow]) -> Iterator[FileRow]:
+    """Yield the rows, and one row for all that were skipped for the same reason where these are many."""
+    alike: defaultdict[str, list[FileRow]] = defaultdict(list)
+    for row in rows:
+        if row.status == "skipped":
+            alike[remark_on(row)].append(row)
+    for row in rows:
+        others = alike.get(remark_on(row), []) if row.status == "skipped" else []
+        if len(others) <= MAX_ALIKE:
+            yield row
+        elif row is others[0]:
+            kinds = Counter(PurePath(other.source).suffix.lower() or "without an extension" for other in others)
+            counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+            yield replace(
+                row, source=f"{row.source} and {len(others) - 1} more", reason=remark_on(row), notes=(counts,)
+            )
 
 
 def remark_on(row: FileRow) -> str:

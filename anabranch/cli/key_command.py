@@ -8,8 +8,10 @@ import typer
 
 from anabranch.cli.failures import guarded
 from anabranch.cli.output import notes
+from anabranch.cli.typer_command import PlainCommand, PlainGroup
 
 key = typer.Typer(
+    cls=PlainGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -17,7 +19,7 @@ key = typer.Typer(
 )
 
 
-@key.command("new")
+@key.command("new", cls=PlainCommand)
 @guarded
 def new(
     identity: Annotated[str, typer.Option(metavar="NAME", help="Whose key it is.")],

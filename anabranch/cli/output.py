@@ -11,19 +11,40 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rich.console import Console
+from rich.table import Table
 
 from anabranch.errors import SettingsError
 from anabranch.text.normalization import INVISIBLE, clean
 
 WIDTH = 100
-"""Columns of a table where there is no terminal to ask."""
+"""Columns where there is no terminal to ask."""
+
+MOST_COLUMNS = 10_000
+"""Columns of a table that a program reads; a path may have 4,096 characters."""
+
+
+class _Output(Console):
+    """Standard output, whose reader may leave: `| head` has had what it wanted, which is no failure."""
+
+    def on_broken_pipe(self) -> None:
+        """End the process; rich's own ends it with 1. See `anabranch.cli.failures.guarded`."""
+        raise BrokenPipeError
 
 
 def results() -> Console:
     """Return the console on standard output."""
     # Rich takes 80 columns for a file, which folds tables that fit a page.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-    return Console(highlight=False, markup=False, emoji=False, width=width)
+    return _Output(highlight=False, markup=False, emoji=False, width=width)
+
+
+def print_table(table: Table) -> None:
+    """Print a table to standard output; for a program a row is a line, as wide as it has to be."""
+    console = results()
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        room = console.options.update(max_width=MOST_COLUMNS)
+        console.width = max(console.width, console.measure(table, options=room).maximum)
+    console.print(table)
 
 
 def notes() -> Console:
@@ -37,6 +58,11 @@ def say(console: Console, text: str, style: str | None = None) -> None:
     A terminal obeys escape sequences, so they go. Where there is no terminal nothing is wrapped: a program reads it.
     """
     console.print(clean(text), style=style, soft_wrap=not console.is_terminal)
+
+
+def say_command(console: Console, text: str, style: str | None = None) -> None:
+    """Print a line to be copied: a terminal folds it, where rich would break it in two."""
+    console.print(clean(text), style=style, soft_wrap=True)
 
 
 def write_json(value: Any) -> None:  # noqa: ANN401  # any JSON value
@@ -67,6 +93,19 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file so that a kill leaves the old one or the new one."""
     with whole_file(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
+
+
+@contextmanager
+def written(output: str) -> Iterator[BinaryIO]:
+    """Open what --output names, - for standard output; a file appears whole, and only its owner may read it."""
+    if output == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    check_folder(Path(output), "--output")
+    # Access tags and questions are in what is exported.
+    with whole_file(Path(output), mode=0o600) as file:
+        yield file
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anabranch.cli.failures import INTERRUPTED
-from anabranch.cli.ingest_view import print_table
+from anabranch.cli.ingest_view import print_rows
 from anabranch.cli.output import notes, results, say, write_json
 from anabranch.cli.progress import stages
 from anabranch.ingestion.ingest_report import FileRow, IngestReport
@@ -35,7 +35,7 @@ def enqueue_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str],
     if as_json:
         write_json([asdict(row) for row in report.rows])
         return 0
-    print_table(results(), report)
+    print_rows(results(), report)
     if queued := report.count("queued"):
         say(results(), f"{counted(queued, 'file')} queued. Start workers, on as many machines as you like:")
         say(results(), f"  anabranch work --corpus '{shown_address(corpus)}'")

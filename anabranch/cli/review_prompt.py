@@ -71,6 +71,11 @@ def resume_command(thread: str, corpus: str | None) -> str:
     return f"anabranch ask --thread {shlex.quote(thread)} --resume{corpus_option(corpus)}"
 
 
+def chat_command(thread: str, corpus: str | None) -> str:
+    """Return the command that goes on with a chat."""
+    return f"anabranch chat --thread {shlex.quote(thread)}{corpus_option(corpus)}"
+
+
 def corpus_option(corpus: str | None) -> str:
     """Return what names a corpus at the end of a command; empty for the one that is taken where none is named."""
     return f" --corpus {shlex.quote(corpus)}" if corpus else ""

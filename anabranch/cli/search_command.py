@@ -8,18 +8,24 @@ from typing import Annotated
 
 import typer
 
-from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, FilterOption, JsonOption, ModelOption, SetOption
+from anabranch.cli.shared_options import (
+    BaseUrlOption,
+    CorpusOption,
+    FilterOption,
+    JsonOption,
+    ModelOption,
+    PassagesOption,
+    SetOption,
+)
 from anabranch.errors import QuestionError, SettingsError
 
 
 def search(
-    query: Annotated[str | None, typer.Argument(help="What to look for.")] = None,
+    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="What to look for.")] = None,
     *,
     corpus: CorpusOption = None,
     as_json: JsonOption = False,
-    k: Annotated[
-        int | None, typer.Option("-k", min=1, max=1000, help="Passages to show [dim](the setting top_k, 10)[/].")
-    ] = None,
+    k: PassagesOption = None,
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
@@ -40,11 +46,11 @@ def search(
 
     anabranch search "chunk sizes" --json | jq -r '.\[].source'
 
-    anabranch search "chunk sizes" --set strategy=none --set 'retrievers=\["bm25"]'
+    anabranch search "chunk sizes" --set strategy=none --set retrievers=bm25
 
     anabranch search --queries queries.jsonl --run run.trec --run-depth 100
     """
-    from anabranch.cli.settings_options import context_of, filters_of
+    from anabranch.cli.settings_options import asking_context, filters_of
 
     if (queries is None) != (run is None):
         msg = "--queries and --run go together."
@@ -54,10 +60,11 @@ def search(
         raise QuestionError(
             msg, hint='For example: anabranch search "chunk sizes", or --queries FILE.jsonl --run FILE.'
         )
-    context, given = context_of(sets, corpus=corpus, model=model, base_url=base_url), filters_of(filters)
+    context = asking_context(sets, k=k, corpus=corpus, model=model, base_url=base_url)
+    given = filters_of(filters)
     from anabranch.cli.search_view import show_hits, write_run
 
     if queries is not None and run is not None:
         asyncio.run(write_run(queries, run, context, given, depth=run_depth))
     else:
-        asyncio.run(show_hits(str(query), context, given, k=k, as_json=as_json))
+        asyncio.run(show_hits(str(query), context, given, as_json=as_json))

@@ -8,9 +8,11 @@ from typing import Any
 
 from rich.text import Text
 
+from anabranch.cli.answer_view import NOTHING_MATCHES
 from anabranch.cli.output import check_folder, notes, results, say, write_json, write_whole
 from anabranch.cli.progress import bar
 from anabranch.cli.question_file import read_questions
+from anabranch.cli.settings_options import with_at_least
 from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
@@ -37,18 +39,13 @@ async def hits_of(query: str, context: Context, filters: dict[str, Any] | None) 
     return [(item, found[item["id"]]) for item in candidates if item["id"] in found], state
 
 
-async def show_hits(
-    query: str, context: Context, filters: dict[str, Any] | None, *, k: int | None, as_json: bool
-) -> None:
-    """Print the best `k` passages, `top_k` of the settings where k is not given."""
-    if k is not None:
-        # A list that is shorter than what is wanted of it could never fill the page.
-        context = _with(context, top_k=k, depth=max(k, context.depth), rerank_depth=max(k, context.rerank_depth))
+async def show_hits(query: str, context: Context, filters: dict[str, Any] | None, *, as_json: bool) -> None:
+    """Print the best passages."""
     hits, state = await hits_of(query, context, filters)
     if as_json:
         write_json([hit_row(candidate, chunk) for candidate, chunk in hits])
     else:
-        _print_hits(hits)
+        _print_hits(hits, is_narrowed=bool(filters))
     for item in state["degraded"]:
         # On standard error, so that --json stays JSON and nobody takes a poor list for a good one.
         say(notes(), f"degraded: {item['step']}: {item['reason']}", style="yellow")
@@ -78,7 +75,7 @@ async def write_run(queries: Path, run: Path, context: Context, filters: dict[st
     check_folder(run, "--run")
     # Passages are searched for and documents counted: the best ones of a long document take many places.
     leaves = depth * LEAVES_PER_DOCUMENT
-    context = _with(context, top_k=max(leaves, context.top_k), depth=max(leaves, context.depth))
+    context = with_at_least(context, top_k=max(leaves, context.top_k), depth=leaves)
     # A missing corpus or key is one error now, and not one for each query.
     await corpus_of(context)
     await model_of(context)
@@ -105,20 +102,10 @@ async def write_run(queries: Path, run: Path, context: Context, filters: dict[st
     )
 
 
-def _with(context: Context, **wanted: int) -> Context:
-    """Return the context with other numbers, as far as their bounds allow."""
-    limits = {
-        name: [limit.le for limit in Context.model_fields[name].metadata if hasattr(limit, "le")] for name in wanted
-    }
-    changed = {name: min(value, *limits[name]) for name, value in wanted.items()}
-    # Made anew and not with `model_copy`, which checks no bounds.
-    return Context(**{**context.model_dump(include=context.model_fields_set), **changed})
-
-
-def _print_hits(hits: list[Hit]) -> None:
+def _print_hits(hits: list[Hit], *, is_narrowed: bool) -> None:
     console = results()
     if not hits:
-        say(console, "Nothing was found.")
+        say(console, NOTHING_MATCHES if is_narrowed else "Nothing was found.")
     for number, (candidate, chunk) in enumerate(hits, start=1):
         ranks = ", ".join(f"{retriever} {rank}" for retriever, rank in sorted(candidate["ranks"].items()))
         page = f", p. {chunk.page}" if chunk.page is not None else ""

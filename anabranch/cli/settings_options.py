@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_origin
 
 from anabranch.errors import SettingsError
 
@@ -38,6 +39,39 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     return in_force(given_settings({**chosen, **typed}))
 
 
+def asking_context(
+    sets: Sequence[str] | None, *, base_url: str | None, k: int | None = None, **options: str | None
+) -> Context:
+    """Return the settings of a command that asks, as `context_of` does.
+
+    Args:
+        sets: See `context_of`.
+        base_url: `--base-url`, refused where no model is named.
+        k: How many passages are wanted (`-k`), which raises every list that would be shorter; None for `top_k`.
+        options: See `context_of`.
+    """
+    context = context_of(sets, base_url=base_url, **options)
+    if base_url is not None and context.model is None:
+        msg = f"--base-url names the server {base_url}, and nothing names a model."
+        hint = "Give --model NAME as well; `anabranch doctor --model x --base-url URL` lists those of a server."
+        raise SettingsError(msg, hint=hint)
+    return context if k is None else with_at_least(context, top_k=k, depth=k, rerank_depth=k)
+
+
+def with_at_least(context: Context, *, top_k: int, **least: int) -> Context:
+    """Return the context with that many passages, and no list shorter than `least`, as far as their bounds allow."""
+    from nodes.settings import Context
+    from nodes.support.settings_precedence import in_force
+
+    wanted = {"top_k": top_k, **{name: max(value, getattr(context, name)) for name, value in least.items()}}
+    limits = {
+        name: [limit.le for limit in Context.model_fields[name].metadata if hasattr(limit, "le")] for name in wanted
+    }
+    changed = {name: min(value, *limits[name]) for name, value in wanted.items()}
+    # Made anew and not with `model_copy`, which checks no bounds.
+    return in_force(Context(**{**context.explicit, **changed}))
+
+
 def filters_of(text: str | None) -> dict[str, Any] | None:
     """Return the filter expression that `--filter` gives as JSON."""
     if text is None:
@@ -63,14 +97,28 @@ def _pair(pair: str) -> tuple[str, str]:
 
 def _value(model: type[Context], name: str, text: str) -> Any:  # noqa: ANN401  # a JSON value
     """Return what a value means as JSON, or as it was typed where the setting is text: a corpus may be called 2024."""
+    if name.endswith("_prompt") and text.startswith("@"):
+        return _file(name, text[1:])
+    annotation = model.model_fields[name].annotation if name in model.model_fields else None
     try:
         # NaN and Infinity are no JSON; as text the setting's own bounds refuse them, with its name.
         value = json.loads(text, parse_constant=str)
     except ValueError:
-        return text
+        # The brackets and quotes of a list are what a shell takes away.
+        return [part.strip() for part in text.split(",")] if get_origin(annotation) is tuple else text
     # `null` is JSON for a text as well: it takes back what the environment has set.
-    textual = name in model.model_fields and model.model_fields[name].annotation in (str, str | None)
+    textual = annotation in (str, str | None)
     return text if textual and not isinstance(value, str | None) else value
+
+
+def _file(name: str, path: str) -> str:
+    """Return the text of a file that stands for a prompt, without the line end that editors add."""
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\n")
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        msg = f"--set {name}=@{path}: the file cannot be read: {said}."
+        raise SettingsError(msg, hint="A text that begins with @ is read from the file of that name.") from error
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  # whatever was given

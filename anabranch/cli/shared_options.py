@@ -22,7 +22,7 @@ SetOption = Annotated[
         "-s",
         metavar="KEY=VALUE",
         help="Any setting, its value as JSON or plain text; may be repeated: "
-        "--set 'retrievers=\\[\"bm25\"]' --set fusion=rrf.",
+        "--set retrievers=bm25,dense --set fusion=rrf. A prompt may be a file: --set create_prompt=@FILE.",
     ),
 ]
 ModelOption = Annotated[
@@ -42,6 +42,9 @@ BaseUrlOption = Annotated[
 ]
 EmbedderUrlOption = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible server of an openai: embedder.")
+]
+PassagesOption = Annotated[
+    int | None, typer.Option("-k", min=1, max=1000, help="Passages to find [dim](the setting top_k)[/].")
 ]
 FilterOption = Annotated[
     str | None,

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from anabranch.errors import ReadingError
+
 MOST_FAILURES = 100
 """Parts of one file that are listed one by one: a million bad lines must not fill memory, nor somebody's screen."""
 
@@ -28,7 +30,8 @@ class FileRow:
 class IngestReport:
     """What a run did; `rows` in the order of the files, removals last.
 
-    `left` is how many of the files that were found an interrupted run has not finished.
+    `left` is how many of the files that were found an interrupted run has not finished; `warnings` are of the run as a
+    whole.
     """
 
     rows: list[FileRow] = field(default_factory=list)
@@ -36,10 +39,16 @@ class IngestReport:
     embedded: int = 0
     interrupted: bool = False
     left: int = 0
+    warnings: list[str] = field(default_factory=list)
 
     def count(self, status: Status) -> int:
         """Return how many files have that status."""
         return sum(row.status == status for row in self.rows)
+
+
+def explanation(error: ReadingError) -> str:
+    """Say why a file was not taken in, and what to do; a list of all kinds that are read is no help beside a file."""
+    return error.message if error.hint.startswith("Known:") else str(error)
 
 
 class Tally:

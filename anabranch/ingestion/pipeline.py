@@ -20,7 +20,7 @@ from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.sources import gathered
-from anabranch.models.embedder import Embedder
+from anabranch.models.embedder import Embedder, KnowsLimit
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.store.corpus_address import StrPath, folder_of, paths_of, scheme_of
@@ -113,6 +113,7 @@ def ingest(
     )
     with asked as found, opening as writer:
         settled = settle(writer, embedder, base_url, sizes, language)
+        report.warnings += unread_tail(*settled)
         intake = Intake(writer, *settled, access, report, progress, options, limits=limits, rights=rights)
         # An error as well as a Ctrl-C: what was committed is published either way, or it would be found by no search.
         is_done = False
@@ -154,6 +155,14 @@ def settle(
     facts = {**embedder.facts, "sizes": json.dumps(chosen)}
     writer.keep_meta({**facts, "language": language} if language else facts)
     return embedder.model, chosen
+
+
+def unread_tail(embedder: Embedder, sizes: Sizes) -> list[str]:
+    """Return a warning where leaves may be longer than what the embedder reads of a text."""
+    if not isinstance(embedder, KnowsLimit) or sizes[2] <= embedder.limit:
+        return []
+    said = f"Leaves may have {sizes[2]} tokens, and {embedder.name} reads the first {embedder.limit} of a text"
+    return [f"{said}: what follows is found by its words alone. Ingest into a new corpus with smaller chunks."]
 
 
 def settings_of(

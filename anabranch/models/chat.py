@@ -230,6 +230,12 @@ async def load_chat(settings: ChatSettings) -> Chat:
         raise SettingsError(msg, hint="Install the package that the message names.") from error
     except Exception as error:  # each provider's client says in its own way that it cannot start
         said = redacted(" ".join(str(error).split()))[:300]
+        spelled = "Spell it 'provider:name' (openai:gpt-5-mini), or give base_url as well."
+        # `init_chat_model` says it with a list of all its providers, of which these would be the first half.
+        if "model_provider" in said:
+            provider, colon, _ = settings.model.partition(":")
+            what = f"there is no provider {provider!r} of chat models" if colon else "it names no provider"
+            raise SettingsError(f"The model {settings.model!r} cannot be used: {what}.", hint=spelled) from error
         # Each client has its own type for a missing key; the words are what they have in common.
         if "key" in said.lower() or "credential" in said.lower():
             msg = f"The model {settings.model!r} needs a key: {said}"
@@ -237,6 +243,4 @@ async def load_chat(settings: ChatSettings) -> Chat:
                 msg, hint="Set the provider's environment variable, such as OPENAI_API_KEY."
             ) from error
         msg = f"The model {settings.model!r} cannot be used: {said}"
-        raise SettingsError(
-            msg, hint="Spell it 'provider:name' (openai:gpt-5-mini), or give base_url as well."
-        ) from error
+        raise SettingsError(msg, hint=spelled) from error

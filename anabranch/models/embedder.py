@@ -79,6 +79,16 @@ class TokenVectors(Protocol):
 
 
 @runtime_checkable
+class KnowsLimit(Protocol):
+    """An embedder that can tell how much of a text it reads; of another one, all is taken to be read."""
+
+    @property
+    def limit(self) -> int:
+        """Most tokens of a text that count, special ones included; what follows is cut off."""
+        ...
+
+
+@runtime_checkable
 class KnowsScripts(Protocol):
     """An embedder that can tell which scripts it reads; of another one, all are taken to be read."""
 

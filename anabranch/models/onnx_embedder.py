@@ -74,6 +74,11 @@ class OnnxEmbedder:
         return width if isinstance(width, int) else int(self.embed(["dimension"]).shape[1])
 
     @property
+    def limit(self) -> int:
+        """Most tokens of a text that the model reads, special ones included."""
+        return self._recipe.limit
+
+    @property
     def tokenizer(self) -> Path:
         """What it counts tokens with, for whoever counts in another process."""
         return self._pieces.file

@@ -22,6 +22,8 @@ STUMBLED = (
     "not fit this version: then please report it."
 )
 
+_DOWN = "See that the server runs and that its address is right; `anabranch doctor` asks it."
+
 _MISTAKES = (TypeError, AttributeError, NameError, LookupError, AssertionError, ImportError, NotImplementedError)
 
 
@@ -60,10 +62,23 @@ def sorted_error(
         failure = RequestRefusedError(f"{where} refused the request for {what} ({status}): {said}", hint=refusal)
     elif isinstance(error, TimeoutError) and seconds is not None:
         failure = ModelError(f"{what} did not answer within {seconds:g} s.", hint="Raise model_timeout, or try again.")
+    elif status is None and _is_of_the_connection(error):
+        failure = ModelError(
+            f"{what} failed: no connection to {where} ({said.rstrip('.') or type(error).__name__}).", hint=_DOWN
+        )
     elif isinstance(error, _MISTAKES):
         msg = f"The client of {what} stumbled: {type(error).__name__}: {said or 'no message'}."
         failure = ClientFaultError(msg, hint=STUMBLED)
     return failure
+
+
+def _is_of_the_connection(error: BaseException | None) -> bool:
+    """Tell whether a client could not connect, by the names of its errors: each has classes of its own for it."""
+    while error is not None:
+        if type(error).__name__ in ("ConnectError", "ConnectTimeout", "ConnectionRefusedError"):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def status_of(error: BaseException | None) -> int | None:

@@ -77,10 +77,11 @@ def scan_notes(scans: Scans, languages: Sequence[str]) -> Iterator[str]:
     for reason in dict.fromkeys(scans.failed.values()):
         numbers = [number for number, why in scans.failed.items() if why == reason]
         yield f"{pages_named(numbers)} could not be read by OCR: {reason}"
-    if scans.lack and bare:
-        yield f"{pages_named(bare)} {_have(bare)} no text layer, and {scans.lack.what}"
-    if scans.lack and stamped:
-        yield f"{pages_named(stamped)} {_have(stamped)} next to no text layer, and {scans.lack.what}"
+    lack = f"{scans.lack.what} ({scans.lack.hint})" if scans.lack else ""
+    if lack and bare:
+        yield f"{pages_named(bare)} {_have(bare)} no text layer, and {lack}"
+    if lack and stamped:
+        yield f"{pages_named(stamped)} {_have(stamped)} next to no text layer, and {lack}"
 
 
 def _were(numbers: Sequence[int]) -> str:

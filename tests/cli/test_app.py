@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import anabranch
+from anabranch.cli.failures import guarded
+from anabranch.cli.output import results
 from tests.cli.conftest import Run
 
 COMMANDS = [
@@ -20,6 +24,12 @@ COMMANDS = [
     "corpus verify",
     "corpus rebuild",
     "corpus remove",
+    "chat",
+    "threads",
+    "threads list",
+    "threads show",
+    "threads delete",
+    "threads export",
     "doctor",
 ]
 HEAVY = ("langgraph", "langchain_core", "faiss", "onnxruntime", "numpy", "pydantic")
@@ -44,7 +54,7 @@ def test_help_names_the_commands(run: Run) -> None:
 def test_every_command_has_help_and_an_example(run: Run, command: str) -> None:
     result = run(*command.split(), "-h")
     assert result.exit_code == 0
-    if command not in ("corpus", "corpus verify"):
+    if command not in ("corpus", "corpus verify", "threads"):
         assert "Example" in result.stdout
         assert f"anabranch {command}" in result.stdout
 
@@ -67,7 +77,37 @@ def test_a_reader_that_has_gone_ends_it_quietly(corpus: Path) -> None:
         cli("corpus", "stats", "--corpus", str(corpus), "--json"), stdout=writing, stderr=subprocess.PIPE, text=True
     )
     os.close(writing)
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+class Gone(io.StringIO):
+    """Standard output whose reader has left, or one that is read while something else broke."""
+
+    def __init__(self, *, is_read: bool) -> None:
+        super().__init__()
+        self._is_read = is_read
+
+    def flush(self) -> None:
+        if not self._is_read:
+            raise BrokenPipeError
+
+
+@pytest.mark.parametrize(("is_read", "code"), [(False, 0), (True, 1)])
+def test_only_a_reader_that_has_gone_is_no_failure(monkeypatch: pytest.MonkeyPatch, is_read: bool, code: int) -> None:
+    def breaks() -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("sys.stdout", Gone(is_read=is_read))
+    with pytest.raises(typer.Exit) as ended:
+        guarded(breaks)()
+    assert ended.value.exit_code == code
+
+
+def test_a_table_ends_quietly_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", Gone(is_read=False))
+    with pytest.raises(typer.Exit) as ended:
+        guarded(lambda: results().print("a line"))()
+    assert ended.value.exit_code == 0
 
 
 def test_text_leaves_as_utf_8_whatever_the_locale(corpus: Path, tmp_path: Path) -> None:

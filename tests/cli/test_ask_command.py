@@ -175,11 +175,12 @@ def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> No
     options = ("--model", "stub", "--base-url", base_url, "--set", "model_retries=0", "--set", "model_timeout=60")
     result = run("ask", QUESTION, "--corpus", corpus, *options)
     assert result.exit_code == 0
-    assert "degraded: create: " in result.stdout
+    assert f"degraded: create: 'stub' failed: no connection to {base_url} (" in result.stdout
+    assert "See that the server runs and that its address is right" in result.stdout
+    assert ".." not in result.stdout.replace("...", "")
     assert "verbatim sentences" in result.stdout
 
 
-@pytest.mark.loopback
 @pytest.mark.loopback
 def test_strict_fails_where_a_model_was_asked_for_and_did_not_write(run: Run, corpus: Path, tmp_path: Path) -> None:
     with OpenAIStub(Reply("out of order", status=503)) as stub:
@@ -415,3 +416,31 @@ def test_ctrl_c_prints_a_command_that_goes_on_when_pasted(
     assert f"1. {QUESTION}" in resumed.stdout
     (accept,) = [line for line in resumed.stdout.splitlines() if line.startswith("Accept:")]
     assert run(*shlex.split(accept)[2:]).exit_code == 0
+
+
+def test_k_says_how_many_passages_are_found(run: Run, corpus: Path) -> None:
+    assert len(asked(run, corpus, QUESTION, "-k", "1", "--explain")["merged"]) == 1
+
+
+def test_a_filter_that_matches_nothing_is_said_to(run: Run, corpus: Path) -> None:
+    for command in ("ask", "search"):
+        result = run(command, QUESTION, "--corpus", corpus, "--filter", '{"source": "nowhere.md"}')
+        assert result.exit_code == 0
+        assert "match the filter" in result.stdout
+        assert "match the filter" not in run(command, QUESTION, "--corpus", corpus).stdout
+
+
+def test_an_abstention_repeats_the_question_as_it_was_asked(run: Run, corpus: Path) -> None:
+    question = "Which zirconium alloy clads submarine reactor fuel?"
+    shown = run("ask", question, "--corpus", corpus).stdout
+    assert f"Looked for: “{question}”." in shown
+    assert "cosine" not in shown
+
+
+@pytest.mark.parametrize(("model", "said"), [("foo:bar", "no provider 'foo'"), ("llama3", "it names no provider")])
+def test_a_model_of_no_provider_is_said_in_our_words(run: Run, corpus: Path, model: str, said: str) -> None:
+    result = run("ask", QUESTION, "--corpus", corpus, "--model", model)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "Spell it 'provider:name' (openai:gpt-5-mini), or give base_url as well." in result.stderr
+    assert "model_provider" not in result.stderr

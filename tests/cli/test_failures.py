@@ -71,11 +71,6 @@ def test_ctrl_c_has_its_own_exit_code(capsys: pytest.CaptureFixture[str]) -> Non
     assert "Interrupted" in capsys.readouterr().err
 
 
-def test_a_reader_that_has_gone_is_nobodys_error() -> None:
-    with pytest.raises(BrokenPipeError):
-        guarded(failing)(BrokenPipeError())
-
-
 def test_escape_sequences_in_messages_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         guarded(failing)(ModelError("\x1b[31mred\x1b[0m \x1b]0;title\x07"))

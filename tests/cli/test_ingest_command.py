@@ -247,3 +247,47 @@ def test_the_language_of_scanned_pages_reaches_tesseract(
     options = ("--ocr-language", "deu", "--ocr-language", "eng")
     result = run("ingest", tmp_path / "scan.pdf", "--corpus", tmp_path / "c", *options, "--json")
     assert "no data for deu" in result.stdout
+
+
+def test_many_files_that_are_skipped_alike_are_one_row(run: Run, documents: Path, tmp_path: Path) -> None:
+    for number in range(57):
+        (tmp_path / f"photo{number}.jpg").write_bytes(b"x")
+    (tmp_path / "sound.mp3").write_bytes(b"x")
+    for number in range(3):
+        (tmp_path / f"empty{number}.md").write_text("")
+    result = run("ingest", documents, tmp_path, "--corpus", tmp_path / "c")
+    (row,) = [line for line in result.stdout.splitlines() if line.startswith(" skipped")]
+    assert "photo0.jpg and 57 more" in row
+    assert "57 .jpg, 1 .mp3" in row
+    assert "58 skipped, 3 failed" in result.stdout
+    # What failed is named one by one, and so is all of it for a program.
+    assert sum(line.startswith(" failed") for line in result.stdout.splitlines()) == 3
+    rows = json.loads(run("ingest", documents, tmp_path, "--corpus", tmp_path / "c", "--json").stdout)
+    assert sum(row["status"] == "skipped" for row in rows) == 58
+
+
+def test_a_row_that_a_program_reads_is_a_line_with_the_whole_name_and_the_remedy(run: Run, tmp_path: Path) -> None:
+    name = f"{'a-long-name-' * 9}w_O-master.pdf"
+    with pymupdf.open() as pdf:
+        pdf.new_page().insert_text((72, 72), "The vault opens with the number 4711.")
+        pdf.save(tmp_path / name, encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="open", owner_pw="own")
+    result = run("ingest", tmp_path / name, "--corpus", tmp_path / "c")
+    (row,) = [line for line in result.stdout.splitlines() if name in line]
+    assert "encrypted: it is protected by a password. Give it with --password" in row
+
+
+def test_leaves_that_the_embedder_reads_in_part_are_warned_of(run: Run, documents: Path, tmp_path: Path) -> None:
+    result = run("ingest", documents, "--corpus", tmp_path / "c", "--chunk-sizes", "4096,2048,1024")
+    assert result.exit_code == 0
+    assert "Leaves may have 1024 tokens, and onnx:all-MiniLM" in result.stderr
+    assert "reads the first 256" in result.stderr
+    assert "reads the first" not in run("ingest", documents, "--corpus", tmp_path / "d").stderr
+
+
+def test_an_old_office_file_says_what_to_save_it_as_and_other_kinds_are_not_listed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600)
+    (tmp_path / "photo.jpg").write_bytes(b"x")
+    rows = json.loads(run("ingest", tmp_path, "--corpus", tmp_path / "c", "--json").stdout)
+    remarks = {row["source"]: row["reason"] for row in rows}
+    assert "Save it as .docx" in remarks["old.docx"]
+    assert remarks["photo.jpg"].endswith("is not of a kind that can be read.")

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from anabranch.cli.settings_options import context_of, filters_of
+from anabranch.cli.settings_options import asking_context, context_of, filters_of
 from anabranch.errors import SettingsError
 
 
@@ -124,3 +126,42 @@ def test_filters_are_json_objects() -> None:
     for text in ("{", "[1]", "source"):
         with pytest.raises(SettingsError, match="--filter"):
             filters_of(text)
+
+
+def test_a_list_needs_neither_brackets_nor_quotes() -> None:
+    assert context_of(["retrievers=bm25"]).retrievers == ("bm25",)
+    assert context_of(["retrievers=bm25, dense"]).retrievers == ("bm25", "dense")
+    assert context_of(["access=board,10"]).access == ("board", "10")
+    # A comma in a text is part of it.
+    assert context_of(["corpus=a,b"]).corpus == "a,b"
+
+
+def test_a_prompt_may_be_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("Antworte kurz.\nUnd höflich.\n", encoding="utf-8")
+    assert context_of([f"create_prompt=@{file}"]).create_prompt == "Antworte kurz.\nUnd höflich."
+    # Names of models begin with it elsewhere.
+    assert context_of(["model=@cf/meta/llama"]).model == "@cf/meta/llama"
+    with pytest.raises(SettingsError, match=r"missing\.txt: the file cannot be read: No such file"):
+        context_of([f"create_prompt=@{tmp_path / 'missing.txt'}"])
+    file.write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        context_of([f"create_prompt=@{file}"])
+
+
+def test_a_server_without_a_model_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"names the server http://127\.0\.0\.1:1/v1.*Give --model NAME"):
+        asking_context(None, base_url="http://127.0.0.1:1/v1")
+    assert asking_context(None, base_url="http://127.0.0.1:1/v1", model="llama3").model == "llama3"
+    assert asking_context(["model=llama3"], base_url="http://127.0.0.1:1/v1").model == "llama3"
+
+
+def test_the_model_of_a_server_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_MODEL", "qwen3")
+    assert asking_context(None, base_url="http://127.0.0.1:1/v1").model == "qwen3"
+
+
+def test_k_raises_what_would_be_shorter_and_keeps_what_was_given() -> None:
+    context = asking_context(["fusion=rrf", "top_k=3"], base_url=None, k=200)
+    assert (context.top_k, context.depth, context.rerank_depth, context.fusion) == (200, 200, 200, "rrf")
+    assert asking_context(None, base_url=None, k=2).depth == context_of().depth

@@ -69,9 +69,10 @@ def test_the_same_pages_without_ocr_are_named_with_what_to_do(tmp_path: Path, mo
     pdf = with_text()
     scan(pdf)
     scan(pdf).insert_text((400, 290), "ACME 000123", fontsize=8)
+    to_do = "(Leave --no-ocr out, or run it through OCR first: ocrmypdf in.pdf out.pdf)"
     assert read(pdf, tmp_path, ocr=False).notes == (
-        "page 2 has no text layer, and OCR is switched off",
-        "page 3 has next to no text layer, and OCR is switched off",
+        f"page 2 has no text layer, and OCR is switched off {to_do}",
+        f"page 3 has next to no text layer, and OCR is switched off {to_do}",
     )
     alone = pymupdf.open()
     scan(alone)

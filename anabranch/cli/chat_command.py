@@ -1,0 +1,44 @@
+"""`anabranch chat`: questions one after the other, in a conversation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, FilterOption, ModelOption, SetOption
+
+
+def chat(
+    *,
+    corpus: CorpusOption = None,
+    thread: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with the conversation ID; without it, a new one begins.")
+    ] = None,
+    sets: SetOption = None,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    filters: FilterOption = None,
+) -> None:
+    """Talk with your documents: follow-up questions, and the sources when you ask for them.
+
+    Ctrl-C stops an answer, Ctrl-D leaves. Without a terminal, each line of standard input is a question.
+
+    [bold]Examples:[/]
+
+    anabranch chat --corpus papers.corpus
+
+    anabranch chat --model qwen2.5:7b --base-url http://127.0.0.1:11434/v1
+
+    anabranch chat --thread papers < questions.txt
+    """
+    # Inside, as all that is heavy: `anabranch --help` must not wait for LangGraph.
+    from anabranch.cli.settings_options import asking_context, context_of, filters_of
+
+    context = asking_context(sets, corpus=corpus, model=model, base_url=base_url)
+    narrowed = filters_of(filters)
+    from anabranch.cli.chat_session import ChatSession
+
+    # Only where it is another one: it becomes part of the commands that a person reads and copies.
+    named = context.corpus if context.corpus != context_of().corpus else None
+    ChatSession(context, narrowed, thread=thread, corpus=named).run()

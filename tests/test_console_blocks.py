@@ -1,0 +1,96 @@
+"""What the guide shows of the command line is what the program prints.
+
+A block of a page is run where `<!-- a test runs this -->` stands before it: each line that begins with `$ anabranch` in
+a folder with `notes` and, unless the block ingests, a corpus of them. A line `...` stands for any lines, and the
+lines of a chat that begin with `> ` are what is typed.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import textwrap
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from anabranch.cli.app import app
+from anabranch.safety.operator import environment
+from tests.conftest import REPOSITORY
+from tests.test_readme import NOTES
+
+BLOCK = re.compile(r"^<!-- a test runs this -->\n```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SECONDS = re.compile(r"\d+\.\d s\b")
+TYPED = re.compile(r"^> (.*)$", re.MULTILINE)
+
+
+def blocks() -> list[pytest.param]:  # type: ignore[valid-type]
+    found = []
+    for page in sorted((REPOSITORY / "docs").glob("*.md")):
+        for number, block in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), start=1):
+            # A server that is not there is asked on this machine.
+            marks = [pytest.mark.loopback] if "--base-url" in block else []
+            found.append(pytest.param(block, id=f"{page.name}-{number}", marks=marks))
+    return found
+
+
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `notes`, two more files that cannot be read, and a corpus of the notes."""
+    from anabranch.ingestion.pipeline import ingest
+
+    folder = tmp_path_factory.mktemp("console")
+    (folder / "notes").mkdir()
+    for name, text in NOTES.items():
+        (folder / "notes" / name).write_text(textwrap.dedent(text), encoding="utf-8")
+    ingest(folder / "notes", folder / "notes.corpus")
+    for name in ("empty.pdf", "photo.jpg"):
+        (folder / "notes" / name).touch()
+    return folder
+
+
+def lines_of(text: str) -> list[str]:
+    lines = [line.rstrip() for line in SECONDS.sub("N s", text).splitlines()]
+    return "\n".join(lines).strip("\n").splitlines()
+
+
+def is_as_shown(printed: list[str], shown: list[str]) -> bool:
+    """Tell whether the lines are those shown; `...` in these stands for any number of lines."""
+    if not shown:
+        return not printed
+    if shown[0] == "...":
+        return any(is_as_shown(printed[at:], shown[1:]) for at in range(len(printed) + 1))
+    return bool(printed) and printed[0] == shown[0] and is_as_shown(printed[1:], shown[1:])
+
+
+@pytest.mark.parametrize("block", blocks())
+def test_a_block_is_what_the_program_prints(
+    block: str, noted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(noted, tmp_path, dirs_exist_ok=True)
+    if "$ anabranch ingest" in block:
+        shutil.rmtree(tmp_path / "notes.corpus")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    steps = re.split(r"^\$ anabranch ", block, flags=re.MULTILINE)[1:]
+    assert steps
+    for step in steps:
+        command, _, shown = step.partition("\n")
+        environment.cache_clear()
+        typed = "".join(f"{line}\n" for line in TYPED.findall(shown)) if command.startswith("chat") else None
+        printed = CliRunner().invoke(app, shlex.split(command), input=typed).output
+        assert is_as_shown(lines_of(printed), lines_of(shown)), f"anabranch {command} prints:\n{printed}"
+
+
+def test_every_block_of_the_page_on_the_command_line_is_run() -> None:
+    page = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert len(BLOCK.findall(page)) == page.count("```console") >= 5
+
+
+def test_lines_that_are_left_out_are_any_and_the_others_are_not() -> None:
+    assert is_as_shown(["a", "b", "c"], ["a", "...", "c"])
+    assert is_as_shown(["a"], ["...", "a", "..."])
+    assert not is_as_shown(["a", "b"], ["a"])
+    assert not is_as_shown(["a", "b"], ["...", "a"])
