@@ -45,10 +45,12 @@ if TYPE_CHECKING:
     from anabranch.models.embedder import Embedder
     from anabranch.models.rerankers import Reranker
     from anabranch.readers.document import Chunk, Document
+    from anabranch.store.maintenance.remove import remove
     from anabranch.store.protocol import CorpusReader, Scope
     from anabranch.store.stores import open_corpus, open_writer
     from anabranch.store.writer_protocol import CorpusWriter
-    from graph.answer import aanswer, answer, build
+    from graph.answer import aanswer, answer, build, graph
+    from graph.answer_tool import as_tool
     from graph.retrieval import HybridRetriever, asearch, search
     from nodes.settings import Context
 
@@ -91,11 +93,14 @@ __all__ = [
     "__version__",
     "aanswer",
     "answer",
+    "as_tool",
     "asearch",
     "build",
+    "graph",
     "ingest",
     "open_corpus",
     "open_writer",
+    "remove",
     "search",
 ]
 
@@ -106,6 +111,7 @@ _PLACES = {
     "Reranker": "anabranch.models.rerankers",
     "Chunk": "anabranch.readers.document",
     "Document": "anabranch.readers.document",
+    "remove": "anabranch.store.maintenance.remove",
     "CorpusReader": "anabranch.store.protocol",
     "Scope": "anabranch.store.protocol",
     "open_corpus": "anabranch.store.stores",
@@ -114,6 +120,8 @@ _PLACES = {
     "aanswer": "graph.answer",
     "answer": "graph.answer",
     "build": "graph.answer",
+    "graph": "graph.answer",
+    "as_tool": "graph.answer_tool",
     "HybridRetriever": "graph.retrieval",
     "asearch": "graph.retrieval",
     "search": "graph.retrieval",
@@ -125,7 +133,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever has that name
     if name not in __all__:
         msg = f"module 'anabranch' has no attribute {name!r}"
         raise AttributeError(msg)
-    found = globals()[name] = getattr(import_module(_PLACES.get(name, "anabranch.errors")), name)
+    place = _PLACES.get(name, "anabranch.errors")
+    if not place.startswith("anabranch."):
+        import_module("anabranch.package_names").refuse_taken()
+    found = globals()[name] = getattr(import_module(place), name)
     return found
 
 

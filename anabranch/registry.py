@@ -19,6 +19,15 @@ from anabranch.errors import AnabranchError, SettingsError
 
 T = TypeVar("T")
 
+OBJECT = "object:"
+"""Stands before the name of what was given in code, where names are kept."""
+
+
+def object_name(given: object) -> str:
+    """Return what an object given in code is called: its class, and its model where it says which."""
+    named = getattr(given, "model_name", None) or getattr(given, "model", None)
+    return f"{type(given).__name__}({named})" if isinstance(named, str) else type(given).__name__
+
 
 class Registry(Generic[T]):
     """The extensions of one kind; each is imported when it is first asked for."""

@@ -7,16 +7,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from langchain_core.documents import BaseDocumentCompressor
+from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 from anabranch.errors import SettingsError
+from anabranch.models.embedder import Embedder
 from anabranch.synthesis.routing import SYNTHESIS_MODES
+from graph.dependency_injection import (
+    OwnStep,
+    Retrievers,
+    bind,
+    for_one_run,
+    refuse_unknown_nodes,
+    replace_nodes,
+)
 from graph.retrieval import build as build_retrieval
 from graph.routes import after_begin, after_cite, after_draft, after_gather, after_pack, after_retrieval, to_begin
 from graph.sync_adapter import both_ways, route
@@ -31,35 +43,49 @@ from nodes.map import map_window
 from nodes.pack import pack
 from nodes.reduce import reduce
 from nodes.refine import refine
-from nodes.retrieve import checked
 from nodes.review import review_sources
 from nodes.settings import Context
 from nodes.state import BeginTask, InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
-from nodes.support.dependencies import MAX_CONCURRENCY, checked_model
+from nodes.support.dependencies import MAX_CONCURRENCY
 from nodes.support.run_spans import followed
-from nodes.support.settings_precedence import given_settings, in_force
+from nodes.support.settings_precedence import in_force
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
+AnswerGraph = CompiledStateGraph[State, Context, InputState, OutputState]
 
 
 def build(
-    retrievers: Mapping[str, BaseRetriever] | None = None, *, model: BaseChatModel | None = None
+    retrievers: Mapping[str, BaseRetriever] | None = None,
+    *,
+    model: BaseChatModel | str | None = None,
+    embedder: Embeddings | Embedder | None = None,
+    reranker: BaseDocumentCompressor | str | None = None,
+    nodes: Mapping[str, OwnStep] | None = None,
+    settings: Context | Mapping[str, Any] | None = None,
 ) -> AnswerBuilder:
     """Wire the answer graph; compile it with a checkpointer to keep threads.
 
     Args:
-        retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
+        retrievers: LangChain retrievers to join the fan-out, by names that `Context.retrievers` may use.
         model: The chat model of every run that names no other, used as it is, with its own timeouts and retries.
+        embedder: The one that the corpus was made with, where that was given in code.
+        reranker: Reorders the candidates of every run that names no other.
+        nodes: Steps in the place of ours, by their names: functions (state) or (state, runtime), or Runnables, that
+            take and return what ours do.
+        settings: Of every run, where the run itself gives no others.
 
     Raises:
-        SettingsError: A retriever has a name that is built in, or none, or is no retriever; the model is none.
+        SettingsError: A setting is unknown or out of bounds, something is not what it is given for, or a retriever has
+            a name that is built in, or a node one that no step has.
     """
-    step, edges = partial(both_ways, model=checked_model(model)), partial(route, model=model)
+    bindings = bind(settings, model=model, embedder=embedder, reranker=reranker, retrievers=retrievers)
+    step, edges = partial(both_ways, bindings=bindings), partial(route, bindings=bindings)
+    searching = build_retrieval(bindings, nodes=nodes)
     builder: AnswerBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=OutputState
     )
-    builder.add_node("begin", step(begin, external=checked(retrievers)), input_schema=BeginTask)
-    builder.add_node("retrieval", build_retrieval(retrievers, model=model).compile(), input_schema=RetrievalInput)
+    builder.add_node("begin", step(begin), input_schema=BeginTask)
+    builder.add_node("retrieval", searching.compile(), input_schema=RetrievalInput)
     builder.add_node("review_sources", review_sources)
     builder.add_node("pack", step(pack))
     builder.add_node("create", step(create))
@@ -74,6 +100,8 @@ def build(
     if SYNTHESIS_MODES.names:
         builder.add_node("installed", step(installed))
         builder.add_edge("installed", "cite")
+    refuse_unknown_nodes(nodes or {}, [*builder.nodes, *searching.nodes])
+    replace_nodes(builder, nodes or {}, bindings)
 
     edges(builder, START, to_begin, ["begin"])
     edges(builder, "begin", after_begin)
@@ -91,15 +119,34 @@ def build(
     return builder
 
 
-graph = build().compile(name="answer").with_config(max_concurrency=MAX_CONCURRENCY, callbacks=followed("answer"))
+def _compiled(builder: AnswerBuilder) -> AnswerGraph:
+    followed_graph = builder.compile(name="answer")
+    return followed_graph.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=followed("answer"))
 
 
-def answer(question: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+graph = _compiled(build())
+graph.__doc__ = (
+    "The answer graph without a checkpointer: a `question` or `messages` in, with a `Context`; an answer out."
+)
+
+
+def answer(
+    question: str,
+    *,
+    filters: dict[str, Any] | None = None,
+    embedder: Embeddings | Embedder | None = None,
+    reranker: BaseDocumentCompressor | str | None = None,
+    retrievers: Retrievers | Sequence[str] | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> dict[str, Any]:
     """Answer one question.
 
     Args:
         question: In words.
         filters: What the documents have to be like.
+        embedder: The one that the corpus was made with, where that was given in code.
+        reranker: Who reorders the candidates, by its name or as an object.
+        retrievers: Names, as in the settings, or LangChain retrievers by names of theirs, beside those of the corpus.
         **settings: As `Context` takes them: `corpus` says where to search, `model` who writes, by its name or as an
             object.
 
@@ -110,18 +157,33 @@ def answer(question: str, *, filters: dict[str, Any] | None = None, **settings: 
         UserError: The question, a setting or the corpus cannot be used.
         ModelError: No answer could be made without the model that failed.
     """
-    return graph.invoke(InputState(question=question, filters=filters), context=_unpaused(settings))
+    run, context = _run(embedder, reranker, retrievers, settings)
+    return run.invoke(InputState(question=question, filters=filters), context=context)
 
 
-async def aanswer(question: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
+async def aanswer(
+    question: str,
+    *,
+    filters: dict[str, Any] | None = None,
+    embedder: Embeddings | Embedder | None = None,
+    reranker: BaseDocumentCompressor | str | None = None,
+    retrievers: Retrievers | Sequence[str] | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> dict[str, Any]:
     """Answer one question, as `answer` does, without blocking the event loop."""
-    return await graph.ainvoke(InputState(question=question, filters=filters), context=_unpaused(settings))
+    run, context = _run(embedder, reranker, retrievers, settings)
+    return await run.ainvoke(InputState(question=question, filters=filters), context=context)
 
 
-def _unpaused(values: dict[str, Any]) -> Context:
-    """Return the settings of a run that nothing pauses, because nobody could resume it."""
-    context = given_settings(values)
+def _run(
+    embedder: Embeddings | Embedder | None,
+    reranker: BaseDocumentCompressor | str | None,
+    retrievers: Retrievers | Sequence[str] | None,
+    settings: dict[str, Any],
+) -> tuple[AnswerGraph, Context]:
+    """Return a graph with what was given, and the settings of a run that nothing pauses: nobody could resume it."""
+    context, own = for_one_run(settings, reranker, retrievers)
     if (review := in_force(context).review) != "none":
         msg = f"review: {review} pauses the run for a person, and only a graph with a checkpointer can wait."
         raise SettingsError(msg, hint="Use build().compile(checkpointer=...), or leave `review` out.")
-    return context
+    return graph if embedder is None and own is None else _compiled(build(own, embedder=embedder)), context

@@ -6,27 +6,29 @@ fused, reranked, merged into parents and graded. Thin evidence is searched for o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from anabranch.models.embedder import Embedder
+from graph.dependency_injection import OwnStep, Retrievers, bind, for_one_run, replace_nodes
 from graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
-from graph.sync_adapter import both_ways, route
+from graph.sync_adapter import NONE_BOUND, both_ways, route
 from nodes.begin import begin
 from nodes.condense import condense
 from nodes.fuse import fuse
 from nodes.grade import grade
 from nodes.merge import merge
 from nodes.rerank import rerank
-from nodes.retrieve import checked, retrieve
+from nodes.retrieve import retrieve
 from nodes.review import review_queries
 from nodes.rewrite import rewrite
 from nodes.settings import Context
@@ -41,35 +43,31 @@ from nodes.state import (
     State,
 )
 from nodes.support.dependencies import MAX_CONCURRENCY
+from nodes.support.graph_bindings import GraphBindings
 from nodes.support.run_spans import followed
-from nodes.support.settings_precedence import given_settings
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
 
 
 def build(
-    retrievers: Mapping[str, BaseRetriever] | None = None, *, graded: bool = True, model: BaseChatModel | None = None
+    bindings: GraphBindings = NONE_BOUND, *, graded: bool = True, nodes: Mapping[str, OwnStep] | None = None
 ) -> RetrievalBuilder:
     """Wire the retrieval graph.
 
     Args:
-        retrievers: LangChain retrievers to join the fan-out, by the names that `Context.retrievers` will use.
+        bindings: What the steps find beside their state.
         graded: Whether passages are wanted, merged and graded; without, the ranked leaves are the result, and nobody is
             asked to review.
-        model: The chat model of every run that names no other.
-
-    Raises:
-        SettingsError: One of the retrievers has a name that is built in, or none, or is no retriever.
+        nodes: Steps in the place of ours; names of other graphs' steps are passed over.
     """
-    external = checked(retrievers)
-    step, edges = partial(both_ways, model=model), partial(route, model=model)
+    step, edges = partial(both_ways, bindings=bindings), partial(route, bindings=bindings)
     builder: RetrievalBuilder = StateGraph(
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
     builder.add_node("condense", step(condense))
     builder.add_node("rewrite", step(rewrite))
-    builder.add_node("retrieve", step(retrieve, external=external), input_schema=RetrieveTask)
+    builder.add_node("retrieve", step(retrieve), input_schema=RetrieveTask)
     builder.add_node("fuse", step(fuse))
     builder.add_node("rerank", step(rerank))
 
@@ -80,6 +78,7 @@ def build(
     if not graded:
         edges(builder, "rewrite", fan_out, ["retrieve"])
         builder.add_edge("rerank", END)
+        replace_nodes(builder, nodes or {}, bindings)
         return builder
     builder.add_node("review_queries", review_queries)
     builder.add_node("merge", step(merge))
@@ -89,18 +88,22 @@ def build(
     builder.add_edge("rerank", "merge")
     builder.add_edge("merge", "grade")
     edges(builder, "grade", after_grade, ["rewrite", END])
+    replace_nodes(builder, nodes or {}, bindings)
     return builder
 
 
-def build_search(retrievers: Mapping[str, BaseRetriever] | None = None) -> SearchBuilder:
+def build_search(
+    retrievers: Retrievers | None = None, *, embedder: Embeddings | Embedder | None = None
+) -> SearchBuilder:
     """Wire the search graph: a question in, ranked leaves out, in the channel `candidates`."""
+    bindings = bind(embedder=embedder, retrievers=retrievers)
     builder: SearchBuilder = StateGraph(
         State, context_schema=Context, input_schema=InputState, output_schema=SearchOutput
     )
-    run = both_ways(begin, external=checked(retrievers), event="search")
+    run = both_ways(begin, bindings=bindings, event="search")
     builder.add_node("begin", run, input_schema=BeginTask)
-    builder.add_node("retrieval", build(retrievers, graded=False).compile(), input_schema=RetrievalInput)
-    route(builder, START, to_begin, ["begin"])
+    builder.add_node("retrieval", build(bindings, graded=False).compile(), input_schema=RetrievalInput)
+    route(builder, START, to_begin, ["begin"], bindings=bindings)
     builder.add_edge("begin", "retrieval")
     builder.add_edge("retrieval", END)
     return builder
@@ -118,11 +121,15 @@ class HybridRetriever(BaseRetriever):
         settings: As `Context` takes them; `corpus` says where to search.
         filters: What the documents have to be like.
         retrievers: LangChain retrievers that join the fan-out.
+        embedder: The one that the corpus was made with, where that was given in code.
+        reranker: Reorders the candidates, in the place of one that `settings` names.
     """
 
     settings: dict[str, Any]
     filters: dict[str, Any] | None = None
     retrievers: Mapping[str, BaseRetriever] | None = None
+    embedder: Any = None
+    reranker: BaseDocumentCompressor | None = None
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return _documents(
@@ -137,9 +144,9 @@ class HybridRetriever(BaseRetriever):
         )
 
     def _graph(self) -> CompiledStateGraph[State, Context, InputState, SearchOutput]:
-        if not self.retrievers:
+        if not self.retrievers and self.embedder is None:
             return graph
-        searching = build_search(self.retrievers).compile()
+        searching = build_search(self.retrievers, embedder=self.embedder).compile()
         return searching.with_config(max_concurrency=MAX_CONCURRENCY, callbacks=_FOLLOWED)
 
     def _options(
@@ -147,7 +154,7 @@ class HybridRetriever(BaseRetriever):
     ) -> dict[str, Any]:
         return {
             "config": RunnableConfig(callbacks=run_manager.get_child()),
-            "context": given_settings(self.settings),
+            "context": for_one_run(self.settings, self.reranker, None)[0],
             "output_keys": ["candidates", "texts"],
         }
 
@@ -173,20 +180,42 @@ def _documents(found: Mapping[str, Any]) -> list[Document]:
     ]
 
 
-def search(query: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> list[Document]:  # noqa: ANN401
+def search(
+    query: str,
+    *,
+    filters: dict[str, Any] | None = None,
+    embedder: Embeddings | Embedder | None = None,
+    reranker: BaseDocumentCompressor | str | None = None,
+    retrievers: Retrievers | Sequence[str] | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> list[Document]:
     """Return the passages that a query finds, best first, as LangChain Documents.
 
     Args:
         query: In words.
         filters: What the documents have to be like.
+        embedder: The one that the corpus was made with, where that was given in code.
+        reranker: Who reorders the candidates, by its name or as an object.
+        retrievers: Names, as in the settings, or LangChain retrievers by names of theirs, beside those of the corpus.
         **settings: As `Context` takes them: `corpus` says where to search, `top_k` how many are wanted.
 
     Raises:
         UserError: The query, a setting or the corpus cannot be used.
     """
-    return HybridRetriever(settings=settings, filters=filters).invoke(query)
+    context, own = for_one_run(settings, reranker, retrievers)
+    return HybridRetriever(settings=context.explicit, filters=filters, retrievers=own, embedder=embedder).invoke(query)
 
 
-async def asearch(query: str, *, filters: dict[str, Any] | None = None, **settings: Any) -> list[Document]:  # noqa: ANN401
+async def asearch(
+    query: str,
+    *,
+    filters: dict[str, Any] | None = None,
+    embedder: Embeddings | Embedder | None = None,
+    reranker: BaseDocumentCompressor | str | None = None,
+    retrievers: Retrievers | Sequence[str] | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> list[Document]:
     """Return the passages that a query finds, as `search` does, without blocking the event loop."""
-    return await HybridRetriever(settings=settings, filters=filters).ainvoke(query)
+    context, own = for_one_run(settings, reranker, retrievers)
+    searching = HybridRetriever(settings=context.explicit, filters=filters, retrievers=own, embedder=embedder)
+    return await searching.ainvoke(query)

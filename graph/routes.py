@@ -14,11 +14,10 @@ from langgraph.types import Send
 from anabranch.errors import ThreadStateError
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
-from nodes.retrieve import READER
 from nodes.settings import Context
 from nodes.state import BeginTask, InputState, MapTask, ReduceTask, RetrievalState, RetrieveTask, State
 from nodes.support.dependencies import has_model
-from nodes.support.fusion_weights import searched
+from nodes.support.fusion_weights import READER, searched
 from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Partial
 from nodes.support.turn_budget import affords_more, as_left, beside, left_of

@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.runtime import get_runtime
 
 from nodes.settings import Context
-from nodes.support.settings_precedence import model_of_graph
+from nodes.support.graph_bindings import GraphBindings, bindings_in_force
 from nodes.support.state_validation import checked
 from nodes.support.tracing import NodeFunction, Update
 
@@ -62,39 +61,42 @@ class _BothWays(Runnable[Any, Any]):
     lambda a second one below it that only says the same again.
     """
 
-    def __init__(self, node: NodeFunction, model: BaseChatModel | None, extra: Mapping[str, Any]) -> None:
+    def __init__(self, node: NodeFunction, bindings: GraphBindings, extra: Mapping[str, Any]) -> None:
         self.name = f"{getattr(node, '__name__', 'node')}_step"
         self._node = node
-        self._model = model
+        self._bindings = bindings
         self._extra = extra
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002, ANN401
         return _wait(self.ainvoke(input, config))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002, ANN401, ARG002
-        with _running(self._model):
+        with _running(self._bindings):
             return await self._node(input, get_runtime(Context), **self._extra)
 
 
 @contextmanager
-def _running(model: BaseChatModel | None) -> Iterator[None]:
-    """Let the steps of a graph know the model that it was built with; those of a graph inside have their own."""
-    token = model_of_graph.set(model)
+def _running(bindings: GraphBindings) -> Iterator[None]:
+    """Let the steps of a graph know what it was built with; those of a graph inside have their own."""
+    token = bindings_in_force.set(bindings)
     try:
         yield
     finally:
-        model_of_graph.reset(token)
+        bindings_in_force.reset(token)
 
 
-def both_ways(node: NodeFunction, *, model: BaseChatModel | None = None, **extra: Any) -> Runnable[Any, Any]:  # noqa: ANN401  # passed through to the node
+NONE_BOUND = GraphBindings()
+
+
+def both_ways(node: NodeFunction, *, bindings: GraphBindings = NONE_BOUND, **extra: Any) -> Runnable[Any, Any]:  # noqa: ANN401  # passed through to the node
     """Return a runnable that calls an async node from `ainvoke` and from `invoke`, with state, runtime and `extra`.
 
     Args:
         node: The step.
-        model: The chat model that the graph was built with.
+        bindings: What the graph was built with.
         **extra: Further arguments of the step.
     """
-    return _BothWays(node, model, extra)
+    return _BothWays(node, bindings, extra)
 
 
 def route(
@@ -103,7 +105,7 @@ def route(
     choose: Callable[[Any], Any],
     targets: list[str] | dict[Hashable, str] | None = None,
     *,
-    model: BaseChatModel | None = None,
+    bindings: GraphBindings = NONE_BOUND,
 ) -> None:
     """Add conditional edges that check the state of the thread before they choose.
 
@@ -112,12 +114,12 @@ def route(
         source: The step that they start from.
         choose: Takes the state and returns the next step or steps.
         targets: Where they may lead; None for what the return type names.
-        model: The chat model that the graph was built with.
+        bindings: What the graph was built with.
     """
 
     @wraps(choose)
     def path(state: Any) -> Any:  # noqa: ANN401  # as `choose` does
-        with _running(model), checked(state):
+        with _running(bindings), checked(state):
             return choose(state)
 
     builder.add_conditional_edges(source, path, targets)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
-from langchain_core.retrievers import BaseRetriever
 from langgraph.types import Overwrite
 
 from anabranch.errors import QuestionError
@@ -28,16 +26,14 @@ MAX_QUESTION_CHARS = 10_000
 
 
 @traced("begin", first=True)
-async def begin(
-    state: BeginTask, context: Context, *, external: Mapping[str, BaseRetriever] | None = None, event: str = "question"
-) -> Update:
+async def begin(state: BeginTask, context: Context, *, event: str = "question") -> Update:
     """Take the question from `question` or the last human message; fail at once on what cannot work."""
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     await note(event, context, **question_facts(asked))
     narrowed = state.get("filters") or None
     parse_filters(narrowed)
-    refuse_unknown(context.retrievers, external)
+    refuse_unknown(context.retrievers)
     found, remarks = about_model(context, await model_of(context, anew=True))
     if context.rerank != "none":
         await reranker_of(context)

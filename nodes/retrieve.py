@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from langchain_core.retrievers import BaseRetriever
@@ -23,18 +23,15 @@ from nodes.settings import Context
 from nodes.state import RetrieveTask
 from nodes.support.audit_events import note
 from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
-from nodes.support.fusion_weights import CORPUS_RETRIEVERS
+from nodes.support.fusion_weights import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, READER
+from nodes.support.graph_bindings import bindings_in_force
 from nodes.support.state_records import Degraded, Retrieved
 from nodes.support.tracing import Update, traced
 from nodes.support.turn_budget import as_spending, spent_on
 
-READER = "llm"
-
 
 @traced("retrieve")
-async def retrieve(
-    state: RetrieveTask, context: Context, *, external: Mapping[str, BaseRetriever] | None = None
-) -> Update:
+async def retrieve(state: RetrieveTask, context: Context) -> Update:
     """Search with one retriever; a branch that fails returns an error record, so that the others go on.
 
     What the user configured wrongly is raised: an unknown retriever, a malformed filter, a missing key.
@@ -50,7 +47,7 @@ async def retrieve(
         else:
             count = (await corpus_of(context)).embedder.count
             # In a thread: the package of an installed one is imported here.
-            named = await asyncio.to_thread(_named, retriever, external)
+            named = await asyncio.to_thread(_named, retriever)
             lists, brought, failed = await external_lists(named, retriever, texts, context.depth, count)
             reasons = [_said(error) for error in failed]
         record = Retrieved(retriever=retriever, lists=lists, error=None)
@@ -118,38 +115,21 @@ async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
     return [RankedList(ids=list(ranked["ids"]), scores=list(ranked["scores"])) for _ in state["query_texts"]]
 
 
-def checked(external: Mapping[str, BaseRetriever] | None) -> Mapping[str, BaseRetriever]:
-    """Return the retrievers that somebody gives to a graph.
-
-    Raises:
-        SettingsError: One has a name that is taken, or none, or is no retriever.
-    """
-    taken = ", ".join([*CORPUS_RETRIEVERS, READER])
-    for name, retriever in (external or {}).items():
-        if not isinstance(name, str) or not name.strip() or name in (*CORPUS_RETRIEVERS, READER):
-            msg = f"A retriever cannot have the name {name!r}."
-            raise SettingsError(msg, hint=f"Choose another name in build(retrievers=...); {taken} are built in.")
-        if not isinstance(retriever, BaseRetriever):
-            msg = f"The retriever {name!r} is no retriever of LangChain but {retriever!r}."
-            raise SettingsError(msg, hint="Give an object of a subclass of langchain_core's BaseRetriever.")
-    return external or {}
-
-
-def _named(name: str, external: Mapping[str, BaseRetriever] | None) -> BaseRetriever:
+def _named(name: str) -> BaseRetriever:
     """Return a retriever by its name: what was given to the graph comes before what is installed."""
-    refuse_unknown([name], external)
-    given = (external or {}).get(name)
+    refuse_unknown([name])
+    given = bindings_in_force.get().retrievers.get(name)
     return given if given is not None else installed_retriever(name)
 
 
-def refuse_unknown(names: Sequence[str], external: Mapping[str, BaseRetriever] | None) -> None:
+def refuse_unknown(names: Sequence[str]) -> None:
     """Refuse settings that name a retriever which is neither built in, nor given to the graph, nor installed.
 
     Raises:
         SettingsError: There is none of that name.
     """
     # What is given to the graph comes before what is installed under the same name.
-    known: list[str] = [*CORPUS_RETRIEVERS, READER, *(external or {})]
+    known: list[str] = [*BUILT_IN_RETRIEVERS, *bindings_in_force.get().retrievers]
     known += [name for name in RETRIEVERS.names if name not in known]
     for name in names:
         if name not in known:

@@ -1,8 +1,9 @@
 """How one question is to be answered: every setting a caller may choose, its bounds and the step it belongs to.
 
-Precedence: explicit value, then what the thread began its turn with, then the environment (`ANABRANCH_` and the
-field's name), then the default here. On a LangGraph server the same model is the typed form that Studio shows on each
-node. Secrets are never settings: providers' keys are read from their own environment variables by their own clients.
+Precedence: explicit value, then what the thread began its turn with, then what the graph was built with, then the
+environment (`ANABRANCH_` and the field's name), then the default here. On a LangGraph server the same model is the
+typed form that Studio shows on each node. Secrets are never settings: providers' keys are read from their own
+environment variables by their own clients.
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ from pydantic import (
 import prompts
 from anabranch.models.providers import Effort, without_secrets
 from anabranch.models.rerankers import RERANKERS
+from anabranch.registry import OBJECT, object_name
 from anabranch.retrieval import RETRIEVERS
 from anabranch.safety.prompt_template import PLACES, checked_prompt
+from anabranch.store.corpus_address import DEFAULT_CORPUS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
-from nodes.support.extension_names import OneOf
+from nodes.support.extension_names import OneOf, objects_in
 
 if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.language_models import BaseChatModel
 
     from anabranch.identity.user import User
 
 # The `model` that is looked for on this machine.
 AUTO = "auto"
-# What stands before the name of a model that was given in code, where names are kept.
-OBJECT = "object:"
 
 # Never remembered in a thread: a resumed run gets its access from its caller, not from a checkpoint.
 PRIVATE = frozenset({"access"})
@@ -69,7 +71,7 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True)
 
     corpus: Annotated[str, BeforeValidator(_path)] = _setting(
-        ".anabranch/corpus",
+        DEFAULT_CORPUS,
         "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or a package's.",
         "begin retrieve",
         min_length=1,
@@ -167,7 +169,7 @@ class Context(BaseModel):
         le=1,
     )
     rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = _setting(
-        "none", "Who reorders the fused candidates.", "rerank"
+        "none", "Who reorders the fused candidates. In code, any LangChain document compressor.", "rerank"
     )
     rerank_model: str | None = _setting(
         None, "Cohere model name (default 'rerank-v4.0-fast'), or the folder of a cross-encoder or encoder.", "rerank"
@@ -240,31 +242,29 @@ class Context(BaseModel):
     reduce_prompt: str = _prompt("reduce", prompts.REDUCE)
 
     _explicit: frozenset[str] | None = PrivateAttr(default=None)
-    _object: Any = PrivateAttr(default=None)
+    _objects: dict[str, Any] = PrivateAttr(default_factory=dict)
     _user: Any = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
-    def _with_object(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401  # any input
-        """Keep a model object beside the fields, so that these stay JSON; `model` has its name."""
-        model = values.get("model") if isinstance(values, Mapping) else None
-        if model is None or isinstance(model, str):
+    def _with_objects(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401  # any input
+        """Keep objects beside the fields, so that these stay JSON; the fields have their names."""
+        objects = objects_in(values) if isinstance(values, Mapping) else {}
+        if not objects:
             return handler(values)
-        from langchain_core.language_models import BaseChatModel
-
-        if not isinstance(model, BaseChatModel):
-            msg = f"model is neither a name nor a LangChain chat model, but {type(model).__name__}"
-            raise ValueError(msg)  # noqa: TRY004  # of a TypeError pydantic would make no ValidationError
-        from anabranch.models.chat import model_name
-
-        context = handler({**values, "model": f"{OBJECT}{model_name(model)}"})
-        context._object = model
+        context = handler({**values, **{name: f"{OBJECT}{object_name(value)}" for name, value in objects.items()}})
+        context._objects = objects
         return context
 
     @property
     def model_object(self) -> BaseChatModel | None:
         """The chat model that was given in code."""
-        return cast("BaseChatModel | None", self._object)
+        return cast("BaseChatModel | None", self._objects.get("model"))
+
+    @property
+    def reranker_object(self) -> BaseDocumentCompressor | None:
+        """The reranker that was given in code."""
+        return cast("BaseDocumentCompressor | None", self._objects.get("rerank"))
 
     @property
     def user(self) -> User | None:
@@ -274,8 +274,8 @@ class Context(BaseModel):
     @property
     def explicit(self) -> dict[str, Any]:
         """The values that were given; those that `in_force` filled in would look as if the caller had chosen them."""
-        given = self.model_dump(include=self._given())
-        return {**given, "model": self._object} if "model" in given and self._object is not None else given
+        given = self._given()
+        return self.model_dump(include=given) | {n: value for n, value in self._objects.items() if n in given}
 
     @field_validator(*(f"{step}_prompt" for step in PLACES))
     @classmethod

@@ -64,6 +64,13 @@ def test_the_python_blocks_run(
     assert "neighbour" in shown
 
 
+def test_no_example_of_putting_it_into_other_code_takes_more_than_twenty_lines() -> None:
+    text = (REPOSITORY / "docs" / "embedding.md").read_text(encoding="utf-8")
+    lengths = [len(block.strip().splitlines()) for block in BLOCK.findall(text)]
+    assert len(lengths) >= 8
+    assert max(lengths) <= 20
+
+
 def test_the_small_picture_has_only_steps_of_the_graph() -> None:
     from graph.answer import graph
 

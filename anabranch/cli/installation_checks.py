@@ -5,14 +5,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-import anabranch
 from anabranch import __version__
+from anabranch.package_names import OWN, advice, taken_by
 from anabranch.text.normalization import squeeze
 
 # By a module that comes with this extra alone; `langchain_openai`, say, is always there.
@@ -31,6 +30,8 @@ EXTRAS = {
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
 EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")
 """What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
+
+_REINSTALL = "pip install --force-reinstall anabranch"
 
 CheckStatus = Literal["ok", "off", "note", "problem"]
 """`off` is not configured, `note` works but may surprise, `problem` is configured and cannot work."""
@@ -52,9 +53,7 @@ def installation_checks() -> Iterator[DoctorCheck]:
     missing = [name for name in LIBRARIES if not _version(name)]
     yield DoctorCheck("anabranch", "ok", f"{__version__} on Python {platform.python_version()}; {found}")
     if missing:
-        yield DoctorCheck(
-            "libraries", "problem", f"not installed: {', '.join(missing)}", "pip install --force-reinstall anabranch"
-        )
+        yield DoctorCheck("libraries", "problem", f"not installed: {', '.join(missing)}", _REINSTALL)
 
 
 def _version(name: str) -> str:
@@ -65,15 +64,19 @@ def _version(name: str) -> str:
 
 
 def packages_check() -> DoctorCheck:
-    """Say whether another package hides one of ours: `graph`, `nodes` and `prompts` are names that others have, too."""
-    ours = Path(anabranch.__file__).resolve().parent.parent
-    for name in ("graph", "nodes", "prompts"):
-        # Looked up and not imported: what hides ours may do anything when it is imported.
-        spec = PathFinder.find_spec(name)
-        if spec is None or spec.origin is None or Path(spec.origin).resolve().parent.parent != ours:
-            place = "nothing" if spec is None else spec.origin or "a folder without __init__.py"
-            hint = "Install Anabranch in a virtual environment of its own, or rename that package."
-            return DoctorCheck("packages", "problem", f"{place} stands for Anabranch's package {name!r}", hint)
+    """Say whether something hides one of our packages: `graph`, `nodes` and `prompts` are names that others have, too.
+
+    That is what this process finds, and what lies in this folder: a program that runs here looks there first.
+    """
+    for name in OWN:
+        if find_spec(name) is None:
+            return DoctorCheck("packages", "problem", f"nothing stands for Anabranch's package {name!r}", _REINSTALL)
+        if place := taken_by(name):
+            return DoctorCheck("packages", "problem", f"{place} stands for Anabranch's package {name!r}", advice(name))
+    for name in OWN:
+        if place := taken_by(name, [str(Path.cwd())]):
+            said = f"{place} hides Anabranch's package {name!r} from Python programs that run in this folder"
+            return DoctorCheck("packages", "problem", said, advice(name))
     return DoctorCheck("packages", "ok", "graph, nodes and prompts are Anabranch's")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -111,6 +111,7 @@ class Intake:
         self._tally = Tally() if source.tally is None else source.tally
         self._files: dict[str, Arrival] = {}
         self._done = 0
+        self._given = 0
 
     def take(self, found: Files) -> None:
         """Take in files, in order; one that cannot be read is reported and stops nothing."""
@@ -128,6 +129,18 @@ class Intake:
         self._commit()
         self._progress("files", len(found), len(found), "")
 
+    def take_given(self, documents: Iterable[tuple[Arrival, ChunkedDocument] | Failure]) -> None:
+        """Take in documents that no file holds, after the files."""
+        for number, item in enumerate(documents, start=self._done):
+            self._given += 1
+            if isinstance(item, Failure):
+                self._tally.fail(number, storable(item.source), item.reason, item.message)
+                continue
+            file, part = item
+            file.number = number
+            self._take_file(file, iter([part]))
+        self._commit()
+
     def keep(self) -> None:
         """Commit what a run that was stopped has embedded."""
         self._write()
@@ -143,7 +156,7 @@ class Intake:
     def tell(self, found: Gathered) -> None:
         """Put the rows into the report, in the order of the files, and how many files it has nothing to say of."""
         self._report.rows = self._tally.rows()
-        self._report.left = len(found) - self._tally.settled
+        self._report.left = len(found) + self._given - self._tally.settled
 
     def _due(self, found: Files) -> Iterator[Arrival]:
         """Yield the files that have to be read and report the others; this runs ahead of the reading."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
 from anabranch.errors import SettingsError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
+from anabranch.ingestion.document_intake import given_documents
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
@@ -23,23 +24,28 @@ from anabranch.ingestion.sources import gathered
 from anabranch.models.embedder import Embedder, KnowsLimit
 from anabranch.models.embedders import load_embedder
 from anabranch.readers import PLAIN, ReadOptions
-from anabranch.store.corpus_address import StrPath, folder_of, paths_of, scheme_of
+from anabranch.store.corpus_address import DEFAULT_CORPUS, StrPath, folder_of, paths_of, scheme_of
 from anabranch.store.corpus_embedder import CorpusEmbedder, embedder_of
 from anabranch.store.stores import open_writer
 from anabranch.store.writer_protocol import CorpusWriter, Progress, silent
 from anabranch.text.stemmer import checked_language
 
 if TYPE_CHECKING:
+    # It takes a second to import, which whoever reads files has no use for.
+    from langchain_core.documents import Document as LangChainDocument
+    from langchain_core.embeddings import Embeddings
+
     from anabranch.ingestion.web import CrawlLimits
 
 __all__ = ["FileRow", "IngestReport", "Progress", "Status", "ingest"]
 
 
 def ingest(
-    paths: StrPath | Iterable[StrPath],
-    corpus: StrPath,
+    paths: StrPath | Iterable[StrPath] = (),
+    corpus: StrPath = DEFAULT_CORPUS,
     *,
-    embedder: str = "",
+    documents: Iterable[str | LangChainDocument] = (),
+    embedder: str | Embeddings | Embedder = "",
     base_url: str | None = None,
     sizes: Sizes | None = None,
     language: str = "",
@@ -56,13 +62,16 @@ def ingest(
     wait: float = 0.0,
     progress: Progress = silent,
 ) -> IngestReport:
-    """Take files, folders and web pages into a corpus, creating it where it is missing.
+    """Take files, folders, web pages and documents in memory into a corpus, creating it where it is missing.
 
     Args:
         paths: Files, folders to walk, and addresses of web pages, one or several. An address is text that begins with
             http:// or https://; a `Path` never is one.
         corpus: Folder of the corpus, or its address in another store (`anabranch.store.stores`).
-        embedder: How to embed (see `load_embedder`); empty for what the corpus was made with, 'minilm' for a new one.
+        documents: Texts, and Documents of LangChain (`read_given`). One with the id of an earlier one takes its place;
+            none is removed for not being given again (`remove`).
+        embedder: How to embed (see `load_embedder`), or an object that does; empty for what the corpus was made with,
+            'minilm' for a new one.
         base_url: OpenAI-compatible server of an 'openai:' embedder.
         sizes: Tokens of root, middle and leaf; None for what the corpus was made with, 2048/512/128 for a new one.
         language: Of the Snowball stemmers, or 'none'; the keyword index is made anew where the corpus had another one.
@@ -96,8 +105,8 @@ def ingest(
     if sizes is not None:
         sizes = checked_sizes(sizes)
     # All that can be wrong with what was asked for is said before a folder is made or a file is opened.
-    if embedder:
-        load_embedder(embedder, base_url)
+    # Held to the end: the corpus finds it by its spelling.
+    _held, spec = _embedder(embedder, base_url)
     if language:
         checked_language(language)
     report = IngestReport()
@@ -112,13 +121,17 @@ def ingest(
         inside=None if inside is None else Path(inside),
     )
     with asked as found, opening as writer:
-        settled = settle(writer, embedder, base_url, sizes, language)
+        settled = settle(writer, spec, base_url, sizes, language)
         report.warnings += unread_tail(*settled)
         intake = Intake(writer, *settled, access, report, progress, options, limits=limits, rights=rights)
         # An error as well as a Ctrl-C: what was committed is published either way, or it would be found by no search.
         is_done = False
         try:
             intake.take(found)
+            if documents:
+                # One by itself can be gone through as well: a text letter by letter.
+                many = [documents] if isinstance(documents, str) else documents
+                intake.take_given(given_documents(many, writer, access))
             if prune:
                 intake.prune(found)
             is_done = True
@@ -131,6 +144,15 @@ def ingest(
             _publish(writer, report, progress, quick=not is_done)
     report.seconds = time.perf_counter() - began
     return report
+
+
+def _embedder(given: str | Embeddings | Embedder, base_url: str | None) -> tuple[Embedder | None, str]:
+    """Return the embedder that was asked for, and how it is spelled; nothing where the corpus decides."""
+    if isinstance(given, str):
+        return load_embedder(given, base_url) if given else None, given
+    from anabranch.models.given_embedder import given_embedder
+
+    return given_embedder(given)
 
 
 def _publish(writer: CorpusWriter, report: IngestReport, progress: Progress, *, quick: bool) -> None:

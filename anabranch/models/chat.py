@@ -25,6 +25,7 @@ from anabranch.models.provider_errors import sorted_error
 from anabranch.models.providers import ChatSettings, length_limit, new_client
 from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, learned_of, reply_pieces
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
+from anabranch.registry import object_name
 from anabranch.safety.key_redaction import keys_of, redacted
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
@@ -203,15 +204,9 @@ def given_chat(client: BaseChatModel) -> Chat:
     """Return the chat of a model object, which alone decides how long a call may take and how often it is tried."""
     chat = _given.get(id(client))
     if chat is None:  # the chat holds its object, so that no other can have its id while it is kept
-        chat = Chat(client, ChatSettings(model_name(client), timeout=None), name=f"object {next(_numbers)}")
+        chat = Chat(client, ChatSettings(object_name(client), timeout=None), name=f"object {next(_numbers)}")
         _given.set(id(client), chat)
     return chat
-
-
-def model_name(client: BaseChatModel) -> str:
-    """Return what a model object is called in messages: its class, and its model where it says which."""
-    named = getattr(client, "model_name", None) or getattr(client, "model", None)
-    return f"{type(client).__name__}({named})" if isinstance(named, str) else type(client).__name__
 
 
 async def load_chat(settings: ChatSettings) -> Chat:

@@ -15,7 +15,7 @@ from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder, EmbedderSettings, EmbedderType
 from anabranch.models.lru import LRU
 from anabranch.models.model_folder import model_file
-from anabranch.registry import Registry
+from anabranch.registry import OBJECT, Registry
 
 DEFAULT_EMBEDDER = "minilm"
 
@@ -41,6 +41,10 @@ def load_embedder(spec: str, base_url: str | None = None) -> Embedder:
         MissingKeyError: A hosted embedder without its key.
     """
     spec = settled_spec(spec)
+    if spec.startswith(OBJECT):
+        from anabranch.models.given_embedder import embedder_given
+
+        return embedder_given(spec)
     # A folder whose model was replaced is another embedder.
     version = _newest(Path(spec)) if Path(spec).is_absolute() else 0
     with _lock:
@@ -58,6 +62,8 @@ def settled_spec(spec: str) -> str:
         SettingsError: Neither an embedder, nor a folder with a model.
     """
     spec = spec.strip()
+    if spec.startswith(OBJECT):
+        return spec
     name, colon, model = spec.partition(":")
     if name in EMBEDDERS and (model or not colon):
         return spec

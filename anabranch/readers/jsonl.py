@@ -61,14 +61,19 @@ def _read(line: bytes, source: str, number: int) -> Document | Failure:
     where = f"{source}:{number}"
     try:
         # A byte order mark may stand at the beginning of a file; anywhere else it is a character.
-        return _document(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
+        return document_of(line.decode("utf-8-sig" if number == 1 else "utf-8"), source, number)
     except UnicodeDecodeError:
         return Failure(where, "encoding", "the line is not UTF-8")
     except (ValueError, RecursionError) as error:
         return Failure(where, "broken", squeeze(str(error)))
 
 
-def _document(line: str, source: str, number: int) -> Document:
+def document_of(line: str, source: str, number: int) -> Document:
+    """Return the document of a line; see `read_jsonl`.
+
+    Raises:
+        ValueError: It is none.
+    """
     record = _cleaned(json.loads(line, parse_constant=_refuse, object_pairs_hook=_once))
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, not {type(record).__name__}")  # noqa: TRY004

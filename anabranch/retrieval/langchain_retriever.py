@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
 from typing import Any
@@ -14,6 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from anabranch.errors import SettingsError
 from anabranch.readers.document import Chunk
+from anabranch.readers.langchain_document import page_of
 from anabranch.retrieval import RETRIEVERS
 from anabranch.store.protocol import RankedList
 from anabranch.text.normalization import clean
@@ -82,7 +83,7 @@ def _chunk(document: LangChainDocument, name: str) -> Chunk:
         source=source,
         title=str(document.metadata.get("title") or source),
         heading="",
-        page=_page(document.metadata),
+        page=page_of(document.metadata),
         page_end=None,
         level=2,
         parent_id=None,
@@ -91,23 +92,3 @@ def _chunk(document: LangChainDocument, name: str) -> Chunk:
         text=text,
         tokens=0,
     )
-
-
-def _page(metadata: Mapping[str, Any]) -> int | None:
-    """Return the page a document is on, from 1; None where that cannot be told.
-
-    The loaders of LangChain that tell how many pages a file has (`total_pages`), or what is printed on one
-    (`page_label`), are those of PDF files, and count pages from 0. All others count from 1, as `page_number` always
-    does; a page 0 of theirs is none.
-    """
-    number, page, total = (_natural(metadata.get(name)) for name in ("page_number", "page", "total_pages"))
-    if number:
-        return number
-    if page is None:
-        return None
-    from_zero = "page_label" in metadata or (total is not None and page < total)
-    return (page + 1 if from_zero else page) or None
-
-
-def _natural(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

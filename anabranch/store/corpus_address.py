@@ -14,6 +14,8 @@ from anabranch.errors import SettingsError, UserError
 StrPath = str | os.PathLike[str]
 """A path as a caller may write it."""
 
+DEFAULT_CORPUS = ".anabranch/corpus"
+
 # Two letters at least: `C:` is a drive.
 # Before the @ of a host, or as a parameter.
 _PASSWORD = re.compile(r"(://[^/?#]*?:)[^@/?#]*(@)|([?&]password=)[^&#]*", re.IGNORECASE)

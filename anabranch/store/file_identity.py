@@ -1,7 +1,7 @@
 """What a corpus knows a file by from one run to the next, and whether that is gone.
 
 A file is known by its resolved path, a web page by its address, a member of an archive by the archive's path, `!/` and
-its own name.
+its own name, a document that was given in code by its id.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+GIVEN = "document://"
+"""Stands before the id of a document that was given in code, and that no file holds."""
 
 INSIDE = "!/"
 """Stands between an archive and its member."""
@@ -33,7 +36,8 @@ def archives_of(identity: str) -> Iterator[str]:
 def is_gone(identity: str) -> bool:
     """Tell whether it surely does not exist; what may not be looked at might.
 
-    A web page is never gone. A member is gone with its archive; whether the archive still has it, only reading it says.
+    A web page is never gone, nor is a document that was given in code. A member is gone with its archive; whether the
+    archive still has it, only reading it says.
     """
     if is_url(identity) or not _is_absent(Path(identity)):
         return False

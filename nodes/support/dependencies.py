@@ -7,19 +7,24 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langgraph.config import get_config
 
-from anabranch.errors import SettingsError
+from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models import local_servers
 from anabranch.models.chat import Chat, given_chat, load_chat
+from anabranch.models.embedder import Embedder
 from anabranch.models.local_servers import LocalModel, find_model, last_found
 from anabranch.models.providers import ChatSettings
 from anabranch.models.rerankers import RERANKERS, Reranker, RerankerSettings
+from anabranch.models.rerankers.compressor import CompressorReranker
 from anabranch.readers.document import Chunk
+from anabranch.registry import OBJECT
+from anabranch.store.no_corpus import no_corpus
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import last_opened, open_corpus
-from nodes.settings import AUTO, OBJECT, Context
+from nodes.settings import AUTO, Context
+from nodes.support.fusion_weights import BUILT_IN_RETRIEVERS
+from nodes.support.graph_bindings import bindings_in_force
 
 # Model calls at once within one step, where the config of the run does not say `max_concurrency`.
 MAX_CONCURRENCY = 8
@@ -32,24 +37,26 @@ async def corpus_of(context: Context, *, anew: bool = False) -> CorpusReader:
         context: Says where it is.
         anew: Whether to look for changes. The steps after the first do not: a turn goes on with what it began with.
     """
-    return (None if anew else last_opened(context.corpus)) or await open_corpus(context.corpus)
+    embedder = bindings_in_force.get().embedder
+    # A vector store of somebody's own may be all there is.
+    if not set(context.retrievers) & {*BUILT_IN_RETRIEVERS}:
+        return await asyncio.to_thread(no_corpus)
+    corpus = (None if anew else last_opened(context.corpus)) or await open_corpus(context.corpus)
+    if anew and embedder is not None:
+        await asyncio.to_thread(_refuse_other, corpus, embedder)
+    return corpus
+
+
+def _refuse_other(corpus: CorpusReader, embedder: Embedder) -> None:
+    if corpus.embedder.name != embedder.name:
+        msg = f"The corpus was made with the embedder {corpus.embedder.name!r}, and the graph has {embedder.name!r}."
+        hint = "Leave `embedder` out, or ingest into a new corpus: ingest(..., embedder=...)."
+        raise EmbedderMismatchError(msg, hint=hint)
 
 
 def scope_of(context: Context, narrowed: Mapping[str, Any] | None) -> Scope:
     """Return what this caller may see: their access tags, narrowed by the question's filters."""
     return Scope(access=tuple(context.access), filters=narrowed)
-
-
-def checked_model(model: Any) -> BaseChatModel | None:  # noqa: ANN401  # a caller may give anything
-    """Return the model that somebody gives to a graph.
-
-    Raises:
-        SettingsError: It is no chat model.
-    """
-    if model is not None and not isinstance(model, BaseChatModel):
-        msg = f"The model is no chat model of LangChain but {type(model).__name__}."
-        raise SettingsError(msg, hint="Give a BaseChatModel; a name goes into the setting `model`.")
-    return model
 
 
 async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
@@ -144,6 +151,10 @@ async def reranker_of(context: Context, *, concurrency: int = MAX_CONCURRENCY) -
     Raises:
         UserError: It cannot work as configured.
     """
+    given = context.reranker_object
+    if given is None and context.rerank.startswith(OBJECT):
+        msg = f"This run was begun with a reranker given in code, {context.rerank.removeprefix(OBJECT)}, not here now."
+        raise SettingsError(msg, hint="Give it again: build(reranker=...); or name another in `rerank`.")
     settings = RerankerSettings(
         model=context.rerank_model,
         timeout=context.model_timeout,
@@ -152,6 +163,9 @@ async def reranker_of(context: Context, *, concurrency: int = MAX_CONCURRENCY) -
         batch=context.rerank_batch,
         prompt=context.rerank_prompt,
         chat=await model_of(context),
+        compressor=given,
     )
     # In a thread: its package is imported and its model loaded here.
-    return await asyncio.to_thread(lambda: RERANKERS.get(context.rerank).from_settings(settings))
+    return await asyncio.to_thread(
+        lambda: (RERANKERS.get(context.rerank) if given is None else CompressorReranker).from_settings(settings)
+    )

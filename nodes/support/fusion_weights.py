@@ -17,6 +17,9 @@ from anabranch.text.quantity_questions import without_quantity_words
 from nodes.support.state_records import Query, Retrieved
 
 CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)
+# The chat model reads the corpus.
+READER = "llm"
+BUILT_IN_RETRIEVERS = (*CORPUS_RETRIEVERS, READER)
 
 
 def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]) -> list[str]:

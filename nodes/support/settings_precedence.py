@@ -1,11 +1,10 @@
-"""Which settings are in force: those of the call, over the thread's, over the environment's, over the defaults."""
+"""Which settings are in force: those of the call, the thread's, the graph's, the environment's, the defaults."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_origin
 
@@ -14,17 +13,16 @@ from pydantic_core import ErrorDetails
 
 from anabranch.errors import SettingsError
 from anabranch.identity.user import User, UserRole
+from anabranch.registry import OBJECT
 from anabranch.safety.operator import environment, operator
-from nodes.settings import OBJECT, PRIVATE, Context
+from nodes.settings import PRIVATE, Context
 from nodes.support.caller import caller, for_user, hold_to_user
+from nodes.support.extension_names import OBJECTS
+from nodes.support.graph_bindings import bindings_in_force
 
 if TYPE_CHECKING:
     # It takes a second to import, which `anabranch ingest` has no use for.
-    from langchain_core.language_models import BaseChatModel
     from langgraph.runtime import Runtime
-
-model_of_graph: ContextVar[BaseChatModel | None] = ContextVar("anabranch_model_of_graph", default=None)
-"""The model that the running graph was built with; it stands in the place of the environment's."""
 
 MAX_PROBLEMS = 5
 """Problems that one error names."""
@@ -56,7 +54,9 @@ def settle(
 def in_force(
     given: Context | None = None, settings: Mapping[str, Any] | None = None, *, role: UserRole | None = "ask"
 ) -> Context:
-    """Return what was given, over what the turn began with, over the environment, over the defaults.
+    """Return what was given, over what the turn began with, over what the graph was built with, and so on.
+
+    Last come the environment and the defaults.
 
     Where ANABRANCH_AUTH is set, access tags and the corpus are those of the authenticated user, and nothing that a
     caller gives, or a thread holds, does more than leave out some of the tags.
@@ -94,7 +94,7 @@ def operators_for(user: User | None, remembered: dict[str, Any] | None = None) -
 
     Args:
         user: Who asks.
-        remembered: What the thread holds; a model given in code is taken out of it where the graph has its own.
+        remembered: What the thread holds; objects given in code are taken out of it where the graph has its own.
 
     Raises:
         SettingsError: The environment is not valid.
@@ -102,20 +102,19 @@ def operators_for(user: User | None, remembered: dict[str, Any] | None = None) -
     """
     try:
         # Made first and on its own: what is wrong in the environment is not the caller's mistake.
-        operators = Context(**_environment(), **_of_graph({} if remembered is None else remembered))
+        operators = Context(**{**_environment(), **_bound({} if remembered is None else remembered)})
     except ValidationError as error:
         raise _unusable(error, set()) from error
     return operators if user is None else for_user(operators, user)
 
 
-def _of_graph(remembered: dict[str, Any]) -> dict[str, Any]:
-    """Return the model that the graph was built with; a thread that was begun with such a one goes on with it."""
-    model = model_of_graph.get()
-    if model is None:
-        return {}
-    if str(remembered.get("model")).startswith(OBJECT):
-        del remembered["model"]
-    return {"model": model}
+def _bound(remembered: dict[str, Any]) -> Mapping[str, Any]:
+    """Return the settings that the graph was built with; a thread that was begun with its objects goes on with them."""
+    settings = bindings_in_force.get().settings
+    for name in OBJECTS:
+        if not isinstance(settings.get(name), str | None) and str(remembered.get(name)).startswith(OBJECT):
+            del remembered[name]
+    return settings
 
 
 def given_settings(values: Mapping[str, Any]) -> Context:
@@ -166,7 +165,7 @@ def _environment() -> dict[str, Any]:
     return {
         name: _listed(name, value)
         for name, value in environment().items()
-        if name in Context.model_fields and not (name == "model" and model_of_graph.get() is not None)
+        if name in Context.model_fields and name not in bindings_in_force.get().settings
     }
 
 

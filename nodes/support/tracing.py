@@ -54,7 +54,8 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
                 step = _line(name, round((time.perf_counter() - began) * 1000, 1), meter, update)
                 record.ended(step, update)
             write({"step": name, "status": "finished", "ms": step["ms"], "calls": step["calls"], **step["counts"]})
-            return {**update, "trace": Overwrite([step]) if first else [step]}
+            # A step of somebody's own may have called the one in whose place it stands, which has a line as well.
+            return {**update, "trace": Overwrite([step]) if first else [*update.get("trace", []), step]}
 
         return run
 

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 from anabranch.registry import Registry
 
 if TYPE_CHECKING:
+    from langchain_core.documents import BaseDocumentCompressor
+
     from anabranch.models.chat import Chat
 
 
@@ -37,6 +39,7 @@ class RerankerSettings:
             RankGPT found (Sun et al. 2023, arXiv 2304.09542).
         prompt: Instructions to a chat model.
         chat: The chat model; None where none is configured.
+        compressor: LangChain's, where one was given in code.
     """
 
     model: str | None = None
@@ -46,6 +49,7 @@ class RerankerSettings:
     batch: int = 20
     prompt: str = ""
     chat: Chat | None = None
+    compressor: BaseDocumentCompressor | None = None
 
 
 class Reranker(Protocol):

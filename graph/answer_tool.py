@@ -1,0 +1,46 @@
+"""The answer graph as a tool for agents: a question in, an answer with its sources out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from graph.answer import aanswer, answer
+from nodes.support.answer_messages import by_marker, title_of
+
+NAME = "ask_documents"
+DESCRIPTION = (
+    "Answers a question from the user's own documents, with verbatim quotes and where they stand. "
+    "Says so where the documents do not tell. Ask one whole question in words."
+)
+
+
+def as_tool(name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:  # noqa: ANN401
+    """Return a tool that takes a question, and returns the answer and a line for each of its sources.
+
+    The artifact of its message is the whole result.
+
+    Args:
+        name: What the agent calls it.
+        description: What the agent's model reads of it: say here what the documents are about.
+        **options: As `answer` takes them.
+    """
+
+    def ask(question: str) -> tuple[str, dict[str, Any]]:
+        return _told(answer(question, **options))
+
+    async def aask(question: str) -> tuple[str, dict[str, Any]]:
+        return _told(await aanswer(question, **options))
+
+    return StructuredTool.from_function(
+        ask, aask, name=name, description=description, response_format="content_and_artifact"
+    )
+
+
+def _told(result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    sources = [
+        f"[{marker}] {title_of(citation)}: “{citation['quote']}”"
+        for marker, citation in by_marker(result["citations"]).items()
+    ]
+    return "\n".join([result["answer"], *([""] if sources else []), *sources]), result

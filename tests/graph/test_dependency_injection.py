@@ -1,0 +1,129 @@
+"""What a graph is built with: settings, steps and retrievers of somebody else's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
+
+from anabranch import Context, CorpusNotFoundError, SettingsError, answer, search
+from nodes.rerank import rerank
+from tests.graph.inside import build
+
+QUESTION = "Who built the Halden weir?"
+TOLL = "The toll bridge at Halden was opened in 1832 by Queen Adelaide."
+BRIDGE = "Who opened the toll bridge at Halden?"
+
+
+class Tolls(BaseRetriever):
+    """Finds one passage for every query."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return [Document(TOLL, metadata={"source": "tolls"})]
+
+
+def test_settings_are_those_of_every_run_and_a_run_goes_before_them(river: str) -> None:
+    for settings in ({"corpus": river, "top_k": 2}, Context(corpus=river, top_k=2)):
+        compiled = build(settings=settings).compile()
+        assert len(compiled.invoke({"question": QUESTION})["candidates"]) == 2
+        assert len(compiled.invoke({"question": QUESTION}, context=Context(top_k=1))["candidates"]) == 1
+
+
+def test_settings_go_before_the_environment_and_no_thread_keeps_them(
+    river: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANABRANCH_TOP_K", "5")
+    config = {"configurable": {"thread_id": "1"}}
+    compiled = build(settings={"corpus": river, "top_k": 2}).compile(checkpointer=InMemorySaver())
+    assert len(compiled.invoke({"question": QUESTION}, config)["candidates"]) == 2
+    assert compiled.get_state(config).values["settings"] == {}
+
+
+def test_a_setting_that_is_none_is_refused_when_the_graph_is_built() -> None:
+    with pytest.raises(SettingsError, match="no setting 'topk'") as raised:
+        build(settings={"topk": 2})
+    assert raised.value.hint == "Did you mean 'top_k'?"
+
+
+def test_a_retriever_that_is_given_is_used_without_being_named_again(river: str) -> None:
+    state = build({"tolls": Tolls()}, settings={"corpus": river}).compile().invoke({"question": BRIDGE})
+    assert {citation["source"] for citation in state["citations"]} == {"tolls"}
+    assert {step["counts"]["retriever"] for step in state["trace"] if step["node"] == "retrieve"} == {
+        "bm25",
+        "dense",
+        "tolls",
+    }
+    assert answer(BRIDGE, corpus=river, retrievers={"tolls": Tolls()})["citations"][0]["source"] == "tolls"
+    found = search(BRIDGE, corpus=river, retrievers={"tolls": Tolls()})
+    assert TOLL in [each.page_content for each in found]
+    assert TOLL not in [each.page_content for each in search(BRIDGE, corpus=river, retrievers=("bm25",))]
+
+
+@pytest.mark.parametrize("question", [BRIDGE, "Wer hat die Mautbrücke in Halden eröffnet?"])
+def test_a_vector_store_alone_needs_no_corpus(question: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    german = "Die Mautbrücke in Halden wurde 1832 von Königin Adelheid eröffnet."
+    texts, sources = [TOLL, german], [{"source": "tolls.pdf", "page_number": 3}] * 2
+    vectors = InMemoryVectorStore.from_texts(texts, DeterministicFakeEmbedding(size=16), sources)
+    compiled = build({"vectors": vectors.as_retriever()}, settings={"retrievers": ("vectors",)}).compile()
+    state = compiled.invoke({"question": question})
+    assert "1832" in state["answer"]
+    (citation, *_) = state["citations"]
+    assert (citation["source"], citation["page"]) == ("tolls.pdf", 3)
+    assert citation["quote"] in texts
+    assert state["degraded"] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_with_a_retriever_of_the_corpus_a_corpus_is_needed(tmp_path: Any) -> None:
+    with pytest.raises(CorpusNotFoundError):
+        answer(BRIDGE, corpus=tmp_path / "none", retrievers={"tolls": Tolls()})
+
+
+async def test_a_step_is_replaced_by_its_name(river: str) -> None:
+    seen: list[Any] = []
+
+    async def backwards(state: Any, runtime: Any) -> dict[str, Any]:
+        seen.append(runtime.context.top_k)
+        update = await rerank(state, runtime)
+        return {**update, "candidates": update["candidates"][::-1]}
+
+    ours = await build(settings={"corpus": river}).compile().ainvoke({"question": QUESTION})
+    compiled = build(nodes={"rerank": backwards}, settings={"corpus": river, "top_k": 7}).compile()
+    theirs = await compiled.ainvoke({"question": QUESTION})
+    assert seen == [7]
+    assert [each["id"] for each in theirs["candidates"]] == [each["id"] for each in ours["candidates"][:7]][::-1]
+    assert [step["node"] for step in theirs["trace"]].count("rerank") == 2
+
+
+def test_a_step_may_block_pause_and_leave_the_runtime_out(river: str) -> None:
+    def asking(state: Any) -> dict[str, Any]:
+        return {"answer": f"{state['answer']} {interrupt('more?')}", "citations": state["citations"]}
+
+    def none_cited(state: Any) -> dict[str, Any]:
+        return {"answer": state["draft"]["answer"], "citations": []}
+
+    nodes = {"cite": none_cited, "finish": asking}
+    config = {"configurable": {"thread_id": "1"}}
+    compiled = build(nodes=nodes, settings={"corpus": river}).compile(checkpointer=InMemorySaver())
+    assert compiled.invoke({"question": QUESTION}, config)["__interrupt__"][0].value == "more?"
+    state = compiled.invoke(Command(resume="That is all."), config)
+    assert state["answer"].endswith("That is all.")
+    assert state["citations"] == []
+
+
+def test_steps_that_cannot_stand_in_are_refused(river: str) -> None:
+    with pytest.raises(SettingsError, match="no step 'rerannk'") as raised:
+        build(nodes={"rerannk": lambda state: {}})
+    assert raised.value.hint == "Did you mean 'rerank'?"
+    with pytest.raises(SettingsError, match="not to be called"):
+        build(nodes={"rerank": dict})
+    with pytest.raises(SettingsError, match="returned list"):
+        build(nodes={"rerank": lambda state: []}, settings={"corpus": river}).compile().invoke({"question": QUESTION})
