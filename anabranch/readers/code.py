@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from anabranch.readers.code_languages import LANGUAGES
+from anabranch.readers.code_languages import LANGUAGES, LANGUAGES_BY_NAME
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import in_parts
 from anabranch.readers.encoding import cleaned, decode
@@ -29,7 +29,7 @@ def read_code(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
         ReadingError: `empty`, `broken` (binary data), `encoding`.
     """
     text, notes = cleaned(*decode(path.read_bytes(), source))
-    language = LANGUAGES[path.suffix.lower()]
+    language = LANGUAGES.get(path.suffix.lower()) or LANGUAGES_BY_NAME.get(path.name.lower(), "bash")
     metadata = {"format": "code", "language": language}
     whole = Document(source, source, (), metadata, key=source, notes=notes)
     yield from in_parts(_blocks(text.split("\n"), language), whole, tuple)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import ReadingError
-from anabranch.readers.document import Block, Document
+from anabranch.readers.document import Block, Document, HeadingPath, titles, with_heading
 from anabranch.text.normalization import squeeze
 
 # A document is held in memory and handed over whole, so that a long table or log comes in parts.
@@ -22,6 +22,24 @@ class LeftOut(Counter[str]):
     def notes(self) -> tuple[str, ...]:
         """Return the notes of a document, in the order in which things were first left out."""
         return tuple(said.format(count) for said, count in self.items() if count)
+
+
+class Sections:
+    """Makes blocks of titles and texts as they come, each under the headings that are open."""
+
+    def __init__(self) -> None:
+        """Start above the first heading."""
+        self.path: HeadingPath = ()
+
+    def title(self, level: int, text: str) -> Block:
+        """Open a heading of a level (1 is the highest), and return it."""
+        said = squeeze(text)
+        self.path = with_heading(self.path, level, said)
+        return Block(said, None, titles(self.path), is_heading=True)
+
+    def text(self, text: str) -> Block:
+        """Return a text under the headings that are open."""
+        return Block(text, None, titles(self.path))
 
 
 def squeezed_lines(text: str) -> str:

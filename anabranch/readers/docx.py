@@ -1,21 +1,13 @@
 """Read a Word document: paragraphs, lists and tables in the order of the page, headings from their styles.
 
-The body's XML is walked directly, because python-docx's paragraphs leave out what sits in content controls, tracked
-insertions and text boxes, and because its look-up of styles is slow in long documents.
+The body's XML is walked directly: what sits in content controls, tracked insertions and text boxes is part of it, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-
-import docx
-from docx.document import Document as WordDocument
-from docx.opc.constants import RELATIONSHIP_TYPE
-from docx.oxml import parse_xml
-from docx.oxml.ns import qn
-from docx.oxml.xmlchemy import BaseOxmlElement as Element
 
 from anabranch.readers.document import (
     PLAIN,
@@ -23,13 +15,17 @@ from anabranch.readers.document import (
     Document,
     HeadingPath,
     ReadOptions,
-    declared_title,
     titles,
     with_heading,
 )
 from anabranch.readers.document_parts import one_document, squeezed_lines
+from anabranch.readers.office_password import opened_with_password
+from anabranch.readers.ooxml.hidden_runs import HiddenRuns
+from anabranch.readers.ooxml.list_numbers import BULLET, list_labels
+from anabranch.readers.ooxml.package import properties
+from anabranch.readers.ooxml.word_package import WordPackage, qn
 from anabranch.readers.table_blocks import table_parts
-from anabranch.readers.zip_container import ZipFormat, check
+from anabranch.readers.zip_container import Element, ZipFormat, opened
 from anabranch.text.normalization import clean, squeeze
 
 _KIND = ZipFormat("Word document", "Word's old .doc format", ".docx in Word")
@@ -43,23 +39,31 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _BREAKS = {qn("w:tab"): " ", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): " "}
 
 
-def read_docx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
-    """Yield the one document of a .docx file; running headers and footers are left out, footnotes come last.
+def read_docx(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:
+    """Yield the one document of a Word file; running headers and footers are left out, footnotes come last.
+
+    Lists and clauses keep the numbers that Word prints before them. What nobody would see is left out and counted.
 
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .doc format), `broken`, `too_large`, `empty`.
     """
-    check(path, source, _KIND)
-    word = docx.Document(str(path))
-    said = word.core_properties
-    facts = {"format": "docx", "author": squeeze(said.author or "")}
-    yield one_document(source, path, _Body(_levels(word)).blocks(word), facts, declared_title(said.title))
+    with opened_with_password(path, source, options.passwords) as plain, opened(plain, source, _KIND) as archive:
+        word = WordPackage(archive, source)
+        document, styles, notes = word.document(), word.styles(), word.notes()
+        labels = list_labels(document, word.numbering(), styles)
+        title, author = properties(archive)
+    hidden = HiddenRuns(styles)
+    for root in (document, *notes):
+        hidden.remove_from(root)
+    blocks = _Body(_levels(styles), labels).blocks(document, notes)
+    said = (f"hidden text was left out ({hidden.letters} characters)",) if hidden.letters else ()
+    yield one_document(source, path, blocks, {"format": "docx", "author": author}, title, said)
 
 
-def _levels(word: WordDocument) -> Mapping[str, int]:
+def _levels(styles: Element | None) -> Mapping[str, int]:
     """Return the heading level of each style that has one, a style based on a heading being one too."""
     levels: dict[str, int] = {}
-    for style in word.styles.element.iter(qn("w:style")):
+    for style in styles.iter(qn("w:style")) if styles is not None else ():
         name = style.find(qn("w:name"))
         based = style.find(qn("w:basedOn"))
         called = name.get(qn("w:val"), "") if name is not None else ""
@@ -82,15 +86,17 @@ def _outline_level(element: Element | None) -> int:
 class _Body:
     """Walks the body; consecutive list items make one block."""
 
-    def __init__(self, levels: Mapping[str, int]) -> None:
+    def __init__(self, levels: Mapping[str, int], labels: Mapping[Element, str]) -> None:
         self._levels = levels
+        self._labels = labels
         self._path: HeadingPath = ()
         self._list: list[str] = []
 
-    def blocks(self, word: WordDocument) -> Iterator[Block]:
-        yield from self._walk(word.element.body)
+    def blocks(self, document: Element, notes: Sequence[Element]) -> Iterator[Block]:
+        for body in document.iterchildren(qn("w:body")):
+            yield from self._walk(body)
         yield from self._end_list()
-        for note in _footnotes(word):
+        for note in _footnotes(notes):
             yield Block(note, None, titles(self._path))
 
     def _walk(self, parent: Element) -> Iterator[Block]:
@@ -106,12 +112,13 @@ class _Body:
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
         text, level = paragraph_text(element), self._level(element)
-        if text and not level and _is_item(element):
-            self._list.append(f"- {text}")
+        label = self._labels.get(element, BULLET if _is_item(element) else "")
+        if text and not level and label:
+            self._list.append(f"{label} {text}")
         elif text:
             yield from self._end_list()
             if level:
-                text = squeeze(text)
+                text = squeeze(text if label == BULLET else f"{label} {text}")
                 self._path = with_heading(self._path, level, text)
             yield Block(text, None, titles(self._path), bool(level))
         for box in element.iter(qn("w:txbxContent")):
@@ -136,13 +143,13 @@ def _is_item(element: Element) -> bool:
 
 
 def paragraph_text(element: Element) -> str:
-    """Return the text of a `w:p` as it prints: insertions in, deletions, hidden runs and text boxes out."""
+    """Return the text of a `w:p` as it prints: insertions in, deletions and text boxes out."""
     return squeezed_lines("".join(_pieces(element)))
 
 
 def _pieces(element: Element) -> Iterator[str]:
     for child in element:
-        if child.tag in _SKIPPED or child.tag == _FALLBACK or _is_hidden(child):
+        if child.tag in _SKIPPED or child.tag == _FALLBACK:
             continue
         if child.tag == qn("w:t"):
             yield clean(child.text or "")
@@ -150,12 +157,6 @@ def _pieces(element: Element) -> Iterator[str]:
             yield _BREAKS[child.tag]
         else:
             yield from _pieces(child)
-
-
-def _is_hidden(run: Element) -> bool:
-    vanish = run.find(f"{qn('w:rPr')}/{qn('w:vanish')}") if run.tag == qn("w:r") else None
-    # Without a value such a property is on (ECMA-376 part 1, 17.7.3).
-    return vanish is not None and vanish.get(qn("w:val"), "true") not in {"0", "false", "off"}
 
 
 def _rows(table: Element) -> list[list[str]]:
@@ -178,11 +179,7 @@ def _cell(cell: Element) -> str:
     return squeeze(" ".join(paragraph_text(paragraph) for paragraph in cell.iter(qn("w:p"))))
 
 
-def _footnotes(word: WordDocument) -> Iterator[str]:
-    for kind in (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES):
-        for relation in word.part.rels.values():
-            # An external one is the address of a file elsewhere, which nobody has asked for.
-            if relation.reltype == kind and not relation.is_external:
-                root = parse_xml(relation.target_part.blob)
-                notes = (" ".join(paragraph_text(p) for p in note.iter(qn("w:p"))) for note in root)
-                yield from (squeeze(note) for note in notes if note.strip())
+def _footnotes(roots: Sequence[Element]) -> Iterator[str]:
+    for root in roots:
+        notes = (" ".join(paragraph_text(p) for p in note.iter(qn("w:p"))) for note in root)
+        yield from (squeeze(note) for note in notes if note.strip())

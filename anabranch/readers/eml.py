@@ -48,12 +48,21 @@ def read_eml(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docume
         message = email.message_from_bytes(decode(data, source)[0].encode(), policy=email.policy.compat32)
     if not any(message[name] for name in _SIGNS):
         raise ReadingError(f"{source!r} is no e-mail message.", reason="broken", hint="Check the file's extension.")
+    yield mail_document(message, source, path, "eml")
+
+
+def mail_document(message: MimePart, source: str, path: Path, kind: str) -> Document:
+    """Return a message as a document, whichever kind of file it was in.
+
+    Raises:
+        ReadingError: `encrypted`, `empty`.
+    """
     mail = _MailText(source)
     blocks = tuple(mail.blocks(message))
     if mail.is_encrypted and len(blocks) <= 1:
         raise ReadingError(f"{source!r} is encrypted.", reason="encrypted", hint="Save it decrypted.")
     title = squeeze(_header(message, "Subject")) or path.stem
-    yield one_document(source, path, blocks, _metadata(message, mail), title, mail.notes())
+    return one_document(source, path, blocks, {**_metadata(message, mail), "format": kind}, title, mail.notes())
 
 
 class _MailText:
@@ -181,7 +190,7 @@ def _word(word: bytes | str, charset: str | None) -> str:
 
 def _metadata(message: MimePart, mail: _MailText) -> dict[str, Any]:
     people = {name: _addresses(message, name) for name in ("from", "to", "cc")}
-    return {"format": "eml", **people, "date": _date(message), "attachments": mail.attached}
+    return {**people, "date": _date(message), "attachments": mail.attached}
 
 
 def _addresses(message: MimePart, name: str) -> list[str]:

@@ -13,6 +13,7 @@ from bs4.element import CData, NavigableString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from anabranch.errors import ReadingError
+from anabranch.readers.css_visibility import CssVisibility
 from anabranch.readers.document import (
     PLAIN,
     Block,
@@ -44,11 +45,23 @@ def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
         ReadingError: `empty` when a visitor would see no text, `broken` when it cannot be parsed.
     """
     soup = parse_html(path.read_bytes(), source)
+    without_furniture(soup)
     visible = Visible()
     is_of_the_web = source.startswith(("http://", "https://"))
     blocks = page_blocks(main_content(soup) if is_of_the_web else soup, visible)[0]
     title = declared_title(soup.title.get_text()) if soup.title else ""
     yield one_document(source, path, blocks, {"format": "html"}, title, visible.notes())
+
+
+# What Confluence puts around each page that it exports: where it is, who made it and when, what made the file.
+_CONFLUENCE = "#breadcrumb-section, .page-metadata, #footer[role=contentinfo], .footer-body"
+
+
+def without_furniture(soup: BeautifulSoup) -> None:
+    """Take out of an exported page of Confluence what is not of the page; other pages stay as they are."""
+    if soup.select_one("#main-content.wiki-content") is not None:
+        for each in soup.select(_CONFLUENCE):
+            each.decompose()
 
 
 def visible_text(markup: str) -> str:
@@ -58,6 +71,9 @@ def visible_text(markup: str) -> str:
 
 def page_blocks(soup: Tag, visible: Visible, path: HeadingPath = ()) -> tuple[tuple[Block, ...], HeadingPath]:
     """Return what a visitor sees of a page, and the headings that are open at its end."""
+    # What hides a part of it stands in the head of the whole page.
+    whole = next((each for each in soup.parents if isinstance(each, BeautifulSoup)), soup)
+    visible.obey(CssVisibility(whole if isinstance(whole, BeautifulSoup) else None))
     page = _Page(visible, path)
     return tuple(page.blocks(soup)), page.path
 
@@ -215,12 +231,6 @@ _UNSEEN = frozenset(
         "script style nav template noscript iframe object svg head title button select textarea audio video canvas",
     )
 )
-# In the element's own style: to follow the selectors of a style sheet would take a browser.
-_HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?![.\d])",
-    re.IGNORECASE,
-)
-
 Event = tuple[Literal["open", "close"], Tag] | tuple[Literal["text"], str]
 
 
@@ -230,6 +240,11 @@ class Visible:
     def __init__(self) -> None:
         """Start with nothing hidden."""
         self.hidden = 0
+        self._css = CssVisibility()
+
+    def obey(self, css: CssVisibility) -> None:
+        """Take what the style of the page hides that is walked now."""
+        self._css = css
 
     def events(self, root: Tag, whole: Callable[[Tag], bool] = lambda _: False) -> Iterator[Event]:
         """Yield openings, texts and closings below `root`, in order; of a tag that is taken `whole` the opening only.
@@ -264,9 +279,8 @@ class Visible:
     def _is_seen(self, tag: Tag) -> bool:
         if tag.name in _UNSEEN:
             return False
-        style = tag.get("style")
-        hides = tag.has_attr("hidden") or tag.get("aria-hidden") == "true"
-        if hides or (style and _HIDING.search(str(style))):
+        # Not `aria-hidden`: that is said to programs that read aloud, and the eye sees it.
+        if tag.has_attr("hidden") or self._css.hides(tag):
             self.hidden += len(squeeze(tag.get_text()))
             return False
         return True

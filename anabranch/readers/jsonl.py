@@ -68,13 +68,31 @@ def _read(line: bytes, source: str, number: int) -> Document | Failure:
         return Failure(where, "broken", squeeze(str(error)))
 
 
+def record_parts(text: str, source: str) -> Iterator[Document | Failure]:
+    """Yield the documents of a JSON list whose records are as those lines are, under the same rules."""
+    try:
+        # Read again, by the stricter rules: of two `access` lists nobody can say which was meant.
+        found = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
+    except ValueError as error:
+        raise ReadingError(f"{source!r} cannot be obeyed: {error}.", reason="broken") from error
+    inner = found if isinstance(found, list) else next(each for each in found.values() if isinstance(each, list))
+    for number, record in enumerate(inner, start=1):
+        try:
+            yield _of_record(_cleaned(record), source, number)
+        except ValueError as error:
+            yield Failure(f"{source}:{number}", "broken", squeeze(str(error)))
+
+
 def document_of(line: str, source: str, number: int) -> Document:
     """Return the document of a line; see `read_jsonl`.
 
     Raises:
         ValueError: It is none.
     """
-    record = _cleaned(json.loads(line, parse_constant=_refuse, object_pairs_hook=_once))
+    return _of_record(_cleaned(json.loads(line, parse_constant=_refuse, object_pairs_hook=_once)), source, number)
+
+
+def _of_record(record: Json, source: str, number: int) -> Document:
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, not {type(record).__name__}")  # noqa: TRY004
     key = _key(record, number)

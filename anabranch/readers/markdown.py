@@ -27,6 +27,10 @@ from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import clean, squeeze
 
 _ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)
+# The modules that an MDX page imports and exports stand in paragraphs of their own (mdxjs.com/docs/what-is-mdx#esm).
+_ESM = re.compile(
+    r"(?:^|(?<=\n\n))(?:import|export)\s[^\n]*(?:from\s+['\"]|['\"];?$|=|\{)(?:[^\n]|\n(?!\n))*", re.MULTILINE
+)
 _EDGES = {
     "tr_open": "|",
     "td_open": " ",
@@ -51,7 +55,7 @@ def read_markdown(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[D
         ReadingError: `empty`, `broken` (binary data, or an `access` that is no list of tags) or `encoding`.
     """
     text, notes = cleaned(*decode(path.read_bytes(), source))
-    front = front_matter(text)
+    front = front_matter(_ESM.sub("", text) if path.suffix.lower() == ".mdx" else text)
     written = markdown_blocks(front.body)[0]
     blocks = (Block(front.unread), *written) if front.unread else written
     if not blocks:

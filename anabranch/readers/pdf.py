@@ -23,6 +23,7 @@ from anabranch.text.normalization import squeeze
 
 # MuPDF keeps global state and is not safe to enter from two threads.
 _LOCK = threading.Lock()
+_REPAIRED = "the file is damaged: it was read as PDFium repaired it"
 _LONGEST_TITLE = 200  # more is a pulled quote or an abstract in large type
 
 
@@ -39,11 +40,7 @@ def read_pdf(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[
 
 
 def _read(path: Path, source: str, options: ReadOptions) -> Document:
-    try:
-        opened = open_pdf(path)
-    except FAULTS as error:
-        raise_if_out_of_memory(error)
-        raise _damaged(source) from error
+    opened, is_repaired = _opened(path, source, options.passwords)
     with opened as pdf:
         _check(pdf, source, options.passwords)
         pages, unreadable = _pages(pdf)
@@ -53,8 +50,28 @@ def _read(path: Path, source: str, options: ReadOptions) -> Document:
             raise _without_text(scans, unreadable, source)
         outline = _outline(pdf)
         blocks = tuple(with_outline(found, outline) if outline else with_type(found))
-        notes = (*scan_notes(scans, options.ocr_languages), *_notes(pdf, scans.pages, unreadable))
+        notes = (*scan_notes(scans), *_notes(pdf, scans.pages, unreadable))
+        notes = (_REPAIRED, *notes) if is_repaired else notes
         return Document(source, _title(pdf, found, path), blocks, _metadata(pdf), key=source, notes=notes)
+
+
+def _opened(path: Path, source: str, passwords: Sequence[str]) -> tuple[Pdf, bool]:
+    """Open the file, or what PDFium makes of one in which MuPDF finds no page; the second tells which it is."""
+    fault: Exception | None = None
+    try:
+        pdf = open_pdf(path)
+        if pdf.needs_pass or (pdf.is_pdf and pdf.page_count > 0):
+            return pdf, False
+        pdf.close()
+    except FAULTS as error:
+        raise_if_out_of_memory(error)
+        fault = error
+    from anabranch.readers.pdfium_repair import repaired
+
+    again = repaired(path, passwords)
+    if again is None:
+        raise _damaged(source) from fault
+    return open_pdf(again), True
 
 
 def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
@@ -65,8 +82,6 @@ def _check(pdf: Pdf, source: str, passwords: Sequence[str]) -> None:
             reason="encrypted",
             hint="Give it with --password, or save a copy without: qpdf --decrypt --password=... in.pdf out.pdf",
         )
-    if not pdf.is_pdf or (pdf.page_count == 0 and pdf.is_repaired):
-        raise _damaged(source)
 
 
 def _damaged(source: str) -> ReadingError:
@@ -97,7 +112,7 @@ def _words(pdf: Pdf, number: int) -> list[PdfWord]:
 def _without_text(scans: Scans, unreadable: Sequence[int], source: str) -> ReadingError:
     hidden = sum(page.hidden for page in scans.pages)
     if any(page.scanned for page in scans.pages):
-        why = scans.lack.what if scans.lack else "; ".join(scan_notes(scans, ()))
+        why = scans.lack.what if scans.lack else "; ".join(scan_notes(scans))
         hint = scans.lack.hint if scans.lack else "Scan it again, with a higher resolution."
         return ReadingError(
             f"{source!r} shows pictures of text and has no text layer; {why}.", reason="scanned", hint=hint

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, one_document
+from anabranch.readers.office_password import opened_with_password
 from anabranch.readers.ooxml.chart import chart_rows, chart_title
 from anabranch.readers.ooxml.drawing_text import DrawingText, diagram_text
 from anabranch.readers.ooxml.package import main_part, parts, properties, related, relations
@@ -27,7 +28,7 @@ _NO_TITLE = re.compile("powerpoint", re.IGNORECASE)
 Size = tuple[int, int]
 
 
-def read_pptx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
+def read_pptx(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the one document of a presentation; speaker's notes follow their slide, and are said to be such.
 
     Running footers are left out; so are hidden slides, hidden shapes and shapes beside the slide, which are counted.
@@ -35,7 +36,7 @@ def read_pptx(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .ppt format), `broken`, `too_large`, `empty`.
     """
-    with opened(path, source, _KIND) as archive:
+    with opened_with_password(path, source, options.passwords) as plain, opened(plain, source, _KIND) as archive:
         deck = _Deck(archive, main_part(archive, "presentation", source))
         blocks = tuple(deck.blocks())
         title, author = properties(archive)

@@ -14,6 +14,7 @@ from anabranch.readers.heartbeat import beat
 from anabranch.readers.ocr import OcrUnavailable, Recognised, Tesseract, tesseract
 from anabranch.readers.pdf_layout.mupdf import FAULTS, Image, Page, Pdf, images, raise_if_out_of_memory
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.rapid_ocr import RapidOcr, rapid_ocr
 
 _DPI = 300  # what Tesseract recommends for usual type
 _LONGEST_SIDE = 5000  # pixels: a poster at 300 dpi would take gigabytes
@@ -32,6 +33,7 @@ class Scans:
         failed: Of those on which it failed, with the reason.
         lack: What there is no OCR for want of, if there were scans.
         doubtful: How many words were left out as guesses.
+        languages: In which OCR read, or the engine that does not ask.
     """
 
     pages: tuple[PageLines, ...]
@@ -40,6 +42,7 @@ class Scans:
     failed: dict[int, str] = field(default_factory=dict)
     lack: OcrUnavailable | None = None
     doubtful: int = 0
+    languages: tuple[str, ...] = ()
 
 
 def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) -> Scans:
@@ -47,7 +50,10 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
     waiting = [page for page in pages if page.scanned]
     if not waiting:
         return Scans(tuple(pages))
-    program = tesseract(options.ocr_languages) if options.ocr else _OFF
+    program: Tesseract | RapidOcr | OcrUnavailable = tesseract(options.ocr_languages) if options.ocr else _OFF
+    if isinstance(program, OcrUnavailable) and options.ocr:
+        other = rapid_ocr()
+        program = program if isinstance(other, OcrUnavailable) else other
     if isinstance(program, OcrUnavailable):
         return Scans(tuple(pages), lack=program)
     found = dict(_recognised(pdf, waiting, program))
@@ -60,16 +66,17 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
         tuple(number for number in texts if number not in read),
         {number: said for number, said in found.items() if isinstance(said, str)},
         doubtful=sum(said.doubtful for said in texts.values()),
+        languages=program.languages,
     )
 
 
-def scan_notes(scans: Scans, languages: Sequence[str]) -> Iterator[str]:
+def scan_notes(scans: Scans) -> Iterator[str]:
     """Yield what a person should know of the scans of a document, page by page."""
     unread = [page.number for page in scans.pages if page.scanned] if scans.lack else []
     bare = [page.number for page in scans.pages if page.number in unread and not page.lines and not page.margin]
     stamped = [number for number in unread if number not in bare]
     if scans.read:
-        yield f"{pages_named(scans.read)} {_were(scans.read)} read by OCR ({', '.join(languages)})"
+        yield f"{pages_named(scans.read)} {_were(scans.read)} read by OCR ({', '.join(scans.languages)})"
     if scans.doubtful:
         yield f"words that OCR could only guess were left out ({scans.doubtful})"
     if scans.wordless:
@@ -105,7 +112,9 @@ def _letters(lines: Sequence[Line]) -> int:
     return sum(len(line.text) for line in lines)
 
 
-def _recognised(pdf: Pdf, pages: Sequence[PageLines], program: Tesseract) -> Iterator[tuple[int, Recognised | str]]:
+def _recognised(
+    pdf: Pdf, pages: Sequence[PageLines], program: Tesseract | RapidOcr
+) -> Iterator[tuple[int, Recognised | str]]:
     at_once = max(1, min(_MOST_AT_ONCE, (os.cpu_count() or 1) // 2, len(pages)))
     with ThreadPoolExecutor(at_once) as pool:
         for start in range(0, len(pages), at_once):
@@ -124,9 +133,10 @@ def _picture(page: Page) -> tuple[bytes, float] | str:
     """Return a page as a picture and its resolution, or why there is none."""
     longest = max(page.rect.width, page.rect.height, 1.0)
     try:
+        # In colour: white words on a coloured ground, the head of a table for instance, are lost in grey.
         native = max(map(_resolution, images(page)), default=0.0)
         dpi = max(1, int(min(max(_DPI, native), 72 * _LONGEST_SIDE / longest)))
-        return page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False).tobytes("pnm"), float(dpi)
+        return page.get_pixmap(dpi=dpi, colorspace=pymupdf.csRGB, alpha=False).tobytes("pnm"), float(dpi)
     except FAULTS as error:
         raise_if_out_of_memory(error)
         return "it cannot be drawn"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
+from anabranch.readers.office_password import opened_with_password
 from anabranch.readers.ooxml.drawing_text import shape_texts
 from anabranch.readers.ooxml.package import parts, properties
 from anabranch.readers.ooxml.workbook import Workbook, load_workbook
@@ -17,7 +18,7 @@ from anabranch.readers.zip_container import Archive, ZipFormat, local, opened
 _KIND = ZipFormat("Excel workbook", "Excel's old .xls format", ".xlsx in Excel")
 
 
-def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
+def read_spreadsheet(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document]:
     """Yield the document of an .xlsx or .xlsm file, or its parts where it is long.
 
     Values are those that Excel stored; a formula without one stands for itself. Sheets, rows and columns that are
@@ -26,7 +27,7 @@ def read_spreadsheet(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterato
     Raises:
         ReadingError: `encrypted`, `unsupported` (the old .xls format), `broken`, `too_large`, `empty`.
     """
-    with opened(path, source, _KIND) as archive:
+    with opened_with_password(path, source, options.passwords) as plain, opened(plain, source, _KIND) as archive:
         book = _ExcelText(archive, load_workbook(archive, source))
         title, author = properties(archive)
         metadata = {"format": "xlsx"} | ({"author": author} if author else {})

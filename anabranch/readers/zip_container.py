@@ -22,7 +22,8 @@ from anabranch.errors import ReadingError
 MOST_UNPACKED = 1 << 30  # as large as a file may be that is not packed
 MOST_PARSED = 1 << 27  # a tree takes several times the memory of its XML
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What a compound file begins with: old office files, encrypted ones, messages of Outlook.
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 # Others are legal in ZIP, but no program packs such a file so (ECMA-376 part 2 allows DEFLATE alone).
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -95,15 +96,19 @@ def opened(path: Path, source: str, kind: ZipFormat) -> Iterator[Archive]:
         yield Archive(file, source)
 
 
+def is_compound(path: Path) -> bool:
+    """Tell whether a file is a compound one: an old office file, an encrypted one, a message of Outlook."""
+    with path.open("rb") as file:
+        return file.read(len(OLE)) == OLE
+
+
 def check(path: Path, source: str, kind: ZipFormat) -> None:
     """Make sure that a file is an archive that can be unpacked within limits.
 
     Raises:
         ReadingError: `encrypted`, `unsupported` (the format's predecessor), `broken`, `too_large`.
     """
-    with path.open("rb") as opening:
-        is_old = bool(kind.old) and opening.read(8) == _OLE
-    if is_old:
+    if kind.old and is_compound(path):
         raise _predecessor(path, source, kind)
     if not zipfile.is_zipfile(path):
         msg = f"{source!r} is damaged or is no {kind.name}."
@@ -129,10 +134,10 @@ def _damage_as_error(source: str) -> Iterator[None]:
         raise ReadingError(f"{source!r} is damaged: {error}.", reason="broken", hint="Save it again.") from error
 
 
-def protected(source: str) -> ReadingError:
-    """Return the error for a file that needs a password."""
-    msg = f"{source!r} is protected by a password."
-    return ReadingError(msg, reason="encrypted", hint="Save a copy without a password.")
+def protected(source: str, tried: str = "") -> ReadingError:
+    """Return the error for a file that needs a password; `tried` says what came of those that were given."""
+    msg = f"{source!r} is protected by a password{f', {tried}' if tried else ''}."
+    return ReadingError(msg, reason="encrypted", hint="Give it with --password, or save a copy without a password.")
 
 
 def _predecessor(path: Path, source: str, kind: ZipFormat) -> ReadingError:

@@ -95,13 +95,13 @@ def test_members_are_documents_of_their_own(folder: Path, corpus: Path) -> None:
 
 def test_a_bad_member_costs_itself(folder: Path, corpus: Path) -> None:
     encrypted(zipped(folder / "a.zip", ("a.md", HERONS)))
-    zipped(folder / "b.zip", ("../up.md", HERONS), ("photo.png", b"PNG"), ("empty.md", b""), ("b.md", SWIFTS))
+    zipped(folder / "b.zip", ("../up.md", HERONS), ("film.mp4", b"film"), ("empty.md", b""), ("b.md", SWIFTS))
     (folder / "c.zip").write_bytes(b"PK\x03\x04 nothing more")
     report = ingest([folder], corpus, archives=True)
     assert statuses(report) == {
         "a.zip!/a.md": "failed",
         "b.zip!/../up.md": "failed",
-        "b.zip!/photo.png": "skipped",
+        "b.zip!/film.mp4": "skipped",
         "b.zip!/empty.md": "failed",
         "b.zip!/b.md": "added",
         "c.zip": "failed",

@@ -101,10 +101,10 @@ def test_what_is_no_code_says_why(tmp_path: Path, data: bytes, reason: str) -> N
 
 
 def test_data_in_the_coat_of_code_is_refused_with_advice(tmp_path: Path) -> None:
-    with (tmp_path / "dump.json").open("wb") as file:
+    with (tmp_path / "dump.yaml").open("wb") as file:
         file.truncate((1 << 25) + 1)
     with pytest.raises(ReadingError, match="JSON lines") as caught:
-        list(readers.read(tmp_path / "dump.json", "dump.json"))
+        list(readers.read(tmp_path / "dump.yaml", "dump.yaml"))
     assert caught.value.reason == "too_large"
 
 

@@ -72,7 +72,7 @@ def test_lists_stay_together(tmp_path: Path) -> None:
     word.add_paragraph("one", style="List Bullet")
     word.add_paragraph("two", style="List Number")
     word.add_paragraph("after")
-    assert texts(read(tmp_path, word)) == ["before", "- one\n- two", "after"]
+    assert texts(read(tmp_path, word)) == ["before", "- one\n1. two", "after"]
 
 
 def test_insertions_controls_and_boxes_are_text_and_deletions_and_hidden_runs_are_not(tmp_path: Path) -> None:
@@ -150,4 +150,49 @@ def test_a_handbook(shared: Path) -> None:
     assert len(document.blocks) > 4000
     assert any(len(block.heading) >= 3 for block in document.blocks)
     assert any(block.text.startswith("| ") and "\n| " in block.text for block in document.blocks)
-    assert any(block.text.startswith("- ") and "\n- " in block.text for block in document.blocks)
+    assert any(block.text.startswith("1. ") and "\n2. " in block.text for block in document.blocks)
+
+
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+
+
+def rewritten(tmp_path: Path, name: str, change: dict[bytes, bytes]) -> Path:
+    """Return a document that python-docx wrote, with bytes of its XML replaced."""
+    word = docx.Document()
+    word.add_heading("Report", 1)
+    word.add_paragraph("strict words", style="List Number")
+    word.save(str(tmp_path / "plain.docx"))
+    path = tmp_path / name
+    with ZipFile(tmp_path / "plain.docx") as old, ZipFile(path, "w") as new:
+        for entry in old.namelist():
+            data = old.read(entry)
+            for before, after in change.items():
+                data = data.replace(before, after)
+            new.writestr(entry, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.docm", b"application/vnd.ms-word.document.macroEnabled.main+xml"),
+        ("a.dotx", b"application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"),
+        ("a.dotm", b"application/vnd.ms-word.template.macroEnabledTemplate.main+xml"),
+    ],
+)
+def test_templates_and_files_with_macros_are_documents(tmp_path: Path, name: str, kind: bytes) -> None:
+    path = rewritten(tmp_path, name, {WORD.encode(): kind})
+    (document,) = read_docx(path, name)
+    assert texts(document) == ["Report", "1. strict words"]
+
+
+def test_the_strict_edition_of_the_standard_is_read(tmp_path: Path) -> None:
+    transitional = b"http://schemas.openxmlformats.org/"
+    strict = {
+        transitional + b"wordprocessingml/2006/main": b"http://purl.oclc.org/ooxml/wordprocessingml/main",
+        transitional + b"officeDocument/2006/": b"http://purl.oclc.org/ooxml/officeDocument/",
+    }
+    path = rewritten(tmp_path, "strict.docx", strict)
+    (document,) = read_docx(path, "strict.docx")
+    assert texts(document) == ["Report", "1. strict words"]
+    assert document.blocks[1].heading == ("Report",)

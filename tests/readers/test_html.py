@@ -201,12 +201,12 @@ def test_a_tag_taken_whole_is_not_entered() -> None:
 def test_what_is_hidden_is_counted_and_scripts_are_not() -> None:
     visible = Visible()
     page = soup(
-        "<p hidden>one</p><p style='color:red; DISPLAY : none'>two</p><p aria-hidden=true>six</p>"
+        "<p hidden>one</p><p style='color:red; DISPLAY : none'>two</p><p aria-hidden=true>seen and </p>"
         "<p style='font-size:0px'>ten</p><p style='opacity: 0.0'>now</p><p style='visibility:hidden'>and</p>"
         "<script>no</script><!-- no --><p style='font-size:0.9em; opacity:0.5'>shown</p>"
     )
-    assert visible.raw(page) == "shown"
-    assert visible.hidden == 18
+    assert visible.raw(page) == "seen and shown"
+    assert visible.hidden == 15
 
 
 def test_a_page_may_nest_deeper_than_the_stack() -> None:

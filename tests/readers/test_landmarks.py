@@ -44,3 +44,8 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
     texts = read(FRAME.format(content=f"<main>{ARTICLE}</main>"), tmp_path, "herons.html")
     assert texts[:2] == ["River Society", "Buy our calendar."]
     assert texts[-1] == "All rights reserved."
+
+
+def test_what_the_page_hides_is_hidden_in_its_main_part(tmp_path: Path) -> None:
+    markup = "<head><style>.x {display: none}</style></head><main><p>They wait.</p><p class='x'>Obey me.</p></main>"
+    assert read(markup, tmp_path) == ["They wait."]

@@ -184,3 +184,11 @@ def test_any_markdown_gives_sound_blocks(tmp_path: Path, text: str) -> None:
         assert block.text.strip()
         assert all(block.heading)
         assert not block.is_heading or block.heading[-1] == block.text
+
+
+def test_the_modules_of_an_mdx_page_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.mdx"
+    modules = "import Chart from '../chart'\nexport const year = 2024\n\n"
+    path.write_text(f"{modules}# Head\n\nimport duties rose in May.\n\n<Chart>seen</Chart>\n")
+    (document,) = read_markdown(path, "a.mdx")
+    assert [block.text for block in document.blocks] == ["Head", "import duties rose in May.", "seen"]

@@ -10,7 +10,9 @@ import pymupdf
 import pytest
 
 from anabranch.errors import ReadingError
+from anabranch.readers import scanned_pages
 from anabranch.readers.document import Document, ReadOptions
+from anabranch.readers.ocr import OcrUnavailable
 from anabranch.readers.pdf import read_pdf
 
 PROSE = (
@@ -202,6 +204,7 @@ def test_the_invisible_layer_over_a_scan_is_its_text(tmp_path: Path) -> None:
 @pytest.fixture
 def without_tesseract(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(scanned_pages, "rapid_ocr", lambda: OcrUnavailable("RapidOCR is not installed", ""))
 
 
 @pytest.mark.usefixtures("without_tesseract")
@@ -213,10 +216,10 @@ def test_pages_without_text_are_named(tmp_path: Path) -> None:
     pdf.new_page()  # blank: nothing is missing there
     pdf.embfile_add("data.csv", b"a,b")
     document = read(save(pdf, tmp_path / "mixed.pdf"))
-    assert document.notes == (
-        "pages 2-4 have no text layer, and Tesseract is not on this machine",
-        "attached files were not read (1)",
-    )
+    scanned, attached = document.notes
+    assert scanned.startswith("pages 2-4 have no text layer, and Tesseract is not on this machine")
+    assert "tesseract-ocr" in scanned
+    assert attached == "attached files were not read (1)"
 
 
 def test_a_page_that_is_turned_is_read_like_another(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from anabranch.errors import ReadingError
 from anabranch.readers import READERS, Failure, read
 from anabranch.readers.code_languages import LANGUAGES
 from anabranch.readers.document import Document
+from tests.readers.format_samples import FORMATS
 
 
 def reason(path: Path) -> str:
@@ -92,12 +93,18 @@ SAMPLES = {
     ".ipynb": lambda: b'{"cells": [{"cell_type": "markdown", "source": ["some words"]}]}',
     ".py": lambda: b"def first():\n    return 'some words'\n",
 }
-TWINS = {".markdown": ".md", ".text": ".txt", ".rst": ".txt", ".log": ".txt", ".htm": ".html", ".xhtml": ".html"}
+SAMPLES |= FORMATS
+TWINS = {".markdown": ".md", ".text": ".txt", ".log": ".txt", ".htm": ".html", ".xhtml": ".html"}
 TWINS |= {".ndjson": ".jsonl", ".pptm": ".pptx", ".ppsx": ".pptx", ".xlsm": ".xlsx", ".ods": ".odt", ".odp": ".odt"}
-TWINS |= {".tsv": ".csv", ".tab": ".csv"} | dict.fromkeys(LANGUAGES, ".py")
+TWINS |= {".tsv": ".csv", ".tab": ".csv"} | dict.fromkeys(LANGUAGES.keys() - {".json", ".xml"}, ".py")
+TWINS |= dict.fromkeys((".docm", ".dotx", ".dotm"), ".docx") | dict.fromkeys((".mdx", ".qmd", ".rmd"), ".md")
+TWINS |= {".mht": ".mhtml", ".asciidoc": ".adoc", ".oxps": ".xps", ".rss": ".xml", ".atom": ".xml", ".srt": ".vtt"}
+TWINS |= dict.fromkeys((".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"), ".png") | {".ppt": ".doc", ".xlsb": ".xls"}
+# Read only where an engine for OCR is, and of what no library here writes a sample: tried in files of their own.
+APART = {".png", ".ppt", ".xlsb"}
 
 
-@pytest.mark.parametrize("extension", READERS.names)
+@pytest.mark.parametrize("extension", [each for each in READERS.names if not {each, TWINS.get(each)} & APART])
 def test_every_known_extension_is_read_in_either_case(tmp_path: Path, extension: str) -> None:
     sample = SAMPLES[TWINS.get(extension, extension)]()
     for name in (f"a{extension}", f"A{extension.upper()}"):
@@ -111,10 +118,11 @@ def test_every_known_extension_is_read_in_either_case(tmp_path: Path, extension:
 
 
 def test_extensions_are_lower_case() -> None:
-    assert all(extension == extension.lower() and extension.startswith(".") for extension in READERS.names)
+    named = [extension for extension in READERS.names if extension]
+    assert all(extension == extension.lower() and extension.startswith(".") for extension in named)
 
 
-@pytest.mark.parametrize("name", ["a.xls", "a", "a.pdf.bak", ".pdf"])
+@pytest.mark.parametrize("name", ["a.one", "a.pages", "a.pdf.bak"])
 def test_other_files_are_unsupported(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"x")
     assert reason(tmp_path / name) == "unsupported"
@@ -146,9 +154,12 @@ def test_a_file_that_may_not_be_opened_is_unreadable(tmp_path: Path) -> None:
     ("extensions", "most"),
     [
         (".pdf .html .htm .xhtml .docx .pptx .pptm .ppsx .xlsx .xlsm .odt .ods .odp .epub .eml", 1 << 30),
-        (".txt .text .rst .log .md .markdown", 100 << 20),
+        (".txt .text .log .md .markdown .mdx .qmd .rmd", 100 << 20),
+        (".doc .ppt .xls .xlsb .msg .png .jpg", 1 << 28),
+        (".json", 1 << 27),
+        (".rst .org .adoc .tex .rtf .ics .fb2 .mhtml .vtt .srt .xml", 1 << 25),
         (".ipynb", 1 << 27),
-        (" ".join(LANGUAGES), 1 << 25),
+        (" ".join(LANGUAGES.keys() - {".json"}), 1 << 25),
     ],
 )
 def test_a_file_over_its_limit_is_refused(tmp_path: Path, extensions: str, most: int) -> None:
@@ -161,7 +172,7 @@ def test_a_file_over_its_limit_is_refused(tmp_path: Path, extensions: str, most:
 def test_what_is_streamed_has_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = {name: each._replace(most_bytes=each.most_bytes and 10) for name, each in readers._FORMAT_OF.items()}
     monkeypatch.setattr(readers, "_FORMAT_OF", tiny)
-    for extension in (".jsonl", ".ndjson", ".csv", ".tsv", ".tab"):
+    for extension in (".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".mbox", ".parquet"):
         (tmp_path / f"a{extension}").write_bytes(SAMPLES[TWINS.get(extension, extension)]())
         assert len(list(read(tmp_path / f"a{extension}", "a"))) == 1
     (tmp_path / "a.html").write_bytes(b"more than ten bytes")
@@ -192,3 +203,11 @@ def test_damage_gives_text_or_a_reason_and_nothing_else(tmp_path: Path, extensio
             assert error.reason in {"broken", "empty", "encoding", "encrypted", "scanned", "unsupported", "too_large"}
         else:
             assert all(isinstance(item, Failure) or item.blocks for item in found)
+
+
+def test_the_numbers_that_notion_puts_behind_names_are_no_title(tmp_path: Path) -> None:
+    path = tmp_path / f"Aufgaben {'0123456789abcdef' * 2}.csv"
+    path.write_text("a,b\n1,2\n")
+    (document,) = read(path, path.name)
+    assert isinstance(document, Document)
+    assert document.title == "Aufgaben"

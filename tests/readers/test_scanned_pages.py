@@ -8,7 +8,9 @@ import pymupdf
 import pytest
 
 from anabranch.errors import ReadingError
+from anabranch.readers import scanned_pages
 from anabranch.readers.document import Document, ReadOptions
+from anabranch.readers.ocr import OcrUnavailable
 from anabranch.readers.pdf import read_pdf
 from anabranch.readers.scanned_pages import pages_named
 from tests.readers.scanned import WORDS, program, scan
@@ -80,6 +82,7 @@ def test_the_same_pages_without_ocr_are_named_with_what_to_do(tmp_path: Path, mo
         read(alone, tmp_path, ocr=False)
     assert "--no-ocr" in caught.value.hint
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(scanned_pages, "rapid_ocr", lambda: OcrUnavailable("RapidOCR is not installed", ""))
     with pytest.raises(ReadingError) as caught:
         read(alone, tmp_path)
     assert caught.value.reason == "scanned"

@@ -7,7 +7,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 import xlsxwriter
+from openpyxl import Workbook
 from openpyxl.comments import Comment
+from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.table import Table
 from openpyxl.worksheet.worksheet import Worksheet
 
@@ -293,3 +295,27 @@ def test_a_workbook_protected_by_a_password(shared: Path) -> None:
     with pytest.raises(ReadingError) as caught:
         read(shared / "data/awkward/xlsx-encrypted__password_protected.xlsx")
     assert caught.value.reason == "encrypted"
+
+
+def coloured(path: Path, *, ground: str = "", table: bool = False) -> Document:
+    workbook = Workbook()
+    sheet = workbook.active
+    for row in (["Item", "Price"], ["pump", "SECRET"]):
+        sheet.append(row)
+    sheet["B2"].font = Font(color="FFFFFFFF")
+    if ground:
+        sheet["B2"].fill = PatternFill("solid", fgColor=ground)
+    if table:
+        sheet.add_table(Table(displayName="Prices", ref="A1:B2"))
+    workbook.save(path)
+    (document,) = read_spreadsheet(path, path.name)
+    return document
+
+
+def test_white_letters_are_left_out_unless_something_is_painted_behind_them(tmp_path: Path) -> None:
+    document = coloured(tmp_path / "a.xlsx")
+    assert "SECRET" not in document.blocks[-1].text
+    assert document.notes == ("hidden cells were left out (1)",)
+    assert "SECRET" in coloured(tmp_path / "b.xlsx", ground="FF1F497D").blocks[-1].text
+    assert "SECRET" in coloured(tmp_path / "c.xlsx", table=True).blocks[-1].text
+    assert "SECRET" not in coloured(tmp_path / "d.xlsx", ground="FFFFFFFF").blocks[-1].text

@@ -39,7 +39,7 @@ _PATIENCE_SECONDS = 0.5
 
 # One changed note must not pay for a process. These formats have readers that cannot run away with so few bytes.
 _HERE_BYTES = 64 << 10
-_HERE = frozenset({".jsonl", ".log", ".markdown", ".md", ".ndjson", ".rst", ".text", ".txt"})
+_HERE = frozenset({".jsonl", ".log", ".markdown", ".md", ".ndjson", ".text", ".txt"})
 
 _LOOK_SECONDS = 0.25
 _FAREWELL_SECONDS = 10.0

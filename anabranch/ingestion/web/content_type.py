@@ -23,6 +23,15 @@ EXTENSIONS: dict[str, str] = {
     "text/markdown": ".md",
     "text/x-markdown": ".md",
     "text/x-rst": ".rst",
+    "text/calendar": ".ics",
+    "text/vtt": ".vtt",
+    "application/rtf": ".rtf",
+    "text/rtf": ".rtf",
+    "application/json": ".json",
+    "application/rss+xml": ".rss",
+    "application/atom+xml": ".atom",
+    "application/xml": ".xml",
+    "text/xml": ".xml",
     "text/csv": ".csv",
     "text/tab-separated-values": ".tsv",
     "application/jsonl": ".jsonl",
@@ -54,9 +63,9 @@ def extension_of(content_type: str, url: httpx.URL) -> str:
     named = PurePosixPath(unquote(url.path)).suffix.lower()
     found = EXTENSIONS.get(kind, "")
     # Servers call Markdown, logs and CSV plain text; the ending in the address knows better.
-    if kind in _SAYS_LITTLE and named in READERS:
+    if kind in _SAYS_LITTLE and named and named in READERS:
         found = named
-    if found not in READERS:
+    if not found:
         said = repr(kind[:100]) if kind else "nothing"
         msg = f"The server calls it {said}, which is not of a kind that can be read."
         raise ReadingError(msg, reason="unsupported", hint="Save the page to a file of its kind and ingest that.")

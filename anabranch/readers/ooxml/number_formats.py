@@ -9,7 +9,8 @@ from typing import Literal
 from openpyxl.styles.numbers import STRIP_RE, is_date_format, is_timedelta_format
 from openpyxl.utils.datetime import from_excel
 
-Format = Literal["plain", "date", "duration", "percent", "hidden"]
+# How a cell looks, as far as its text depends on it; `white` is a plain one in white letters without a ground.
+Format = Literal["plain", "date", "duration", "percent", "hidden", "white"]
 
 _WHOLE = re.compile(r"-?\d+")
 

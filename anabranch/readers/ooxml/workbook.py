@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from openpyxl.styles.numbers import BUILTIN_FORMATS
@@ -86,8 +86,30 @@ def _strings(archive: Archive, part: str, source: str) -> Iterator[str]:
 
 
 def _formats(root: Element) -> Iterator[Format]:
+    fonts = [_is_white(font.find("{*}color")) for font in root.iterfind("{*}fonts/{*}font")]
+    plain = [_is_unfilled(fill) for fill in root.iterfind("{*}fills/{*}fill")]
     own = {each.get("numFmtId"): each.get("formatCode", "") for each in root.iterfind("{*}numFmts/{*}numFmt")}
     for style in root.iterfind("{*}cellXfs/{*}xf"):
         number = style.get("numFmtId", "0")
         code = own.get(number) or (BUILTIN_FORMATS.get(int(number), "") if number.isdecimal() else "")
-        yield format_of(code)
+        form = format_of(code)
+        is_white = _at(fonts, style.get("fontId", "")) and _at(plain, style.get("fillId", "0"))
+        # A table or a rule may paint the ground of a cell whose own style does not: `ExcelRows` looks.
+        yield "white" if is_white and form == "plain" else form
+
+
+def _is_white(color: Element | None) -> bool:
+    # The theme's first colour is its paper.
+    is_paper = color is not None and color.get("theme") == "0" and float(color.get("tint", "0") or 0) >= 0
+    return is_paper or (color is not None and color.get("rgb", "").upper().endswith("FFFFFF"))
+
+
+def _is_unfilled(fill: Element) -> bool:
+    pattern = fill.find("{*}patternFill")
+    if pattern is None or pattern.get("patternType", "none") == "none":
+        return pattern is not None
+    return pattern.get("patternType") == "solid" and _is_white(pattern.find("{*}fgColor"))
+
+
+def _at(said: Sequence[bool], place: str) -> bool:
+    return place.isdecimal() and int(place) < len(said) and said[int(place)]

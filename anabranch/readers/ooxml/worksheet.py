@@ -31,12 +31,14 @@ class SheetLayout:
     Attributes:
         hidden: The columns that are hidden; those of an outline that is folded up are not.
         filtered: Areas whose rows a filter hides, for as long as the reader wishes.
+        is_painted: Whether tables or rules paint cells in other colours than these say themselves.
         merged: By column, the first and last row of each area of several rows that shows one value.
     """
 
     hidden: frozenset[int]
     filtered: tuple[Area, ...]
     merged: dict[int, dict[int, int]]
+    is_painted: bool = False
 
     def is_filtered(self, row: int) -> bool:
         """Tell whether a filter may be what hides a row."""
@@ -48,10 +50,13 @@ def load_layout(archive: Archive, part: str) -> SheetLayout:
     hidden: set[int] = set()
     filtered: list[Area | None] = []
     merged: dict[int, dict[int, int]] = {}
+    is_painted = bool(parts(archive, part, "table", "pivotTable"))
     with archive.stream(part) as stream:
         # Rows are asked for only to be let go of: without that, a tree of all of them would be in memory.
-        for element in elements(stream, "row", "col", "mergeCell", "autoFilter"):
+        for element in elements(stream, "row", "col", "mergeCell", "autoFilter", "conditionalFormatting", "picture"):
             match local(element):
+                case "conditionalFormatting" | "picture":
+                    is_painted = True
                 case "col":
                     hidden.update(_hidden(element))
                 case "mergeCell":
@@ -61,7 +66,7 @@ def load_layout(archive: Archive, part: str) -> SheetLayout:
                     filtered += _filtered(element)
     for table in parts(archive, part, "table"):
         filtered += [area for each in archive.xml(table).iter("{*}autoFilter") for area in _filtered(each)]
-    return SheetLayout(frozenset(hidden), tuple(filter(None, filtered)), merged)
+    return SheetLayout(frozenset(hidden), tuple(filter(None, filtered)), merged, is_painted)
 
 
 def _filtered(auto_filter: Element) -> list[Area | None]:
@@ -138,7 +143,8 @@ class ExcelRows:
         text = self._text(element).strip()
         if not text or self._column > MOST_COLUMNS:
             return
-        if self._column in self._layout.hidden or self._format(element) == "hidden":
+        form = self._format(element)
+        if self._column in self._layout.hidden or form == "hidden" or (form == "white" and not self._layout.is_painted):
             self._left_out[_HIDDEN] += 1
         else:
             cells[self._column] = text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -28,7 +29,9 @@ Pdf: TypeAlias = Any
 FAULTS: tuple[type[Exception], ...] = (RuntimeError, ValueError, FzErrorBase)
 _EVERYWHERE: Box = (-1e6, -1e6, 1e6, 1e6)  # else MuPDF drops what lies outside the page without a word
 _NO_MEMORY = re.compile(r"\b(?:m|c|re)alloc")
-_TEXT = pymupdf.TEXT_PRESERVE_WHITESPACE  # without images, ligatures spelt out
+# Ligatures are spelt out here: MuPDF puts the letters of an Arabic one in the wrong order.
+_LIGATURES = re.compile("[\ufb00-\ufd3d\ufd50-\ufdff\ufe70-\ufefc]")
+_TEXT = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_PRESERVE_LIGATURES  # without images
 _FLAGS = _TEXT | pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_LAZY_VECTORS  # lazily, so that an underline cuts no line
 
 
@@ -64,13 +67,20 @@ class Image(NamedTuple):
 def raw_blocks(page: Page) -> list[RawBlock]:
     """Return everything on a page that is text or drawn by lines. Raises whatever MuPDF raises on a bad page."""
     blocks: list[RawBlock] = _read(page, _FLAGS).extractDICT()["blocks"]
+    for span in (span for block in blocks for line in block.get("lines", ()) for span in line["spans"]):
+        span["text"] = _spelt_out(span["text"])
     return blocks
 
 
 def words(page: Page) -> list[PdfWord]:
     """Return the words of a page with their places."""
     found: list[PdfWord] = _read(page, _TEXT).extractWORDS()
-    return found
+    return [(*word[:4], _spelt_out(word[4]), *word[5:]) for word in found]
+
+
+def _spelt_out(text: str) -> str:
+    """Return a text with its ligatures and presentation forms as the letters that they stand for."""
+    return text if text.isascii() else _LIGATURES.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def images(page: Page) -> list[Image]:

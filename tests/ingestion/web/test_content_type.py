@@ -16,7 +16,7 @@ from anabranch.ingestion.web.content_type import extension_of, recoded
         ("application/pdf", "/download?id=7", ".pdf"),
         ("text/plain", "/notes", ".txt"),
         ("text/plain; charset=utf-8", "/README.md", ".md"),
-        ("text/plain", "/photo.png", ".txt"),
+        ("text/plain", "/film.mp4", ".txt"),
         ("application/octet-stream", "/paper.PDF", ".pdf"),
         ("", "/a%2Ehtm", ".htm"),
         ("application/x-ndjson", "/", ".jsonl"),

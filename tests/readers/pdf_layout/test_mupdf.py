@@ -3,6 +3,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from anabranch.readers.pdf_layout import mupdf
 from anabranch.readers.pdf_layout.mupdf import FAULTS, images, open_pdf, painted, raise_if_out_of_memory, words
 
 
@@ -48,3 +49,26 @@ def test_places_are_those_that_the_eye_sees(turn: int) -> None:
     (word,) = words(page)
     assert word[4] == "word"
     assert word[:2] == pytest.approx((40, 188), abs=2)
+
+
+@pytest.mark.parametrize(
+    ("shown", "letters"),
+    [
+        ("ﳋ", "لخ"),  # lam with khah, as in الخطوط
+        ("ﻻ", "لا"),
+        ("eﬃcient", "efficient"),
+        ("﴾1﴿", "﴾1﴿"),  # brackets, which stand for nothing else
+    ],
+)
+def test_ligatures_are_the_letters_they_stand_for_in_their_order(monkeypatch, shown: str, letters: str) -> None:
+    class Text:
+        def extractWORDS(self):
+            return [(0, 0, 1, 1, shown, 0, 0, 0)]
+
+        def extractDICT(self):
+            return {"blocks": [{"lines": [{"spans": [{"text": shown}]}]}, {"type": 3}]}
+
+    monkeypatch.setattr(mupdf, "_read", lambda page, flags: Text())
+    page = pymupdf.open().new_page()
+    assert mupdf.words(page)[0][4] == letters
+    assert mupdf.raw_blocks(page)[0]["lines"][0]["spans"][0]["text"] == letters

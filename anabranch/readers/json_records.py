@@ -1,0 +1,91 @@
+"""Read JSON: conversations, lists of texts and lists of records as what they say; anything else as it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from anabranch.errors import ReadingError
+from anabranch.readers.chat_export import JsonRecord, chat_documents
+from anabranch.readers.code import read_code
+from anabranch.readers.document import PLAIN, Block, Document, Failure, ReadOptions
+from anabranch.readers.document_parts import in_parts
+from anabranch.readers.encoding import cleaned, decode
+from anabranch.readers.jsonl import record_parts
+from anabranch.readers.table_blocks import table_texts
+from anabranch.text.normalization import squeeze
+
+_MOST_COLUMNS = 40  # a list of records with more keys is no table that a person would read
+_MOST_CODE = 1 << 25  # bytes that are read as they stand, as of any source code
+_DEEPEST = 6
+
+
+def read_json(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
+    """Yield the documents of a .json file.
+
+    An export of conversations gives one for each; a list of objects that all have a `text` one for each, as lines of
+    JSON lines do. A list of flat records is a table, and one of others has a paragraph for each record. Configuration
+    and all other JSON stays as it stands.
+
+    Raises:
+        ReadingError: `empty`, `broken` (binary data), `encoding`, `too_large`.
+    """
+    text, notes = cleaned(*decode(path.read_bytes(), source))
+    try:
+        records = _records(json.loads(text))
+    except (ValueError, RecursionError):  # with comments, in pieces, or no JSON: it is text all the same
+        records = []
+    if not records:
+        if path.stat().st_size > _MOST_CODE:
+            msg = f"{source!r} is no list of records, and longer than {_MOST_CODE} bytes."
+            raise ReadingError(msg, reason="too_large", hint="Turn it into CSV or JSON lines, or split it.")
+        yield from read_code(path, source, options)
+        return
+    chats = chat_documents(records, source)
+    if chats is not None:
+        yield from chats
+    elif all(isinstance(each.get("text"), str) for each in records):
+        yield from record_parts(text, source)
+    else:
+        whole = Document(source, path.stem, (), {"format": "json", "records": len(records)}, key=source, notes=notes)
+        yield from in_parts(_blocks(records), whole, tuple)
+
+
+def _records(value: object) -> list[JsonRecord]:
+    """Return the records of a list, or of an object that is no more than a wrapping around one; else none."""
+    if isinstance(value, dict):
+        inner = [each for each in value.values() if isinstance(each, list | dict)]
+        value = inner[0] if len(inner) == 1 else None
+    return value if isinstance(value, list) and value and all(isinstance(each, dict) for each in value) else []
+
+
+def _blocks(records: Sequence[JsonRecord]) -> Iterator[Block]:
+    columns = list(dict.fromkeys(key for record in records for key in record))
+    if len(columns) <= _MOST_COLUMNS and not any(isinstance(each, list | dict) for r in records for each in r.values()):
+        rows = ([_said(record.get(column)) for column in columns] for record in records)
+        yield from map(Block, table_texts(row for part in ([columns], rows) for row in part))
+        return
+    for record in records:
+        if text := "\n".join(_lines(record, "")):
+            yield Block(text)
+
+
+def _lines(value: object, name: str, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, dict) and depth < _DEEPEST:
+        for key, each in value.items():
+            yield from _lines(each, f"{name}.{key}" if name else str(key), depth + 1)
+    elif isinstance(value, list) and any(isinstance(each, list | dict) for each in value) and depth < _DEEPEST:
+        for at, each in enumerate(value, 1):
+            yield from _lines(each, f"{name}.{at}", depth + 1)
+    elif said := _said(value):
+        yield f"{name}: {said}"
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | dict):
+        plain = isinstance(value, list) and not any(isinstance(each, list | dict) for each in value)
+        return ", ".join(map(_said, value)) if plain else json.dumps(value, ensure_ascii=False)
+    return squeeze(value) if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.readers.format_samples import documents, reason
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("LICENSE", "Some terms.\n", {"format": "text"}),
+        ("Makefile", "all:\n\techo\n", {"format": "code", "language": "make"}),
+        ("Dockerfile", "FROM x\n", {"format": "code", "language": "dockerfile"}),
+        ("run", "#!/bin/sh\n  echo\n", {"format": "code", "language": "bash"}),
+    ],
+)
+def test_what_it_is_tells_by_its_name_or_its_content(
+    tmp_path: Path, name: str, data: str, kind: dict[str, str]
+) -> None:
+    (document,) = documents(tmp_path, name, data)
+    assert document.metadata == kind
+    assert document.blocks[0].text == data.rstrip()
+
+
+def test_a_program_is_skipped_and_no_failure(tmp_path: Path) -> None:
+    assert reason(tmp_path, "tool", b"\x7fELF" + bytes(50)) == "unsupported"
