@@ -369,6 +369,59 @@ def test_an_annual_report(shared: Path) -> None:
     assert any(title.startswith("Item 5. Market for Registrant") for title in block.heading)
 
 
+def test_a_number_set_wide_is_found_as_a_whole(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    page.insert_text((72, 100), "11,062.", fontsize=10)
+    page.insert_text((72 + pymupdf.get_text_length("11,062.", fontsize=10) + 2.5, 100), "6", fontsize=10)
+    (block,) = read(save(pdf, tmp_path / "arrests.pdf")).blocks
+    assert block.text == "11,062.6"
+
+
+def test_a_manuscript_without_its_line_numbers(tmp_path: Path) -> None:
+    pdf = pymupdf.open()
+    lines = ["The river divides above the town and each arm", "keeps its own course for some miles before it"] * 12
+    for start in (0, 24):
+        page = pdf.new_page()
+        for at, text in enumerate(lines):
+            page.insert_text((60, 80 + 24 * at), str(start + at + 1), fontsize=6)
+            page.insert_text((100, 80 + 24 * at), text, fontsize=11)
+    document = read(save(pdf, tmp_path / "manuscript.pdf"))
+    assert " ".join(block.text for block in document.blocks) == " ".join(lines * 2)
+
+
+def test_a_table_that_runs_up_the_page_is_read_as_if_upright(tmp_path: Path) -> None:
+    rows = [("State", "Permit", "Totals"), ("Alabama", "18,870", "71,137"), ("Alaska", "209", "7,149")]
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    for across, row in enumerate(rows):
+        for up, cell in enumerate(row):
+            page.insert_text((100 + 20 * across, 700 - 150 * up), cell, rotate=90)
+    (block,) = read(save(pdf, tmp_path / "turned.pdf")).blocks
+    assert block.text == "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def test_benchmarks_in_groups(shared: Path) -> None:
+    document = long_document(shared / "data/seeds/llama2.pdf")
+    (leaf,) = [b.text for b in document.blocks if "| Llama 1 | 65B |" in b.text and b.page == 5]
+    names = ["Model", "Size", "Code", "Commonsense", "World", "Reading", "Math", "MMLU", "BBH", "AGI Eval"]
+    said = [line.strip("| ").split(" | ") for line in leaf.split("\n")]
+    assert said[0] == names
+    row = dict(zip(names, next(row for row in said if row[1] == "65B"), strict=True))
+    assert (row["Model"], row["MMLU"], row["BBH"], row["AGI Eval"]) == ("Llama 1", "63.4", "43.5", "47.6")
+
+
+@pytest.mark.parametrize("turn", [90, 270])
+def test_a_wide_table_turned_says_what_it_says_upright(shared: Path, tmp_path: Path, turn: int) -> None:
+    upright = shared / "data/awkward/table__nics-background-checks-2015-11.pdf"
+    pdf = pymupdf.open()
+    with pymupdf.open(upright) as source:
+        box = pymupdf.Rect(0, 0, source[0].rect.height, source[0].rect.width)
+        pdf.new_page(width=box.width, height=box.height).show_pdf_page(box, source, 0, rotate=turn)
+    turned = save(pdf, tmp_path / "turned.pdf")
+    assert [block.text for block in read(turned).blocks] == [block.text for block in read(upright).blocks]
+
+
 def test_a_paper_in_two_columns(shared: Path) -> None:
     document = read(shared / "data/awkward/multicolumn__multi-column-2p.pdf")
     text = "\n".join(block.text for block in document.blocks)

@@ -1,28 +1,30 @@
 """The order in which a page is read: down one column, then down the next, and across the rows of a table.
 
-A gutter is a vertical strip that few lines cross. Lines that cross it (a title, a wide figure, a table) cut the page
-into bands; a band is read column by column only if both sides look like prose, else row by row, because a table has
-gutters too. Columns are split again, so three columns are two cuts.
+A gutter is a vertical strip with running text on both sides, judged over the height of the page: figures, formulas and
+code in one column say nothing against it. Lines that cross it (a title, a wide figure) cut the page into bands, and
+each band is read column by column, except where a table lies across. Columns are split again, so three are two cuts.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from statistics import median
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 
+from anabranch.readers.pdf_layout.line_numbers import is_entry, is_text
 from anabranch.readers.pdf_layout.text_lines import Line
 
 # Lines that are read together, top to bottom, each row from side to side.
 Region = list[Line]
 _STEPS = 120  # places at which a gutter is looked for
 _MIDDLE = range(15 * _STEPS // 100, 85 * _STEPS // 100)  # a gutter near the side is an indent
-_CROSSING = 0.35  # share of lines: titles and tables may lie across the columns
 _DEEPEST = 3  # cuts, so eight columns at most
 _BLANK = 1.5  # line heights: more than between two paragraphs
-_ENTRY = re.compile(r"\w, (?:\d+[ ,f–-]*)+$")
-_ENTRIES = 0.4  # long entries of an index wrap, and only their last line ends in a number
+_OVERHANG = 1.5  # of the type size: a formula that sticks out of its column
+_FEWEST, _MOSTLY = 3, 0.2  # lines of text on either side, and their share of its letters
+_LEVEL, _LEVELLED = 0.25, 0.7  # of the type size, by which the cells of one row differ; share that stand on one
+_FULL = 0.8  # of the width of its longest line
 
 
 def regions(lines: Sequence[Line], depth: int = 0) -> list[Region]:
@@ -31,15 +33,10 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[Region]:
     if cut is None:
         return _regions_of_parts(lines, depth)
     found: list[Region] = []
-    for band in _bands(lines, cut):
-        left = [line for line in band if line.x1 <= cut]
-        right = [line for line in band if line.x0 >= cut]
-        if len(left) + len(right) == len(band) and (_are(_is_prose, left, right) or _are(_is_index, left, right)):
-            found += regions(left, depth + 1) + regions(right, depth + 1)
-        elif found and not _was_column(found[-1], cut):
-            found[-1] = [*found[-1], *band]
-        else:
-            found.append(band)
+    for crosses, band in _bands(lines, cut):
+        for is_across, part in [(True, band)] if crosses else _split_at_tables(band, cut):
+            sides = () if is_across else _sides(part, cut)
+            found += [region for side in sides for region in regions(side, depth + 1)] if sides else [part]
     return found
 
 
@@ -63,50 +60,108 @@ def _parts(lines: Sequence[Line]) -> list[Region]:
     return parts
 
 
-def _was_column(region: Region, cut: float) -> bool:
-    return all(line.x1 <= cut for line in region) or all(line.x0 >= cut for line in region)
-
-
 def _gutter(lines: Sequence[Line]) -> float | None:
-    """Return the x of the strip with the most lines clear on both sides and few across it, if there is one."""
-    if len(lines) < 6:
+    """Return the x of the strip with the most lines of text beside each other on both its sides, if there is one."""
+    texts = sorted((line for line in lines if is_text(line)), key=lambda line: line.y0)
+    if len(texts) < 2 * _FEWEST:
         return None
-    starts, ends = sorted(line.x0 for line in lines), sorted(line.x1 for line in lines)
-    left, right = starts[0], ends[-1]
-    best: tuple[int, list[float]] = (0, [])
-    for step in _MIDDLE:
-        x = left + (right - left) * step / _STEPS
-        before, after = bisect_right(ends, x), len(lines) - bisect_left(starts, x)
-        crossing = len(lines) - before - after
-        worth = min(before, after) - crossing
-        if crossing > _CROSSING * len(lines) or min(before, after) < 3 or worth < best[0]:
-            continue
-        best = (worth, [*best[1], x] if worth == best[0] else [x])
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    starts, ends = sorted(line.x0 for line in texts), sorted(line.x1 for line in texts)
+    worth: dict[float, int] = {}
+    known: dict[tuple[int, int], int] = {}  # most places part the lines as the place before them does
+    for x in (left + (right - left) * step / _STEPS for step in _MIDDLE):
+        parted = bisect_right(ends, x), len(texts) - bisect_left(starts, x)
+        if min(parted) >= _FEWEST:
+            known[parted] = worth[x] = known[parted] if parted in known else _beside(texts, x)
+    most = max(worth.values(), default=0)
+    if most < _FEWEST:
+        return None
     # Of places that are as good as each other the middle one, which is the middle of the gutter.
-    return best[1][len(best[1]) // 2] if best[1] else None
+    best = [x for x in worth if worth[x] == most]
+    cut = best[len(best) // 2]
+    sides = _sides([line for line in lines if not _crosses(line, cut)], cut)
+    return cut if all(map(_is_prose, sides)) and not _are_cells(*sides) else None
 
 
-def _bands(lines: Sequence[Line], cut: float) -> list[Region]:
-    bands: list[Region] = []
-    crossed = False
+def _beside(texts: Sequence[Line], x: float) -> int:
+    """Return how many lines on one side of a place have one on the other; what crosses it ends a run of them."""
+    runs = [[0, 0]]
+    for line in texts:
+        if line.x1 <= x:
+            runs[-1][0] += 1
+        elif line.x0 >= x:
+            runs[-1][1] += 1
+        elif runs[-1] != [0, 0]:
+            runs.append([0, 0])
+    # One line on either side is the row of what crosses between them: the middle one of three columns.
+    return sum(each for each in map(min, runs) if each > 1)
+
+
+def _bands(lines: Sequence[Line], cut: float) -> list[tuple[bool, Region]]:
+    """Return the lines in bands from the top, those of rows that cross the gutter told from those that do not."""
+    rows: list[tuple[bool, Region]] = []
     for line in sorted(lines, key=lambda line: (line.y0, line.x0)):
-        crosses = line.x0 < cut < line.x1
-        if not bands or crosses != crossed:
-            bands.append([])
-        bands[-1].append(line)
-        crossed = crosses
-    return bands
+        crosses = _crosses(line, cut)
+        above = rows[-1] if rows else None
+        # What stands beside a line that crosses is on its row, unless it is a line of a column.
+        if above and (crosses or above[0]) and line.y0 < (above[1][0].y0 + above[1][0].y1) / 2:
+            rows[-1] = (True, [*above[1], line])
+        else:
+            rows.append((crosses, [line]))
+    # Where only one side has something, it belongs to what crosses above and below it.
+    return _joined([(crosses or not all(_sides(band, cut)), band) for crosses, band in _joined(rows)])
 
 
-def _are(test: Callable[[Region], bool], left: Region, right: Region) -> bool:
-    return test(left) and test(right)
+def _joined(parts: Sequence[tuple[bool, Region]]) -> list[tuple[bool, Region]]:
+    """Return parts of a page with those of one kind that follow each other as one."""
+    runs = groupby(parts, key=itemgetter(0))
+    return [(is_across, [line for _, part in run for line in part]) for is_across, run in runs]
 
 
-def _is_index(lines: Region) -> bool:
-    """Tell the entries of an index, most of which end in page numbers, from the cells of a table."""
-    return len(lines) >= 3 and sum(bool(_ENTRY.search(line.text)) for line in lines) >= _ENTRIES * len(lines)
+def _crosses(line: Line, cut: float) -> bool:
+    most = _OVERHANG * line.size
+    return line.x0 < cut - most and line.x1 > cut + most
+
+
+def _sides(lines: Sequence[Line], cut: float) -> tuple[Region, Region]:
+    left = [line for line in lines if line.x0 + line.x1 < 2 * cut]
+    return left, [line for line in lines if line.x0 + line.x1 >= 2 * cut]
+
+
+def _split_at_tables(band: Region, cut: float) -> list[tuple[bool, Region]]:
+    """Return the parts of a band from the top, those that are read across told from those that are not."""
+    return _joined([(_lies_across(part, cut), part) for part in _parts(band)])
+
+
+def _lies_across(part: Region, cut: float) -> bool:
+    """Tell a table over both columns from two columns, one of which may hold a figure or code."""
+    left, right = _sides(part, cut)
+    return min(len(left), len(right)) >= 2 and not _is_prose(left) and not _is_prose(right) and _are_level(left, right)
+
+
+def _are_cells(left: Region, right: Region) -> bool:
+    """Tell the cells of a table from columns on one grid of lines, whose lines mostly reach from side to side."""
+    return _are_level(left, right) and not (_fills(left) and _fills(right))
+
+
+def _are_level(left: Region, right: Region) -> bool:
+    """Tell whether most lines of the emptier side stand on a row of the other."""
+    few, many = sorted((left, right), key=len)
+    heights = sorted(line.y1 for line in many)
+    level = [bisect_right(heights, x.y1 + _LEVEL * x.size) > bisect_left(heights, x.y1 - _LEVEL * x.size) for x in few]
+    return sum(level) >= _LEVELLED * len(level)
+
+
+def _fills(side: Region) -> bool:
+    texts = [line for line in side if is_text(line)]
+    entries = sum(is_entry(line.text) for line in texts)
+    widest = max(line.x1 - line.x0 for line in texts)
+    full = sum(line.x1 - line.x0 >= _FULL * widest for line in texts)
+    return 2 * max(full, entries) >= len(texts)
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:
-    """Tell running text from the cells of a table: several lines, most of several words."""
-    return len(lines) >= 2 and median(len(line.text.split()) for line in lines) >= 3
+    """Tell a column, with figures and formulas in it, from the cells of a table."""
+    texts = [line for line in lines if is_text(line)]
+    letters = sum(len(line.text) for line in lines)
+    return len(texts) >= _FEWEST and sum(len(line.text) for line in texts) >= _MOSTLY * letters

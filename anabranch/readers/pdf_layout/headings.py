@@ -10,8 +10,16 @@ from anabranch.readers.document import Block
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 
 _LARGER = 1.12  # times the body's type: 12 points head a text of 10, 11 do not
+_SLIGHTLY_LARGER = 1.05  # where a number says the same
+# Bold type a little smaller than the text still heads a part of it, most of all Helvetica in a text in Times, which
+# looks larger than it is; smaller still, it is a note.
+_SMALLEST, _ABOUT = 0.85, 0.95
 _LONGEST, _MOST_WORDS, _MOST_ROWS = 140, 18, 3  # more is a sentence in bold
 _DEEPEST = 6
+_LETTER = re.compile("[^\\W\\d_\u02b0-\u02ff\U0001d400-\U0001d7ff]")  # but those of formulas
+_WORD = re.compile(f"{_LETTER.pattern}{{3}}|[\u2e80-\ud7ff]{{2}}")
+_CAPTION = re.compile(r"(?:fig|tab|abb|scheme|listing|algorithm|tableau|bild|obr|rys)\w*\.?\s*\d", re.IGNORECASE)
+_ROMAN = re.compile(r"(?:[IVX]{1,5}|[A-Z])\.\s+\S")
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\.?\s+\S")
 _DIVISION = re.compile(
     r"(part|book|teil|partie)\s+[\divxlc]+\b|(item|chapter|section|article|note)\s+\d", re.IGNORECASE
@@ -101,12 +109,24 @@ def is_heading(paragraph: Paragraph, body: float) -> bool:
     """Tell whether a paragraph heads the ones after it, `body` being the size of running text in points."""
     text = paragraph.text
     short = len(text) <= _LONGEST and len(text.split()) <= _MOST_WORDS and paragraph.rows <= _MOST_ROWS
-    if paragraph.table or not short or sum(letter.isalpha() for letter in text) < 2:
+    if paragraph.table or not short or len(_LETTER.findall(text)) < 2 or _CAPTION.match(text):
         return False
     if _NO_HEADING.search(text) and not _DIVISION.match(text):
         return False
-    # Bold type a little smaller than the text still heads a part of it; smaller still, it is a note.
-    return paragraph.size >= _LARGER * body or (paragraph.bold and paragraph.size >= 0.95 * body)
+    return paragraph.size >= _LARGER * body or (paragraph.size >= _SMALLEST * body and _stands_out(paragraph, body))
+
+
+def _stands_out(paragraph: Paragraph, body: float) -> bool:
+    """Tell a title in type of about the size of the text: bold, or one line in capitals, italics or with a number."""
+    text = paragraph.text
+    if paragraph.bold and (paragraph.size >= _ABOUT * body or _WORD.search(text)):
+        return True
+    if paragraph.rows > 1 or not (text[0].isupper() or text[0].isdigit()) or not _WORD.search(text):
+        return False
+    number = bool(_NUMBERED.match(text) or _ROMAN.match(text))
+    if paragraph.italic:
+        return number or (text[0].isupper() and len(_WORD.findall(text)) > 1)
+    return (number and (text.isupper() or paragraph.size >= _SLIGHTLY_LARGER * body)) or text.isupper()
 
 
 def _style(paragraph: Paragraph) -> Style:

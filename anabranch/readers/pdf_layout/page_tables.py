@@ -10,7 +10,7 @@ from statistics import mean
 
 from anabranch.readers.dehyphenation import join_all
 from anabranch.readers.pdf_layout.mupdf import PdfWord
-from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows
+from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows, with_whole_numbers
 from anabranch.readers.table_blocks import fits, markdown_rows, rows_under
 from anabranch.text.normalization import squeeze
 
@@ -43,13 +43,13 @@ def cut(line: Line, edges: Sequence[float], words: PageWords) -> list[Line]:
     A word belongs where its middle is.
     """
     inner = [edge for edge in edges if line.x0 + 1 < edge < line.x1 - 1 and " " in line.text]
-    found = _words_of(line, words()) if inner else []
+    found = words_of(line, words()) if inner else []
     bounds = [-1e6, *inner, 1e6]
     parts = [[word for word in found if start <= (word[0] + word[2]) / 2 < end] for start, end in pairwise(bounds)]
     return [_part(line, part) for part in parts if part] if found else [line]
 
 
-def _words_of(line: Line, words: Iterable[PdfWord]) -> list[PdfWord]:
+def words_of(line: Line, words: Iterable[PdfWord]) -> list[PdfWord]:
     """Return the words that make up a line, nothing unless they say exactly what it says."""
     found = [
         word
@@ -61,7 +61,7 @@ def _words_of(line: Line, words: Iterable[PdfWord]) -> list[PdfWord]:
 
 
 def _part(line: Line, words: Sequence[PdfWord]) -> Line:
-    text = squeeze(" ".join(word[4] for word in words))
+    text = with_whole_numbers(squeeze(" ".join(word[4] for word in words)))
     return replace(line, text=text, x0=words[0][0], x1=words[-1][2])
 
 
@@ -162,6 +162,19 @@ def _header(cells: Sequence[Sequence[str]], bold: Sequence[bool], *, is_ruled: b
     return heads or int(is_ruled and len(cells) > 2 and _names_columns(cells[0]) and _is_terse(cells))
 
 
+def _labelled(cells: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+    """Return rows with the label of their group on each, wherever in the group it was set: above, or in its middle.
+
+    A group begins where the second column begins again, and each has one label; else nothing is known of groups.
+    """
+    starts = [at for at, row in enumerate(cells) if row[1] and row[1] == cells[0][1]]
+    groups = [cells[start:end] for start, end in pairwise([*starts, len(cells)])]
+    labels = [[row[0] for row in group if row[0]] for group in groups]
+    if len(groups) < 2 or len(groups) == len(cells) or any(len(each) != 1 for each in labels):
+        return cells
+    return [(label, *row[1:]) for (label,), group in zip(labels, groups, strict=True) for row in group]
+
+
 def _is_head(row: Sequence[str], is_bold: bool) -> bool:
     return (is_bold or not row[0]) and not any(is_number(cell) and not _YEAR.fullmatch(cell) for cell in row)
 
@@ -197,8 +210,9 @@ def continued(above: PdfTable, below: PdfTable) -> PdfTable | None:
 
 def texts(found: PdfTable) -> Iterator[str]:
     """Yield a table as Markdown, a long one in parts of about a leaf, each with the names of its columns."""
+    rows = _labelled(found.cells[found.header :])
     if fits(found.cells):
-        yield markdown_rows(found.cells)
+        yield markdown_rows([*found.cells[: found.header], *rows])
     else:
         # A header of several rows is written once for all of them, in one: on each part it would take the room of rows.
-        yield from rows_under(found.names if found.header else (), found.cells[found.header :])
+        yield from rows_under(found.names if found.header else (), rows)

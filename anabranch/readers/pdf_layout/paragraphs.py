@@ -16,7 +16,10 @@ from anabranch.readers.pdf_layout.whitespace_tables import aligned
 _LOOSE = 1.35  # times the usual line pitch: the next paragraph
 _LOOSE_TABLE = 2.2  # rows of a table stand further apart than lines of prose
 _INDENT = 0.7  # of the type size
+_FULL = 30  # characters of a line that reaches the end of its column
 _SAME_START = 2.0  # points
+_NAMED = 0.75  # share of the columns that a row names which heads them
+_CENTRED = 4.0  # times the type size, that a heading is shorter on either side than the text below it
 _ENDED = re.compile(r"[.!?:;…。！？][\"'”’»)\]]*$")
 _BULLET = re.compile(r"[•▪‣◦●○■]\s")
 _ITEM = re.compile(r"(?:[•▪‣◦●○■–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s", re.IGNORECASE)
@@ -64,7 +67,23 @@ def paragraphs(
         if groups and found and _runs_on(groups[-1], found[0]):
             groups[-1] = groups[-1] + found.pop(0)
         groups += found
-    return [_paragraph(group, page, vocabulary, words) for group in groups]
+    made: list[Paragraph] = []
+    for at, group in enumerate(groups):
+        above = groups[at - 1] if at else []
+        grid = _headed(above[0], group, vocabulary, words) if len(above) == 1 else None
+        made = [*made[:-1], _of_table(grid, page)] if grid else [*made, _paragraph(group, page, vocabulary, words)]
+    return made
+
+
+def _headed(head: TextRow, group: Sequence[TextRow], vocabulary: frozenset[str], words: PageWords) -> PdfTable | None:
+    """Return a table with the row above it, whose words name its columns though no wide gap parts them."""
+    close = 0 < group[0].y0 - head.y0 <= _LOOSE_TABLE * head.size
+    if not close or group[0].cells < 2 or _table(group) or _table([head]) or _ENDED.search(head.text):
+        return None
+    grid = aligned([head, *group], vocabulary, words)
+    # It is cut only where all its words begin or end as the columns below them do.
+    named = sum(map(bool, grid.cells[0])) if grid and grid.header else 0
+    return grid if grid and named >= max(3, _NAMED * len(grid.cells[0])) else None
 
 
 def _groups(region: Sequence[TextRow]) -> list[list[TextRow]]:
@@ -124,6 +143,8 @@ def _starts(above: TextRow, row: TextRow, was_table: bool, is_table: bool, pitch
         return True
     if above.bold and _ENDED.search(above.text):  # a heading that ends in a full stop, then the next heading
         return True
+    if _is_centred(above, row):
+        return True
     if _BULLET.match(row.text) or (_ITEM.match(row.text) and (_ITEM.match(above.text) or _ENDED.search(above.text))):
         return True
     indented = row.x0 - above.x0 > _INDENT * row.size
@@ -139,8 +160,15 @@ def _is_next_item(first: TextRow, row: TextRow) -> bool:
 def _other_style(above: TextRow, row: TextRow) -> bool:
     if abs(above.size - row.size) > 0.08 * max(above.size, row.size):
         return True
-    # The first words of a list item are often bold.
-    return above.bold != row.bold and not (_BULLET.match(above.text) and not _ENDED.search(above.text))
+    # The first words of a list item are often bold, and so are those of a paragraph, which then runs on.
+    fills = row.text[0].islower() and len(above.text) >= _FULL and above.x1 > row.x1 - _CENTRED * row.size
+    return above.bold != row.bold and not ((_BULLET.match(above.text) or fills) and not _ENDED.search(above.text))
+
+
+def _is_centred(above: TextRow, row: TextRow) -> bool:
+    """Tell a line in the middle of the column above a line that fills it: a heading, in whatever type."""
+    left, right = above.x0 - row.x0, row.x1 - above.x1
+    return min(left, right) > _CENTRED * row.size and abs(left - right) < row.size
 
 
 def _runs_on(before: Sequence[TextRow], after: Sequence[TextRow]) -> bool:
@@ -163,10 +191,14 @@ def _paragraph(group: Sequence[TextRow], page: int, vocabulary: frozenset[str], 
     longest = max(group, key=lambda row: len(row.text))
     is_bold, is_italic = all(row.bold for row in group), all(row.italic for row in group)
     if grid:
-        return Paragraph(grid.text, page, longest.size, is_bold, is_italic, len(grid.cells), table=True, grid=grid)
+        return _of_table(grid, page)
     lines = [row.text for row in group]
     text = "\n".join(lines) if tabbed else join_all(lines, vocabulary)
     return Paragraph(text, page, longest.size, is_bold, is_italic, len(group), tabbed)
+
+
+def _of_table(grid: PdfTable, page: int) -> Paragraph:
+    return Paragraph(grid.text, page, grid.size, grid.bold, grid.italic, len(grid.cells), table=True, grid=grid)
 
 
 def in_parts(found: Sequence[Paragraph]) -> Iterator[Paragraph]:

@@ -9,6 +9,7 @@ from itertools import groupby
 from anabranch.readers.dehyphenation import vocabulary
 from anabranch.readers.pdf_layout.columns import regions
 from anabranch.readers.pdf_layout.headers_footers import without_running
+from anabranch.readers.pdf_layout.line_numbers import without_line_numbers
 from anabranch.readers.pdf_layout.mupdf import PdfWord
 from anabranch.readers.pdf_layout.page_tables import PageWords, PdfTable
 from anabranch.readers.pdf_layout.paragraphs import Paragraph, in_parts, paragraphs
@@ -23,6 +24,7 @@ def document_paragraphs(pages: Sequence[PageLines], words_on: Callable[[int], Se
         pages: All of them, because what runs through a document is only seen on many pages.
         words_on: Gives the words of a page by its 1-based number, with their places; asked for few pages.
     """
+    pages = without_line_numbers(pages)
     kept = without_running(pages)
     known = vocabulary(line.text for lines in kept for line in lines)
     found = []
@@ -36,7 +38,7 @@ def document_paragraphs(pages: Sequence[PageLines], words_on: Callable[[int], Se
 def _regions(
     page: PageLines, lines: Sequence[Line], known: frozenset[str], words: PageWords
 ) -> Iterator[list[TextRow]]:
-    # Where text runs down the page, the order of the file is all there is to go by.
+    # In vertical writing the order of the file is all there is to go by.
     if not page.upright or _is_stacked(lines):
         yield [as_row([line]) for line in lines]
         return

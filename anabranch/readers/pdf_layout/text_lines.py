@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +24,9 @@ _STAMP, _WHOLE = 100, 0.6  # characters of a stamp on a scan, share of the page 
 _SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere else
 _LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")
+
+# Behind a point, or behind a comma and before three digits: `1, 2` are two numbers.
+_SPLIT_NUMBER = re.compile(r"(?<=\d\.) (?=\d)|(?<=\d,) (?=\d{3}(?!\d))")
 
 RawLine = dict[str, Any]
 
@@ -63,7 +67,7 @@ class PageLines:
         lines: In the order of the file.
         margin: Lines that run up or down an upright page: stamps, labels of axes.
         hidden: How many letters were dropped because nobody would see them.
-        upright: False when the text runs vertically, so that only the order of the file is known.
+        upright: False in vertical writing, where only the order of the file is known.
         scanned: Whether it is a picture that its text layer, if it has one, says next to nothing of.
         rulings: What its tables may be ruled with.
         invisible: How many characters without a glyph were dropped: zero-width, bidirectional, tags.
@@ -82,17 +86,25 @@ class PageLines:
 
 
 def page_lines(page: Page) -> PageLines:
-    """Return the lines of a `pymupdf.Page`. Raises whatever MuPDF raises on a page that it cannot read."""
+    """Return the lines of a `pymupdf.Page`, which is turned first if most of its text runs up, down or on its head.
+
+    Raises whatever MuPDF raises on a page that it cannot read.
+    """
     blocks = raw_blocks(page)
-    hidden = hidden_spans(page, blocks)
     raw = [line for block in blocks for line in block.get("lines", ())]
+    turn = _turn(raw)
+    if turn:
+        page.set_rotation((page.rotation + turn) % 360)
+        blocks = raw_blocks(page)
+        raw = [line for block in blocks for line in block.get("lines", ())]
+    hidden = hidden_spans(page, blocks)
     spans = [span for line in raw for span in line["spans"] if span["text"].strip()]
     seen = [span for span in spans if id(span) not in hidden]
-    along = [line for line in raw if _runs_along(line)]
-    upright = len(along) < 0.2 * len(raw) or not along
-    read = [line for line in raw if not upright or not _runs_along(line)]
+    upright = sum(line["wmode"] for line in raw) < 0.2 * max(1, len(raw))
+    read = [line for line in raw if not upright or _quarter(line) == 0]
     lines = () if _is_gibberish(seen) else _built(read, hidden)
-    margin = _built(along, hidden, is_margin=True) if upright else ()
+    along = [line for line in raw if upright and _quarter(line) != 0]
+    margin = _built(along, hidden, is_margin=True)
     pictured = bool(seen) or _is_pictured(page, blocks, bool(spans))
     return PageLines(
         page.number + 1,
@@ -108,8 +120,22 @@ def page_lines(page: Page) -> PageLines:
     )
 
 
-def _runs_along(line: RawLine) -> bool:
-    return bool(line["wmode"] or line["dir"][0] <= 0.99)
+def _turn(lines: Sequence[RawLine]) -> int:
+    """Return by how many degrees, clockwise, a page has to be turned for most of its letters to stand upright."""
+    letters: Counter[int] = Counter()
+    for line in lines:
+        letters[_quarter(line)] += sum(len(span["text"].strip()) for span in line["spans"])
+    most = max(letters, key=lambda turn: letters[turn], default=0)
+    # Half of the letters at least: on a drawing with labels in all directions none is the right one.
+    return most if most > 0 and 2 * letters[most] > letters.total() else 0
+
+
+def _quarter(line: RawLine) -> int:
+    """Return the turn that sets a line upright, in degrees clockwise; -1 for slanted and for vertical writing."""
+    across, down = line["dir"]
+    if line["wmode"] or max(abs(across), abs(down)) <= 0.99:
+        return -1
+    return (0 if across > 0 else 180) if abs(across) > 0.99 else (270 if down > 0 else 90)
 
 
 def _is_gibberish(spans: Sequence[PdfSpan]) -> bool:
@@ -150,7 +176,7 @@ def _built(lines: Sequence[RawLine], hidden: Collection[int], *, is_margin: bool
 
 def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
     written = _SOFT_HYPHEN.sub("-", "".join(span["text"] for span in spans))
-    text = _LEADER.sub(" … ", " ".join(clean_counted(written)[0].split()))
+    text = with_whole_numbers(_LEADER.sub(" … ", " ".join(clean_counted(written)[0].split())))
     if not text:
         return None
     inked = [span for span in spans if span["text"].strip()]
@@ -168,6 +194,11 @@ def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
         sum(len(span["text"]) for span in inked if span["flags"] & _BOLD) >= _MOST * letters,
         sum(len(span["text"]) for span in inked if span["flags"] & _ITALIC) >= _MOST * letters,
     )
+
+
+def with_whole_numbers(text: str) -> str:
+    """Return figures without the spaces that wide type leaves within them: `11,062. 6`; words are left as they are."""
+    return text if any(map(str.isalpha, text)) else _SPLIT_NUMBER.sub("", text)
 
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")

@@ -7,8 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
-from anabranch.readers.pdf_layout.page_tables import Cells, PageWords, PdfTable, cut, is_number, says_enough, table
-from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row
+from anabranch.readers.pdf_layout.page_tables import (
+    Cells,
+    PageWords,
+    PdfTable,
+    cut,
+    is_number,
+    says_enough,
+    table,
+    words_of,
+)
+from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row, with_whole_numbers
 
 _NEAR = 2.5  # points by which the starts in one column differ
 _LOOSE = 1.25  # times the closest step: the next row of the table
@@ -18,6 +27,8 @@ _SPACE = 0.25  # of the type size: the room that a space takes
 _MOSTLY = 0.8  # of its width: a line that lies so far in one column stands there
 _APART = 0.5  # of the type size; less is a raised note or a sign
 _FILLED = 0.55  # share of cells with something in them; formulas have fewer
+_SEVERAL = re.compile(r"[($€£¥−–-]*\d[\d.,]*[%)]*(?: [($€£¥−–-]*\d[\d.,]*[%)]*)+")
+_FEWEST_PAIRS, _ROOM = 3, 0.5  # cells that say so; of the type size, between two columns
 _SIGN = re.compile(r"[$€£¥%()\s]")
 _BESIDE = 15.0  # points between a heading set left and its numbers set right
 
@@ -39,7 +50,7 @@ def aligned(found: Sequence[TextRow], vocabulary: frozenset[str], words: PageWor
         vocabulary: Of the document, which decides on hyphens at line ends.
         words: Of the page.
     """
-    made = columns(found)
+    made = _with_pairs_parted(columns(found), found, words)
     if len(made) < 2 or 2 * sum("…" in row.text for row in found) > len(found):  # the contents, and its page numbers
         return None
     # To cut lines, the page is read once more; most of what is no table is seen to be none without that.
@@ -78,12 +89,42 @@ def columns(found: Sequence[TextRow]) -> list[Column]:
     return _headed(sorted(made, key=lambda column: column.x0))
 
 
+def _with_pairs_parted(made: Sequence[Column], found: Sequence[TextRow], words: PageWords) -> list[Column]:
+    """Return the columns, one that holds several numbers in each of its cells taken apart where all of them have room.
+
+    MuPDF ends a line at a wide gap only, and narrow columns of figures reach us as one.
+    """
+    parted: list[Column] = []
+    for column in made:
+        cells = [line for row in found for line in row.lines if _overlap(column, line) > _MOSTLY * (line.x1 - line.x0)]
+        pairs = [line for line in cells if _SEVERAL.fullmatch(line.text)]
+        counts = {len(line.text.split()) for line in pairs}
+        is_told = len(pairs) >= _FEWEST_PAIRS and 2 * len(pairs) > len(cells) and len(counts) == 1
+        parted += _parted(column, pairs, words) if is_told else [column]
+    return parted
+
+
+def _parted(column: Column, cells: Sequence[Line], words: PageWords) -> list[Column]:
+    page = words()
+    places = [[(word[0], word[2]) for word in words_of(line, page)] for line in cells]
+    if not places[0] or len({len(row) for row in places}) != 1:
+        return [column]
+    sides = [(min(x0 for x0, _ in each), max(x1 for _, x1 in each)) for each in zip(*places, strict=True)]
+    # The space within `12 500` is narrower than that between two columns.
+    if any(right[0] - left[1] < _ROOM * cells[0].size for left, right in pairwise(sides)):
+        return [column]
+    sides = [(column.x0, sides[0][1]), *sides[1:-1], (sides[-1][0], column.x1)]
+    return [Column(x0, x1, set(column.rows)) for x0, x1 in sides]
+
+
 def _fragments(row: TextRow) -> list[Line]:
     """Return what stands apart in a row: a raised note, or the sign of a percentage, belongs to what is before it."""
     apart: list[Line] = []
     for line in sorted(row.lines, key=lambda line: line.x0):
         if apart and line.x0 - apart[-1].x1 < _APART * max(line.size, apart[-1].size):
-            apart[-1] = replace(apart[-1], text=f"{apart[-1].text} {line.text}", x1=max(apart[-1].x1, line.x1))
+            apart[-1] = replace(
+                apart[-1], text=with_whole_numbers(f"{apart[-1].text} {line.text}"), x1=max(apart[-1].x1, line.x1)
+            )
         else:
             apart.append(line)
     return apart

@@ -84,3 +84,42 @@ def test_columns_in_one_part_of_a_page_are_found_where_the_rest_has_none() -> No
 def test_an_index_is_read_down_its_columns() -> None:
     lines = [line(f"{name}{at}, {at + 7}", x, 100 + 12 * at) for name, x in (("b", 310), ("a", 50)) for at in range(9)]
     assert [text.rstrip(",") for text in order(lines)] == names("a", 9) + names("b", 9)
+
+
+LABELS = [("Trace", 330), ("x = 1;", 350), ("Guard", 410), ("y", 330)]
+
+
+def test_a_figure_in_one_column_says_nothing_against_it() -> None:
+    labels = [line(text, x, 100 + 12 * at) for at, (text, x) in enumerate(LABELS)]
+    title, foot = line("a title over all of it", 50, 50, width=460), line("a table over all of it", 50, 200, width=460)
+    lines = [title, *column("l", 50, 8), *labels, foot, *column("L", 50, 9, 220), *column("R", 310, 9, 220)]
+    assert order(lines)[:13] == ["a", *names("l", 8), *(text.split()[0] for text, _ in LABELS)]
+    assert order(lines)[13:] == ["a", *names("L", 9), *names("R", 9)]
+
+
+def test_code_in_one_column_says_nothing_against_it() -> None:
+    code = [line(f"c{at}();", 50, 100 + 12 * at) for at in range(14)]
+    lines = [*code, *column("l", 50, 8, 300), *column("r", 310, 25)]
+    assert order(lines) == [*(f"c{at}();" for at in range(14)), *names("l", 8), *names("r", 25)]
+
+
+def test_a_table_over_both_columns_is_read_across() -> None:
+    cells = [line(text, x, 100 + 12 * at) for at in range(5) for text, x in ((f"k{at}", 100), (f"{at}.5", 400))]
+    lines = [*cells, *column("l", 50, 9, 200), *column("r", 310, 9, 200)]
+    assert order(lines) == [*(x.text for x in cells), *names("l", 9), *names("r", 9)]
+
+
+def test_a_formula_that_sticks_out_of_its_column_does_not_cut_the_page() -> None:
+    formula = line("f(x) = 1", 60, 160, width=205)
+    lines = [*column("l", 50, 5), formula, *column("L", 50, 5, 172), *column("r", 265, 11)]
+    assert order(lines) == [*names("l", 5), "f(x)", *names("L", 5), *names("r", 11)]
+
+
+def test_cells_of_several_words_are_no_columns() -> None:
+    words = ("one short cell here", "a cell of rather more words than that", "the third cell", "a fourth cell of it")
+    cells = [
+        line(f"{text} {side}", x, 100 + 30 * at)
+        for at, text in enumerate(words * 2)
+        for side, x in (("left", 50), ("right", 310))
+    ]
+    assert order(cells) == [x.text.split()[0] for x in cells]

@@ -1,3 +1,7 @@
+from dataclasses import replace
+
+import pytest
+
 from anabranch.readers.pdf_layout.headings import body_size, is_heading, with_outline, with_type
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 
@@ -61,6 +65,28 @@ def test_what_is_no_heading() -> None:
     assert not is_heading(words("Cell\tCell", size=20, table=True), 10.0)
     assert not is_heading(words("Plain"), 10.0)
     assert is_heading(words("Plain", size=11.5), 10.0)
+
+
+@pytest.mark.parametrize("text", ["3.1 Aims of it", "II. AIMS", "2 ZIELE DER ARBEIT", "CONCLUSIONS"])
+def test_a_line_about_as_large_as_the_text_heads_it_by_its_number_or_capitals(text: str) -> None:
+    assert is_heading(words(text, size=10.6), 10.0)
+    assert not is_heading(words(text.lower().lstrip("i. "), size=8), 10.0)
+
+
+def test_bold_type_smaller_than_the_text_heads_it() -> None:
+    assert is_heading(words("Aims of the study", size=9, bold=True), 10.0)
+    assert not is_heading(words("Aims of the study", size=8, bold=True), 10.0)
+    assert not is_heading(words("Aims of the study", size=9), 10.0)
+
+
+@pytest.mark.parametrize("text", ["Figure 3 The mill", "Abb. 3 Die Mühle", "Tableau 2 Le moulin", "TABLE 1: A MILL"])
+def test_a_caption_is_no_heading(text: str) -> None:
+    assert not is_heading(words(text, size=10, bold=True), 10.0)
+
+
+def test_italics_head_a_text_but_not_letters_of_a_formula() -> None:
+    assert is_heading(replace(words("Useful commands"), italic=True), 10.0)
+    assert not is_heading(replace(words("𝑟𝑅𝐶 𝑥𝑦𝑧"), italic=True), 10.0)
 
 
 def test_text_stands_under_the_last_heading() -> None:

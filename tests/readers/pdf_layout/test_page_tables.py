@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anabranch.readers.pdf_layout.mupdf import PdfWord
@@ -19,6 +19,7 @@ from anabranch.readers.pdf_layout.page_tables import (
     text_of,
     texts,
 )
+from anabranch.readers.table_blocks import fits, markdown_rows
 from tests.readers.pdf_layout.build import line
 
 
@@ -95,6 +96,22 @@ def test_a_long_one_has_the_names_of_its_columns_over_every_part() -> None:
     assert [line for part in parts for line in part.split("\n")[1:]] == found.text.split("\n")[1:]
 
 
+GROUPS = [("", "7B", "1"), ("Llama", "13B", "2"), ("", "33B", "3"), ("MPT", "7B", "4"), ("", "30B", "5")]
+
+
+def test_the_label_of_a_group_is_on_each_of_its_rows_wherever_it_was_set() -> None:
+    found = made([("Model", "Size", "Code"), *GROUPS])
+    assert [*texts(found)] == [
+        "| Model | Size | Code |\n| Llama | 7B | 1 |\n| Llama | 13B | 2 |\n| Llama | 33B | 3 |\n"
+        "| MPT | 7B | 4 |\n| MPT | 30B | 5 |"
+    ]
+
+
+def test_rows_without_a_label_keep_none_where_the_groups_are_not_clear() -> None:
+    (text,) = texts(made([("Model", "Size", "Code"), *GROUPS, ("", "7B", "6")]))
+    assert text.endswith("| MPT | 7B | 4 |\n|  | 30B | 5 |\n|  | 7B | 6 |")
+
+
 def test_a_wide_row_is_written_name_by_name() -> None:
     names = ["State", *(f"Kind of permit {at}" for at in range(30))]
     found = made([names, *([state, *(str(at) for at in range(30))] for state in ("Ohio", "Utah", "Iowa"))])
@@ -121,12 +138,15 @@ def test_another_table_does_not() -> None:
 
 
 @given(st.lists(st.tuples(st.text("ab1 ", max_size=30), st.text("12,", max_size=8)), min_size=2, max_size=40))
+# A header of two rows, and no more below it than one text holds: still written in one row.
+@example([("a" * 30, ",2,2,2,2"), ("b" * 30, ",2,2,2,2"), ("", "1"), *[("a1 " * 10, "1,2,1,2,")] * 2])
 def test_no_row_is_lost_or_doubled(rows: list[tuple[str, str]]) -> None:
     cells = [(f"x{label.strip()}", amount.strip() or "0") for label, amount in rows]
     found = made(cells)
     parts = [part.split("\n") for part in texts(found)]
     lines = found.text.split("\n")
-    named = len(parts) > 1 and found.header
+    named = found.header > 0 and not fits(found.cells)
+    assert not named or {part[0] for part in parts} == {markdown_rows([found.names])}
     assert [line for part in parts for line in (part[1:] if named else part)] == lines[found.header if named else 0 :]
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pymupdf
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines, as_row, page_lines, rows
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines, as_row, page_lines, rows, with_whole_numbers
 from tests.readers.pdf_layout.build import line
 
 
@@ -110,12 +111,16 @@ def test_lines_along_the_margin_stand_apart(page: Any) -> None:
     assert len(found.lines) == 9
 
 
-def test_a_page_that_runs_sideways_is_read_in_the_order_of_the_file(page: Any) -> None:
+@pytest.mark.parametrize(("angle", "step"), [(90, (20, 0)), (180, (0, -20)), (270, (-20, 0))])
+def test_a_page_whose_text_runs_another_way_is_turned(page: Any, angle: int, step: tuple[int, int]) -> None:
+    page.insert_text((30, 30), "footer")
     for at in range(5):
-        page.insert_text((100 + 20 * at, 600), f"line {at}", rotate=90)
+        page.insert_text((400 + step[0] * at, 300 + step[1] * at), f"line {at}", rotate=angle)
     found = page_lines(page)
-    assert not found.upright
     assert texts(found) == [f"line {at}" for at in range(5)]
+    assert [round(below.y0 - above.y0) for above, below in pairwise(found.lines)] == [20] * 4
+    assert {round(line.x0) for line in found.lines} == {round(found.lines[0].x0)}
+    assert [line.text for line in found.margin] == ["footer"]
 
 
 @pytest.mark.parametrize("turn", [90, 180, 270])
@@ -173,3 +178,17 @@ def test_every_line_is_in_one_row(lines: list[Line]) -> None:
     found = rows(lines)
     assert sorted(map(repr, lines)) == sorted(repr(x) for row in found for x in row.lines)
     assert len(" ".join(row.text for row in found).split()) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("11,062. 6", "11,062.6"),
+        ("11, 062.6 8,101. 4", "11,062.6 8,101.4"),
+        ("1, 2", "1, 2"),
+        ("3 1,200", "3 1,200"),
+        ("He had 5. 6 came.", "He had 5. 6 came."),
+    ],
+)
+def test_a_number_is_not_split(text: str, whole: str) -> None:
+    assert with_whole_numbers(text) == whole

@@ -91,3 +91,26 @@ def test_every_word_is_in_the_table(found: list[list[Line]]) -> None:
     if table is not None:
         said = "".join(cell for cells in table.cells for cell in cells)
         assert sorted(said.replace(" ", "")) == sorted("".join(cell.text for cells in found for cell in cells))
+
+
+def placed(rows: Sequence[TextRow]) -> list[PdfWord]:
+    """The words of rows in type of 10 points, half as wide as high."""
+    found: list[PdfWord] = []
+    for each in rows:
+        for cell in each.lines:
+            x = cell.x0
+            for word in cell.text.split(" "):
+                found.append((x, cell.y0, x + 5 * len(word), cell.y1, word, 0, 0, 0))
+                x += 5 * (len(word) + 1) if " " in cell.text else 0
+    return found
+
+
+def test_figures_set_close_are_columns_of_their_own() -> None:
+    rows = [row(100 + 12 * at, (f"Model {at}", 50), (f"3{at}.5", 150), (f"6{at}.1 7{at}.2", 250)) for at in range(4)]
+    assert read(rows, placed(rows)).startswith("| Model 0 | 30.5 | 60.1 | 70.2 |\n| Model 1 | 31.5 | 61.1 | 71.2 |")
+
+
+def test_the_thousands_of_one_figure_are_no_columns() -> None:
+    rows = [row(100 + 12 * at, (f"Model {at}", 50), (f"3{at}.5", 150), (f"1{at} 500", 250)) for at in range(4)]
+    close = [word if word[4] != "500" else (word[0] - 3, *word[1:]) for word in placed(rows)]
+    assert read(rows, close).startswith("| Model 0 | 30.5 | 10 500 |\n")

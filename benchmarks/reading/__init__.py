@@ -1,0 +1,1 @@
+"""How well PDFs are read: words, order, headings, tables, hidden text and speed, beside other libraries."""
