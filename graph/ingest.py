@@ -13,18 +13,21 @@ from typing_extensions import TypedDict
 
 from graph.sync_adapter import both_ways
 from nodes.add_documents import add_documents
-from nodes.settings import Context
+from nodes.support.ingest_settings import IngestContext
 from nodes.support.run_spans import followed
 
 
 class IngestInput(TypedDict):
     """Files and folders to take in, relative to the ingest root, and the access tags that their documents get.
 
-    Without `access`, files that are in the corpus keep their tags, and new ones get those of the user.
+    Without `access`, files that are in the corpus keep their tags, and new ones get those of the user. The first run of a
+    corpus settles `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).
     """
 
     paths: list[str]
     access: NotRequired[list[str] | None]
+    language: NotRequired[str]
+    chunk_sizes: NotRequired[list[int] | None]
 
 
 class IngestState(IngestInput, total=False):
@@ -34,9 +37,9 @@ class IngestState(IngestInput, total=False):
     totals: dict[str, Any]
 
 
-def build() -> StateGraph[IngestState, Context, IngestInput, IngestState]:
+def build() -> StateGraph[IngestState, IngestContext, IngestInput, IngestState]:
     """Wire the ingest graph."""
-    builder = StateGraph(IngestState, context_schema=Context, input_schema=IngestInput)
+    builder = StateGraph(IngestState, context_schema=IngestContext, input_schema=IngestInput)
     builder.add_node("add_documents", both_ways(add_documents), input_schema=IngestInput)
     builder.add_edge(START, "add_documents")
     builder.add_edge("add_documents", END)

@@ -22,7 +22,8 @@ from anabranch.safety.operator import operator
 from anabranch.store.writer_protocol import Progress
 from nodes.settings import Context
 from nodes.support.audit_events import failure_noted, note
-from nodes.support.settings_precedence import settle
+from nodes.support.ingest_settings import IngestContext
+from nodes.support.settings_precedence import in_force
 from nodes.support.step_telemetry import observed
 
 # Files that a result names; a server keeps it whole, in a checkpoint.
@@ -33,17 +34,20 @@ EVERY = 0.25
 _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added", "unchanged")
 
 
-async def add_documents(state: Mapping[str, Any], runtime: Runtime[Context]) -> dict[str, Any]:
+async def add_documents(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
     """Ingest the paths, in a worker thread; report per file as the command line does, within bounds.
 
     Meanwhile small `custom` events tell how far it is.
     """
     with observed("add_documents"):
         async with failure_noted("add_documents"):
-            context = settle(None, runtime, role="ingest")
+            given = runtime.context
+            own = given.of_a_question if isinstance(given, IngestContext) else given
+            context = in_force(own if isinstance(own, Context) else None, role="ingest")
             paths, access = state["paths"], _tags(state.get("access"))
+            first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
             await note("ingest", context, paths=paths[:MOST_FILES], access=access)
-            told = await asyncio.to_thread(_work, paths, access, context, _Told(runtime.stream_writer))
+            told = await asyncio.to_thread(_work, paths, access, context, first, _Told(runtime.stream_writer))
             await note("ingested", context, totals=told["totals"])
     return told
 
@@ -65,7 +69,13 @@ class _Told:
             self._write({"step": "add_documents", "stage": stage, "done": done, "total": total, "detail": detail})
 
 
-def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context, progress: Progress) -> dict[str, Any]:
+def _work(
+    paths: Sequence[str],
+    access: tuple[str, ...] | None,
+    context: Context,
+    first: Mapping[str, Any],
+    progress: Progress,
+) -> dict[str, Any]:
     if not paths:
         msg = "There is nothing to ingest: `paths` is empty."
         raise SettingsError(msg, hint="Give files or folders.")
@@ -75,7 +85,9 @@ def _work(paths: Sequence[str], access: tuple[str, ...] | None, context: Context
         rights = _rights(context.user, context.access, access)
         _refuse_uploads_of_others(paths, Path(root), context.user)
     # Callers of a server must not read the server's other files.
-    report = ingest_files(paths, context.corpus, inside=root, access=access or (), rights=rights, progress=progress)
+    report = ingest_files(
+        paths, context.corpus, inside=root, access=access or (), rights=rights, progress=progress, **first
+    )
     told = _told(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}
     totals = {**counts, "left_out": len(report.rows) - len(told), "seconds": round(report.seconds, 2)}
@@ -121,6 +133,21 @@ def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may
         return None if given is None else access_tags(given)
     except ValueError as error:
         raise SettingsError(f"The input cannot be used: {error}.", hint='Give `access` as ["staff"].') from error
+
+
+def _sizes(given: Any) -> tuple[int, int, int] | None:  # noqa: ANN401  # a caller may send anything
+    """Return the sizes that were given, None for those of the corpus.
+
+    Raises:
+        SettingsError: They are not three whole numbers.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple) or [type(size) for size in given] != [int] * 3:
+        msg = "The input cannot be used: `chunk_sizes` is not three whole numbers."
+        raise SettingsError(msg, hint="Give them from the largest to the smallest: [2048, 512, 128].")
+    root, middle, leaf = given
+    return root, middle, leaf
 
 
 def _rights(user: User, own: tuple[str, ...], access: tuple[str, ...] | None) -> AccessRights:

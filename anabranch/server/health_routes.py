@@ -11,7 +11,6 @@ from sqlalchemy.exc import SQLAlchemyError
 import anabranch
 from anabranch.server.requester import requester
 from anabranch.server.services import Serving
-from nodes.settings import Context
 
 router = APIRouter(tags=["server"])
 
@@ -65,7 +64,7 @@ async def schemas(assistant_id: str, of: Serving) -> JSONResponse:
             "graph_id": assistant_id,
             "input_schema": graph.get_input_jsonschema(),
             "output_schema": graph.get_output_jsonschema(),
-            "context_schema": Context.model_json_schema(),
+            "context_schema": graph.get_context_jsonschema(),
         }
     )
 

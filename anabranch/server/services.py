@@ -129,9 +129,7 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
             await worker.stop(grace)
 
 
-def _followed(
-    name: str, graph: CompiledStateGraph[Any, Context, Any, Any]
-) -> CompiledStateGraph[Any, Context, Any, Any]:
+def _followed(name: str, graph: CompiledStateGraph[Any, Any, Any, Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
     return graph.with_config(callbacks=followed(name))
 
 

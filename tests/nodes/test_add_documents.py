@@ -16,10 +16,12 @@ from anabranch.identity import AUTH_USER, User
 from anabranch.identity.user import upload_folder
 from anabranch.ingestion.ingest_report import Status
 from anabranch.safety.operator import environment
+from anabranch.store.stores import open_writer
 from graph.ingest import graph
 from nodes import add_documents as module
 from nodes.add_documents import add_documents
 from nodes.settings import Context
+from nodes.support.ingest_settings import IngestContext
 from tests.ingestion.archives.packing import zipped
 
 
@@ -235,3 +237,26 @@ async def test_what_somebody_sent_is_theirs_to_take_in(root: Path, corpus: Path)
     ):  # fmt: skip
         with pytest.raises(UserError, match="outside the folder"):
             await taken(mine, path)
+
+
+def test_the_form_of_the_ingest_graph_has_what_it_reads() -> None:
+    schema = graph.get_context_jsonschema()
+    assert schema is not None
+    assert set(schema["properties"]) == {"corpus", "access"}
+
+
+async def test_the_first_run_of_a_corpus_says_its_language_and_sizes(root: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    first = {"paths": ["."], "language": "german", "chunk_sizes": [400, 100, 50]}
+    await graph.ainvoke(first, context=IngestContext(corpus=str(corpus)))
+    with open_writer(corpus) as writer:
+        assert (writer.meta("language"), json.loads(writer.meta("sizes"))) == ("german", [400, 100, 50])
+    with pytest.raises(SettingsError, match="was cut into chunks of"):
+        await graph.ainvoke({**first, "chunk_sizes": [512, 128, 64]}, context=IngestContext(corpus=str(corpus)))
+
+
+@pytest.mark.parametrize("sizes", [[2048, 512], "2048,512,128", [2048, 512, True], {"root": 1}, 7])
+async def test_sizes_that_are_none_are_refused(root: Path, tmp_path: Path, sizes: Any) -> None:
+    with pytest.raises(SettingsError, match="three whole numbers"):
+        await graph.ainvoke({"paths": ["."], "chunk_sizes": sizes}, context=IngestContext(corpus=str(tmp_path / "c")))
+    assert not (tmp_path / "c").exists()
