@@ -20,8 +20,8 @@ from nodes.support.run_spans import followed
 class IngestInput(TypedDict):
     """Files and folders to take in, relative to the ingest root, and the access tags that their documents get.
 
-    Without `access`, files that are in the corpus keep their tags, and new ones get those of the user. The first run of a
-    corpus settles `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).
+    Without `access`, files that are in the corpus keep their tags, and new ones get those of the user. The first run of
+    a corpus settles `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).
     """
 
     paths: list[str]
