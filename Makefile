@@ -1,4 +1,4 @@
-# Everything a person needs: `make ask`, `make test`, `make check`, `make dev`, `make bench`. Only Python 3.11+ is assumed.
+# Everything a person needs: `make ask`, `make test`, `make check`, `make dev`, `make site`, `make bench`. Only Python 3.11+ is assumed.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -56,6 +56,11 @@ docs: $(VENV)/.dev  ## Regenerate the generated parts of README.md and docs/
 
 dev: $(VENV)/.dev  ## Start the LangGraph development server (Studio's back end)
 	$(BIN)/langgraph dev --no-browser
+
+site: $(VENV)/.ask  ## Build the guide as a web site in build/site; installs the site builder Zensical into .venv
+	@echo "Installing Zensical, which builds the site: some seconds."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[site]'
+	$(BIN)/python -m scripts.site
 
 page: $(VENV)/.dev  ## Build the server's page from its sources; needs Node
 	$(BIN)/python scripts/page.py

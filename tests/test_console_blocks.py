@@ -1,8 +1,8 @@
 """What the guide shows of the command line is what the program prints.
 
-A block of a page is run where `<!-- a test runs this -->` stands before it: each line that begins with `$ anabranch` in
-a folder with `notes` and, unless the block ingests, a corpus of them. A line `...` stands for any lines, and the
-lines of a chat that begin with `> ` are what is typed.
+A block of a page is run where `<!-- a test runs this -->` stands before it, in a folder with `notes` and, unless the
+block ingests, a corpus of them: `$ anabranch` and `$ python -m` are run, and what `$ cat` shows is written to that
+file. A line `...` stands for any lines, and the lines of a chat that begin with `> ` are what is typed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import re
 import shlex
 import shutil
 import textwrap
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from anabranch.cli.app import app
@@ -46,7 +48,7 @@ def noted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in NOTES.items():
         (folder / "notes" / name).write_text(textwrap.dedent(text), encoding="utf-8")
     ingest(folder / "notes", folder / "notes.corpus")
-    for name in ("empty.pdf", "photo.jpg"):
+    for name in ("empty.pdf", "movie.mp4"):
         (folder / "notes" / name).touch()
     return folder
 
@@ -74,19 +76,39 @@ def test_a_block_is_what_the_program_prints(
         shutil.rmtree(tmp_path / "notes.corpus")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
-    steps = re.split(r"^\$ anabranch ", block, flags=re.MULTILINE)[1:]
-    assert steps
+    steps = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    assert any(not step.startswith("cat ") for step in steps)
     for step in steps:
         command, _, shown = step.partition("\n")
+        program, *arguments = shlex.split(command)
+        if program == "cat":
+            (file,) = arguments
+            Path(file).parent.mkdir(exist_ok=True)
+            Path(file).write_text(shown, encoding="utf-8")
+            continue
         environment.cache_clear()
-        typed = "".join(f"{line}\n" for line in TYPED.findall(shown)) if command.startswith("chat") else None
-        printed = CliRunner().invoke(app, shlex.split(command), input=typed).output
-        assert is_as_shown(lines_of(printed), lines_of(shown)), f"anabranch {command} prints:\n{printed}"
+        printed = printed_by(program, arguments, shown)
+        assert is_as_shown(lines_of(printed), lines_of(shown)), f"{command} prints:\n{printed}"
 
 
-def test_every_block_of_the_page_on_the_command_line_is_run() -> None:
-    page = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert len(BLOCK.findall(page)) == page.count("```console") >= 5
+def printed_by(program: str, arguments: list[str], shown: str) -> str:
+    """Run a command within this process; a module by the function that its command line is made of."""
+    if program == "python":
+        flag, module, *arguments = arguments
+        assert flag == "-m"
+        commands = typer.Typer()
+        commands.command()(import_module(module).main)
+        return CliRunner().invoke(commands, arguments).stdout
+    assert program == "anabranch"
+    typed = "".join(f"{line}\n" for line in TYPED.findall(shown)) if arguments[0] == "chat" else None
+    return CliRunner().invoke(app, arguments, input=typed).output
+
+
+def test_every_console_block_of_the_guide_is_run() -> None:
+    pages = {page.name: page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").rglob("*.md")}
+    for name, text in pages.items():
+        assert len(BLOCK.findall(text)) == text.count("```console"), name
+    assert len(blocks()) == sum(text.count("```console") for text in pages.values()) >= 9
 
 
 def test_lines_that_are_left_out_are_any_and_the_others_are_not() -> None:
