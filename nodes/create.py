@@ -17,7 +17,7 @@ from nodes.settings import Context
 from nodes.state import State
 from nodes.support.answer_messages import new_message_id, write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import asking, cites_documents, draft_of, gone, instructions, prompt, told, window_text
+from nodes.support.drafts import asking, cites_documents, draft_of, gone, instructions, prompt, window_text
 from nodes.support.extractive_draft import composed_draft
 from nodes.support.state_records import NO_DRAFT
 from nodes.support.tracing import Update, failed, traced
@@ -50,7 +50,7 @@ async def create(state: State, context: Context) -> Update:
     try:
         system = GUARD_AGAIN if again else GUARD
         reply = await _reply(context, chat, (system, user), [passages, question], message_id)
-        draft = draft_of(reply, window=1, told=told(context, question), chat=chat)
+        draft = draft_of(reply, window=1, told=instructions(context), question=question, chat=chat)
     except ModelError as error:
         # Under an id of its own: what the model wrote before it broke off is no part of this answer.
         return {

@@ -9,7 +9,7 @@ from anabranch.errors import ModelError
 from nodes.settings import Context
 from nodes.state import MapTask
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import asking, cites_documents, draft_of, gone, passages_of, prompt, told, window_text
+from nodes.support.drafts import asking, cites_documents, draft_of, gone, instructions, passages_of, prompt, window_text
 from nodes.support.state_records import Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
@@ -30,7 +30,7 @@ async def map_window(state: MapTask, context: Context) -> Update:
     try:
         user = prompt(passages, question, asking(context, chat))
         reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens, documents=cites_documents(context, chat))
-        draft = draft_of(reply, window=index + 1, told=told(context, question), chat=chat)
+        draft = draft_of(reply, window=index + 1, told=instructions(context), question=question, chat=chat)
     except ModelError as error:
         return {"partials": [], "degraded": [failed(f"map:{index + 1}", error)], "counts": {"window": index + 1}}
     # Scored here, where the window's passages are at hand; the step that compares the answers has none.

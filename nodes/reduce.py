@@ -16,7 +16,7 @@ from nodes.settings import Context
 from nodes.state import ReduceTask
 from nodes.support.answer_messages import write_live
 from nodes.support.dependencies import model_of
-from nodes.support.drafts import draft_of, instructions, prompt, side_by_side, told
+from nodes.support.drafts import draft_of, instructions, prompt, side_by_side
 from nodes.support.state_records import Degraded, Draft, Partial
 from nodes.support.tracing import Update, failed, traced
 from nodes.support.turn_budget import repeat_within
@@ -63,7 +63,7 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
         )
     else:
         reply = await chat.ask(GUARD, user, max_tokens=most)
-    joined = draft_of(reply, window=drafts[0]["window"], told=told(context, question))
+    joined = draft_of(reply, window=drafts[0]["window"], told=instructions(context), question=question)
     if await asyncio.to_thread(is_refusal, MARKER.sub("", joined["answer"])):
         return side_by_side(drafts)
     # The parts' markers are all that leads back to the passages: an answer without any could not be checked.

@@ -25,7 +25,6 @@ from nodes.support.drafts import (
     instructions,
     passages_of,
     prompt,
-    told,
     window_text,
 )
 from nodes.support.state_records import Degraded, Draft
@@ -79,7 +78,7 @@ async def _revised(context: Context, chat: Chat, state: State, passages: str) ->
         user = prompt(passages, question, asking(context, chat))
         documents = cites_documents(context, chat)
         reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens, documents=documents)
-        new = draft_of(reply, window=window, told=told(context, question), chat=chat)
+        new = draft_of(reply, window=window, told=instructions(context), question=question, chat=chat)
         if not await _support(context, state, new["answer"], window):
             return "keep", {**draft, "window": window, "keeps": draft["keeps"]}
         return "revise", new

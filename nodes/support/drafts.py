@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,17 +22,13 @@ from prompts import CITE, GUARD
 
 # Characters of the instructions that no answer begins with.
 _TOLD = 80
+_WORDS = re.compile(r"\w+")
 
 
 def instructions(context: Context) -> tuple[str, ...]:
     """Return the instructions to a model that writes: none of them belongs into an answer."""
     # Those in force, also where a caller has put their own in the place of ours.
     return (GUARD, CITE, context.create_prompt, context.refine_prompt, context.reduce_prompt)
-
-
-def told(context: Context, question: str) -> tuple[str, ...]:
-    """Return what a model that only repeats it has not answered: the instructions, and the question."""
-    return (*instructions(context), question)
 
 
 def asks_for_markers(context: Context, chat: Chat) -> bool:
@@ -110,13 +107,17 @@ def piece_of(chunk: Chunk, excerpt: Excerpt) -> str:
     return chunk.text[max(excerpt["start"] - chunk.start, 0) : max(excerpt["end"] - chunk.start, 0)]
 
 
-def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | None = None) -> Draft:
+def draft_of(
+    reply: str, *, window: int, told: Sequence[str] = (), question: str = "", chat: Chat | None = None
+) -> Draft:
     """Read a reply.
 
     Args:
         reply: What the model wrote.
         window: Windows read so far.
-        told: Instructions and question: a model that only repeats them, or all of its prompt, has not answered.
+        told: Instructions: a model that begins with them, or repeats all of its prompt, has not answered.
+        question: A model that only repeats it has not answered; "X opened on which date?" may well be answered by
+            "X opened on 4 May."
         chat: The model: one that writes markers and no words is not asked for them again.
 
     Raises:
@@ -127,17 +128,29 @@ def draft_of(reply: str, *, window: int, told: Sequence[str] = (), chat: Chat | 
     words = MARKER.sub("", answer).strip(" ,;.\n")
     if answer and not words and chat is not None:
         chat.learned.marks_alone = True
-    if not words or _repeats(answer, told) or reply.lstrip().startswith(OPENING):
+    if not words or _repeats(answer, told) or _asks(words, question, told) or reply.lstrip().startswith(OPENING):
         msg = "The model's reply holds no answer."
         raise ModelError(msg, hint="Try again, or another model.")
     return Draft(answer=answer, window=window, keeps=0)
 
 
 def _repeats(answer: str, told: Sequence[str]) -> bool:
-    """Tell whether an answer is the question, or begins as the instructions do."""
-    # The prompt writes the question so: a copy of that line is the question, too.
-    said = " ".join(answer.split()).removeprefix("Question: ")
+    """Tell whether an answer begins as the instructions do."""
+    said = " ".join(answer.split())
     return any(said.startswith(" ".join(text.split())[:_TOLD]) for text in told if text.strip())
+
+
+def _asks(words: str, question: str, told: Sequence[str]) -> bool:
+    """Tell whether an answer says no more than the question does, and what stands behind it in the prompt."""
+    said, asked, *parts = (" ".join(_WORDS.findall(text)).casefold() for text in (words, question, *told))
+    # The prompt writes the question so: a copy of that line is the question, too.
+    said = said.removeprefix("question ")
+    # A copy may be cut off; a short one is an answer: "Delhi" to "Delhi or Mumbai, which is larger?"
+    if not asked or (len(said) >= _TOLD and asked.startswith(said)):
+        return bool(asked)
+    rest = said.removeprefix(asked).strip()
+    goes_on = (part.startswith(rest) or rest.startswith(part[:_TOLD]) for part in parts if part)
+    return rest != said and (not rest or any(goes_on))
 
 
 def side_by_side(drafts: Sequence[Draft]) -> Draft:

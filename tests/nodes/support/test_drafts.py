@@ -1,0 +1,44 @@
+"""What a model wrote is an answer, or only says again what it was told and asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from anabranch.errors import ModelError
+from nodes.support.drafts import draft_of
+from prompts import CREATE, GUARD
+
+LONG = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on which date?"
+DATED = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on 23 May 1962."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (LONG, DATED),
+        ("When was the weir built?", "When was the weir built? It was built in 1848."),
+        ("Delhi or Mumbai, which is larger?", "Delhi"),
+        ("Wann wurde das Wehr bei Halden gebaut?", "Das Wehr bei Halden wurde 1848 gebaut."),
+        ("Кто построил плотину?", "Плотину построил Оле Мун."),
+    ],
+)
+def test_an_answer_in_the_words_of_the_question_is_one(question: str, answer: str) -> None:
+    assert draft_of(answer, window=1, told=(GUARD, CREATE), question=question)["answer"] == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        (LONG, LONG),
+        (LONG, LONG.upper()),
+        (LONG, f"Question: {LONG}"),
+        (LONG, LONG[:95]),
+        ("When was the weir built?", "When was the weir built"),
+        ("Кто построил плотину?", "Кто построил плотину? [1]"),
+        ("When was the weir built?", GUARD),
+        ("When was the weir built?", "[1] [2]"),
+    ],
+)
+def test_what_only_says_again_what_was_asked_or_told_is_none(question: str, reply: str) -> None:
+    with pytest.raises(ModelError, match="holds no answer"):
+        draft_of(reply, window=1, told=(GUARD, CREATE), question=question)
