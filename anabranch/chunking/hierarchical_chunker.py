@@ -13,6 +13,7 @@ from itertools import pairwise, takewhile
 
 from anabranch.chunking.split_units import SEPARATOR, SplitPiece, cut, pieces
 from anabranch.chunking.table_captions import captioned
+from anabranch.chunking.table_fitting import fitted
 from anabranch.errors import SettingsError
 from anabranch.models.wordpiece_tokenizer import Tokens
 from anabranch.readers.document import Block, Document, Level
@@ -94,7 +95,8 @@ def grow(document: Document, embedder: Tokens, sizes: Sequence[int] = DEFAULT_SI
         SettingsError: The sizes cannot make a tree.
     """
     root_size, middle_size, leaf_size = checked_sizes(sizes)
-    blocks = captioned([block for block in document.blocks if block.text.strip()])
+    written = captioned([block for block in document.blocks if block.text.strip()])
+    blocks = list(fitted(written, embedder, leaf_size))
     text = SEPARATOR.join(block.text for block in blocks)
     leaves = [_leaf(group, blocks) for group in _packed(text, blocks, embedder, leaf_size)]
     roots = _gathered(_gathered(leaves, middle_size), root_size)

@@ -1,4 +1,4 @@
-"""The smallest parts that chunks are packed from: sentences, and what a sentence too long for a leaf is cut into."""
+"""The smallest parts that leaves are made of: sentences, lines of code, and what is too long for a leaf in parts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from anabranch.text.sentences import spans
 SEPARATOR = "\n\n"
 """Between two blocks in a document's text."""
 
-_LINE_END = re.compile(r"\n\s*")
-_CLAUSE_END = re.compile(r"[,;:)\]—–]\s+|[、，；：]\s*")
+# The indent belongs to the line behind: code that lost that of its first line cannot be read.
+_LINE_END = re.compile(r"\n(?:[^\S\n]*\n)*(?=[^\S\n]*\S)")
+# Not at a colon, which parts a name from its value.
+_CLAUSE_END = re.compile(r"[,;)\]—–]\s+|[、，；]\s*")
 _LONG_RUN = re.compile(r"\S{257,}")
 _GAP = re.compile(r"\s+")
 _WORD = re.compile(r"\S")
@@ -62,10 +64,19 @@ def pieces(text: str, blocks: Sequence[Block], embedder: Tokens, limit: int) -> 
 
 
 def cut(text: str, piece: SplitPiece, embedder: Tokens, limit: int) -> list[SplitPiece]:
-    """Cut a piece into pieces of at most `limit` tokens: at line ends, else clause ends, else words, else anywhere."""
+    """Cut a piece into pieces of at most `limit` tokens.
+
+    They end with lines, else with sentences, clauses, words, at a sign between letters, and else anywhere.
+    """
     parts = [piece]
     # From the cut that does least harm to the one that does most; a part that fits is cut no further.
-    for boundaries in (_after(_LINE_END), _after(_CLAUSE_END), _word_starts(embedder)):
+    for boundaries in (
+        _after(_LINE_END),
+        _sentence_ends,
+        _after(_CLAUSE_END),
+        _between_tokens(embedder, _parts_words),
+        _between_tokens(embedder, _parts_tokens),
+    ):
         parts = [small for part in parts for small in _refined(text, part, embedder, limit, boundaries)]
     anywhere = _anywhere(embedder, limit)
     return [small for part in parts for small in _refined(text, part, embedder, limit, anywhere, alone=True)]
@@ -76,14 +87,21 @@ def _sentences(text: str, blocks: Sequence[Block]) -> Iterator[SplitPiece]:
     for number, block in enumerate(blocks):
         # Counted and not looked for: the same block may stand in a document twice.
         end = start + len(block.text)
-        # A table is cut between its rows, if at all: half a row says nothing.
-        whole = block.is_heading or is_table(block.text)
-        found = [(0, len(block.text))] if whole else spans(block.text)
+        found = _units(block)
         for first, last in found[:-1]:
             yield SplitPiece(start + first, start + last, 0, number, block.is_heading)
         after = min(end + len(SEPARATOR), len(text))
         yield SplitPiece(start + found[-1][0], after, 0, number, block.is_heading)
         start = after
+
+
+def _units(block: Block) -> list[tuple[int, int]]:
+    # A table is cut between its rows, if at all: half a row says nothing.
+    if block.is_heading or is_table(block.text):
+        return [(0, len(block.text))]
+    if block.is_preformatted:
+        return list(pairwise([0, *_after(_LINE_END)(block.text), len(block.text)]))
+    return spans(block.text)
 
 
 def _stretches(text: str, piece: SplitPiece) -> Iterator[SplitPiece]:
@@ -156,12 +174,16 @@ def _after(pattern: re.Pattern[str]) -> _Boundaries:
     return ends
 
 
-def _word_starts(embedder: Tokens) -> _Boundaries:
+def _sentence_ends(text: str) -> list[int]:
+    return [end for _, end in spans(text)[:-1]]
+
+
+def _between_tokens(embedder: Tokens, parts: Callable[[str, str], bool]) -> _Boundaries:
     def starts(text: str) -> list[int]:
         # Where one token follows on another, a cut may give both halves other tokens, and the counts would be wrong.
         offsets = embedder.offsets(text)
         return [
-            start for (_, end), (start, _) in pairwise(offsets) if end < start or _splits(text[start - 1], text[start])
+            start for (_, end), (start, _) in pairwise(offsets) if end < start or parts(text[start - 1], text[start])
         ]
 
     return starts
@@ -181,9 +203,14 @@ def _anywhere(embedder: Tokens, limit: int) -> _Boundaries:
     return anywhere
 
 
-def _splits(left: str, right: str) -> bool:
+def _parts_words(left: str, right: str) -> bool:
+    """Tell whether a word ends between two characters that nothing parts, as in Chinese."""
+    return any("\u3400" <= char <= "\u9fff" for char in (left, right))
+
+
+def _parts_tokens(left: str, right: str) -> bool:
     """Tell whether a tokenizer starts afresh between these two characters, so that a cut changes no token."""
-    return any(_is_punctuation(char) or "\u3400" <= char <= "\u9fff" for char in (left, right))
+    return _parts_words(left, right) or _is_punctuation(left) or _is_punctuation(right)
 
 
 def _is_punctuation(char: str) -> bool:

@@ -45,7 +45,7 @@ def _blocks(lines: Sequence[str], language: str) -> Iterator[Block]:
             path = with_heading(path, mark.depth, mark.name)[: None if mark.name else -1]
         text = "\n".join(lines[first:last]).strip("\n")
         if text.strip():
-            yield Block(text, None, titles(path))
+            yield Block(text, None, titles(path), is_preformatted=True)
 
 
 _MODIFIERS = (

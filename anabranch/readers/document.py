@@ -22,12 +22,15 @@ class Block:
         page: 1-based page in the source, None where the format has no pages.
         heading: Titles from the outermost section to the innermost, empty above the first heading.
         is_heading: Whether this block is itself the last title of `heading`.
+        is_preformatted: Whether its line breaks and indents say something: code, a log, a transcript, verse. It is cut
+            between lines, and no sentences are sought in it.
     """
 
     text: str
     page: int | None = None
     heading: tuple[str, ...] = ()
     is_heading: bool = False
+    is_preformatted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

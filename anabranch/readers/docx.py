@@ -24,7 +24,7 @@ from anabranch.readers.ooxml.hidden_runs import HiddenRuns
 from anabranch.readers.ooxml.list_numbers import BULLET, list_labels
 from anabranch.readers.ooxml.package import properties
 from anabranch.readers.ooxml.word_package import WordPackage, qn
-from anabranch.readers.table_blocks import table_parts
+from anabranch.readers.table_blocks import TableCell, laid_out, table_parts, under_spans
 from anabranch.readers.zip_container import Element, ZipFormat, opened
 from anabranch.text.normalization import clean, squeeze
 
@@ -161,7 +161,21 @@ def _pieces(element: Element) -> Iterator[str]:
 
 def _rows(table: Element) -> list[list[str]]:
     """Return the rows of a `w:tbl`; a table inside a cell is written on the cell's line."""
-    return [[_cell(cell) for cell in row.iter(qn("w:tc")) if _parent(cell, "w:tr") is row] for row in _own_rows(table)]
+    return under_spans(
+        laid_out(
+            [_table_cell(cell) for cell in row.iter(qn("w:tc")) if _parent(cell, "w:tr") is row]
+            for row in _own_rows(table)
+        )
+    )
+
+
+def _table_cell(cell: Element) -> TableCell:
+    span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
+    across = span.get(qn("w:val"), "1") if span is not None else "1"
+    merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
+    # Without a value, a cell goes on with the one above it (ECMA-376 part 1, 17.4.84).
+    goes_on = merge is not None and merge.get(qn("w:val"), "continue") == "continue"
+    return TableCell(_cell(cell), max(1, int(across)) if across.isdecimal() else 1, 0 if goes_on else 1)
 
 
 def _own_rows(table: Element) -> Iterator[Element]:

@@ -13,6 +13,7 @@ from bs4.element import CData, NavigableString, Tag
 from bs4.exceptions import ParserRejectedMarkup
 
 from anabranch.errors import ReadingError
+from anabranch.readers.bold_headings import mark_bold_headings
 from anabranch.readers.css_visibility import CssVisibility
 from anabranch.readers.document import (
     PLAIN,
@@ -27,7 +28,7 @@ from anabranch.readers.document import (
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.landmarks import main_content
 from anabranch.readers.plain_text import paragraphs
-from anabranch.readers.table_blocks import table_parts, under_spans
+from anabranch.readers.table_blocks import TableCell, laid_out, table_parts, under_spans
 from anabranch.text.normalization import clean, squeeze
 
 _HEADING = re.compile(r"h[1-6]")
@@ -39,17 +40,20 @@ _NOT_IN_DATA = ["table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
 
 
 def read_html(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
-    """Yield the one document of an HTML page; title: `<title>`, else the first heading, else the file's name.
+    """Yield the one document of a page; title: `<title>`, else the first marked heading, else the name of the file.
 
     Raises:
         ReadingError: `empty` when a visitor would see no text, `broken` when it cannot be parsed.
     """
     soup = parse_html(path.read_bytes(), source)
     without_furniture(soup)
+    was_marked = mark_bold_headings(soup)
     visible = Visible()
     is_of_the_web = source.startswith(("http://", "https://"))
     blocks = page_blocks(main_content(soup) if is_of_the_web else soup, visible)[0]
     title = declared_title(soup.title.get_text()) if soup.title else ""
+    # The first bold line of a filing is "UNITED STATES": the name of the file says more.
+    title = title or (path.stem if was_marked else "")
     yield one_document(source, path, blocks, {"format": "html"}, title, visible.notes())
 
 
@@ -110,7 +114,7 @@ class _Page:
             elif id(item) in self._whole:
                 yield from self._flush()
                 for part in self._whole.pop(id(item)):
-                    yield from self._emit(part)
+                    yield from self._emit(part, is_preformatted=item.name == "pre")
             elif item.name in BLOCKS or item.name in _LISTS:
                 yield from self._open(item) if kind == "open" else self._close(item)
         yield from self._flush()
@@ -133,26 +137,29 @@ class _Page:
         return id(tag) in self._whole
 
     def _rows(self, table: Tag) -> list[list[str | None]]:
-        """Return the cells of a table; None continues the one before it."""
+        """Return the cells of a table in their columns; None continues the one before it."""
         rows: list[list[str]] = []
-        spans: list[list[int]] = []
+        tags: list[list[Tag]] = []
         for kind, item in self._visible.events(table):
             if isinstance(item, str):
                 if rows and rows[-1]:
                     rows[-1][-1] += item
             elif item.name == "tr" and kind == "open":
                 rows.append([])
-                spans.append([])
+                tags.append([])
             elif item.name in {"td", "th"} and rows:
                 if kind == "open":
                     rows[-1].append("")
-                    spans[-1].append(_span(item))
+                    tags[-1].append(item)
             elif item.name in BLOCKS and rows and rows[-1]:
                 rows[-1][-1] += " "
-        return [
-            [part for cell, span in zip(row, over, strict=True) for part in (squeeze(cell), *[None] * (span - 1))]
-            for row, over in zip(rows, spans, strict=True)
-        ]
+        return laid_out(
+            [
+                TableCell(squeeze(text), _span(tag, "colspan"), _span(tag, "rowspan"))
+                for text, tag in zip(row, cells, strict=True)
+            ]
+            for row, cells in zip(rows, tags, strict=True)
+        )
 
     def _open(self, tag: Tag) -> Iterator[Block]:
         if tag.name in _LISTS:
@@ -198,13 +205,13 @@ class _Page:
         self._lines = [("  " * len(self._lists), [])]
         yield from self._emit(text, level)
 
-    def _emit(self, text: str, level: int = 0) -> Iterator[Block]:
+    def _emit(self, text: str, level: int = 0, *, is_preformatted: bool = False) -> Iterator[Block]:
         if not text.strip():
             return
         if level:
             text = squeeze(text)
             self.path = with_heading(self.path, level, text)
-        yield Block(text if level else text.rstrip(), None, titles(self.path), bool(level))
+        yield Block(text if level else text.rstrip(), None, titles(self.path), bool(level), is_preformatted)
 
 
 def is_data(rows: Sequence[Sequence[str]]) -> bool:
@@ -219,9 +226,9 @@ def is_item(rows: Sequence[Sequence[str]]) -> bool:
     return len(cells) == 2 and len(cells[0]) <= 5
 
 
-def _span(cell: Tag) -> int:
-    span = str(cell.get("colspan") or "1")
-    return min(int(span), _MOST_COLUMNS) if span.isdecimal() and int(span) > 0 else 1
+def _span(cell: Tag, name: str) -> int:
+    span = str(cell.get(name) or "1")
+    return max(1, int(span)) if span.isdecimal() and len(span) < 6 else 1
 
 
 # Menus, buttons and forms are the site's and not the page's.

@@ -105,7 +105,8 @@ def markdown_blocks(text: str, path: HeadingPath = ()) -> tuple[tuple[Block, ...
         heads = group[0].type == "heading_open"
         if heads:
             path = with_heading(path, int(group[0].tag[1]), written)
-        blocks.append(Block(written, None, titles(path), heads))
+        is_code = group[0].type in {"fence", "code_block"}
+        blocks.append(Block(written, None, titles(path), heads, is_code))
     return tuple(blocks), path
 
 

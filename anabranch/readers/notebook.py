@@ -52,12 +52,12 @@ class _Cells:
                 blocks, path = markdown_blocks(text, path)
                 yield from blocks
             elif text.strip():
-                yield Block(text.strip("\n"), None, titles(path))
+                yield Block(text.strip("\n"), None, titles(path), is_preformatted=True)
             outputs = cell.get("outputs")
             for output in outputs if isinstance(outputs, list) else []:
                 shown = self._output(output) if isinstance(output, dict) else ""
                 if shown:
-                    yield Block(shown, None, titles(path))
+                    yield Block(shown, None, titles(path), is_preformatted=True)
 
     def _output(self, output: dict[str, Any]) -> str:
         data = output.get("data")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from anabranch.readers.document import Block, HeadingPath, titles, with_heading
 from anabranch.readers.document_parts import LeftOut, squeezed_lines
-from anabranch.readers.table_blocks import table_parts
+from anabranch.readers.table_blocks import TableCell, laid_out, table_parts, under_spans
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
 
@@ -70,15 +70,17 @@ class OdfBody:
         return squeezed_lines("".join(self._pieces(element)))
 
     def rows(self, table: Element) -> list[list[str]]:
-        """Return the cells of a table in a text."""
+        """Return the cells of a table in a text; what spans rows stands in each, and a name over columns in theirs."""
         # A table in a cell has rows of its own, which are read with that cell.
         rows = (row for row in table.iter("{*}table-row") if _owner(row, "table") is table)
-        return [[text for cell in row for text in self._cells(cell)] for row in rows]
+        return under_spans(laid_out(map(self._cells, rows)))
 
-    def _cells(self, cell: Element) -> Iterator[str]:
-        if local(cell) in {"table-cell", "covered-table-cell"}:
+    def _cells(self, row: Element) -> Iterator[TableCell]:
+        # A cell that another one covers is left out: it takes its place from that one, and shows nothing.
+        for cell in row.iterchildren("{*}table-cell"):
             text = squeeze(" ".join(self.text(each) for each in cell.iter("{*}p", "{*}h") if self._is_own(each, cell)))
-            yield from [text] * min(repeats(cell, "number-columns-repeated"), _MOST_REPEATS)
+            made = TableCell(text, repeats(cell, "number-columns-spanned"), repeats(cell, "number-rows-spanned"))
+            yield from [made] * min(repeats(cell, "number-columns-repeated"), _MOST_REPEATS)
 
     def _is_own(self, paragraph: Element, cell: Element) -> bool:
         """Tell whether a paragraph is the cell's own text, and not that of a remark or a text box in it."""

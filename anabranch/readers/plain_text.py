@@ -11,6 +11,7 @@ from anabranch.readers.dehyphenation import join_all, vocabulary
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import cleaned, decode
+from anabranch.text.line_starts import entry_kinds, line_kind
 
 _BLANK = re.compile(r"\n[ \t\xa0]*(?:\n[ \t\xa0]*)+")
 _CHAPTER = re.compile(
@@ -23,6 +24,7 @@ _SOFT_BREAK = re.compile(r"\u00ad\r?\n[ \t]*")
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\Z")
 _WIDEST, _NARROWEST, _FULL = 120, 30, 0.75  # characters; half of all wrapped lines are at least so full
+_OPENING, _FEW_LINES, _MANY_LINES = 0.85, 3, 12  # the share of lines of verse that begin so, and how many tell
 
 
 def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:
@@ -34,7 +36,9 @@ def read_text(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docum
     text, notes = decode(path.read_bytes(), source)
     text, notes = cleaned(_SOFT_BREAK.sub("", text), notes)
     # By its file's name, whatever its chapters are called: the first of them names itself and not the whole.
-    yield one_document(source, path, _headed(unwrapped(text)), {"format": "text"}, path.stem, notes)
+    is_log = path.suffix.lower() == ".log"
+    parts = paragraphs(text) if is_log else unwrapped(text)
+    yield one_document(source, path, _headed(parts, is_log=is_log), {"format": "text"}, path.stem, notes)
 
 
 def paragraphs(text: str) -> list[str]:
@@ -47,11 +51,11 @@ def unwrapped(text: str) -> list[str]:
     """Return the paragraphs of `text` with the line breaks undone that a fixed width forced.
 
     A break was forced when the next word would not have fitted on its line; the width is that of the longest lines.
-    Verse, lists, tables and code, whose lines end where they like, keep theirs.
+    Verse, lists, tables, minutes, chats and code, whose lines end where they like, keep theirs.
     """
     found = paragraphs(text)
     width = _width(found)
-    if not width:
+    if not width or _is_verse([line for part in found for line in part.split("\n")[1:]], _MANY_LINES):
         return found
     words = vocabulary(text.split("\n"))
     return [_unwrap(paragraph.split("\n"), width, words) for paragraph in found]
@@ -69,18 +73,41 @@ def _width(found: Sequence[str]) -> int:
 
 
 def _unwrap(lines: Sequence[str], width: int, words: frozenset[str]) -> str:
+    if _begin_alike(lines):
+        return "\n".join(line.rstrip() for line in lines)
+    kinds = entry_kinds(lines)
     runs = [[lines[0].rstrip()]]
     for above, line in pairwise(lines):
         first_word = len(line.strip().split(" ", 1)[0])
         forced = len(above.rstrip()) + 1 + first_word > width and line[:1] not in {" ", "\t", "|"}
-        if forced:
+        if forced and line_kind(line) not in kinds:
             runs[-1].append(line.strip())
         else:
             runs.append([line.rstrip()])
     return "\n".join(join_all(run, words, "keep") for run in runs)
 
 
-def _headed(parts: Sequence[str]) -> Iterator[Block]:
+def _begin_alike(lines: Sequence[str]) -> bool:
+    """Tell whether the lines of a paragraph are entries of their own or verses, by how they begin."""
+    firsts = [line.split(maxsplit=1)[0] for line in lines if line.strip()]
+    return (len(firsts) > 2 and len(set(firsts)) == 1) or _is_verse(lines[1:], _FEW_LINES)
+
+
+def _is_verse(lines: Sequence[str], least: int) -> bool:
+    """Tell whether most lines begin something new, with a capital or a figure; in scripts without capitals, never.
+
+    In German, the most capital of languages, two lines in five of wrapped prose do so: a few lines also have to end
+    with a mark, as those of verse do.
+    """
+    said = [line.strip() for line in lines if line.strip()]
+    opening = sum(line[0].isupper() or line[0].isdigit() for line in said)
+    ended = sum(line[-1] in ".,;:!?…—" for line in said)
+    is_sure = len(said) >= _MANY_LINES or 2 * ended >= len(said)
+    is_cased = any(map(str.islower, "".join(said)))
+    return is_cased and is_sure and len(said) >= least and opening >= _OPENING * len(said)
+
+
+def _headed(parts: Sequence[str], *, is_log: bool) -> Iterator[Block]:
     path: HeadingPath = ()
     underlines: list[str] = []
     numeral = 0
@@ -96,7 +123,9 @@ def _headed(parts: Sequence[str]) -> Iterator[Block]:
         level, numeral = _chapter(part.strip(), numeral)
         if level:
             path = with_heading(path, level, " ".join(part.split()))
-        yield Block(part.strip() if level else part, None, titles(path), bool(level))
+        lines = part.split("\n")
+        keeps = not level and len(lines) > 1 and (is_log or bool(entry_kinds(lines)) or _begin_alike(lines))
+        yield Block(part.strip() if level else part, None, titles(path), bool(level), keeps)
 
 
 def _chapter(part: str, numeral: int) -> tuple[int, int]:

@@ -9,16 +9,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 _BUDGET = 120  # tokens: the smallest usual passage has 128
 _LONGEST_NAME = 100  # characters; a longer header is cut, for it stands on every line
+_MOST_COLUMNS = 100  # that one cell spans: it may claim any number
+_LONGEST_REPEATED = 200  # characters of a cell that spans rows, to stand in each of them
 _LONGEST_KEY = 60  # of the first cell, where it begins each text of a wide row
 _NUMBER = re.compile(
     r"[-+(~<>=]{0,2}[$€£¥]?[-(]?\s?\d[\d.,'’\s]*(?:[eE][-+]?\d+)?\)?\s?[%€$£¥]?"
     r"|\d{4}-\d\d?(?:-\d\d?)?(?:[T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?: .*)?|\d{1,3}:\d\d(?::\d\d)?(?:\.\d+)?"
 )
 _TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
+_BAR = re.compile(r"(?<!\\) \| ")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+class TableCell(NamedTuple):
+    """A cell as a document has it.
+
+    Attributes:
+        text: What it says.
+        across: How many columns it spans.
+        down: How many rows it spans; 0 for a cell that goes on with the one above.
+    """
+
+    text: str
+    across: int = 1
+    down: int = 1
+
 
 # One row of a table; empty where there is nothing.
 CellTexts = Sequence[str]
@@ -148,7 +167,7 @@ class _TableWriter:
             yield from self.end()
         if self.header_cost + cost > _BUDGET:
             yield from self.end()  # a wide header once by itself: some of its columns may be empty in every row
-            yield from _record(self.header or [], row)
+            yield from record_texts(self.header or [], row)
         else:
             self.is_told = True
             self.group.append(row)
@@ -188,7 +207,7 @@ def _combined(header: CellTexts, row: CellTexts) -> list[str]:
     return names
 
 
-def _record(header: CellTexts, row: CellTexts) -> Iterator[str]:
+def record_texts(header: CellTexts, row: CellTexts) -> Iterator[str]:
     """Write one row as lines of `name: value`; where it takes several texts, each begins with the row's first cell."""
     lines = [f"{_name(header, at)}: {' '.join(cell.split())}" for at, cell in enumerate(row) if cell]
     key = lines[0] if len(lines[0]) <= _LONGEST_KEY else f"{lines[0][:_LONGEST_KEY]}…"
@@ -237,6 +256,41 @@ def _markdown_line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def cells_of(line: str) -> list[str]:
+    """Undo `markdown_rows` for one of its lines."""
+    return [cell.replace("\\|", "|") for cell in _BAR.split(line.removeprefix("| ").removesuffix(" |"))]
+
+
+def names_columns(row: CellTexts) -> bool:
+    """Tell whether the first row of a table that was written can be its header: it holds no figures but years."""
+    return not _has_number(row)
+
+
+def laid_out(rows: Iterable[Iterable[TableCell]]) -> list[list[str | None]]:
+    """Return the cells in their columns; what spans rows stands in each, and None continues the cell to its left."""
+    table: list[list[str | None]] = []
+    down: dict[int, tuple[int, str | None]] = {}  # by column, the last row of the cell that spans it, and its text
+    for number, cells in enumerate(rows):
+        row: list[str | None] = []
+        for cell in cells:
+            while down.get(len(row), (-1, None))[0] >= number:
+                row.append(down[len(row)][1])
+            above = table[-1] if table and not cell.down else []
+            text = _repeated(above[len(row)]) or "" if len(row) < len(above) else cell.text
+            for place in range(min(cell.across, _MOST_COLUMNS)):
+                row.append(None if place else text)
+                if cell.down > 1:
+                    down[len(row) - 1] = (number + cell.down - 1, _repeated(row[-1]))
+        for at in sorted(at for at, (last, _) in down.items() if row and at >= len(row) and last >= number):
+            row += [""] * (at - len(row)) + [down[at][1]]
+        table.append(row)
+    return table
+
+
+def _repeated(text: str | None) -> str | None:
+    return "" if text and len(text) > _LONGEST_REPEATED else text
+
+
 def under_spans(rows: Sequence[Sequence[str | None]]) -> list[list[str]]:
     """Return the rows of a table with each figure below the name that spans its column.
 
@@ -246,16 +300,54 @@ def under_spans(rows: Sequence[Sequence[str | None]]) -> list[list[str]]:
         rows: None continues the cell before it.
     """
     plain = [_glue([cell or "" for cell in row]) for row in rows]
-    first = next((at for at, row in enumerate(plain) if _has_number(row)), 0)
-    heads = [at for at in range(first) if sum(map(bool, plain[at])) >= 2]
-    # Rows of one cell between the names and the figures are titles of what follows.
-    if not heads or heads != list(range(heads[0], heads[-1] + 1)):
+    figures = next((at for at, row in enumerate(plain) if _has_number(row)), 0)
+    first = next((at for at, row in enumerate(plain[:figures]) if _filled(row) >= 2), figures)
+    # A name over several columns, or none over the first, has the names of the columns below it.
+    last = first
+    while last + 1 < figures and (None in rows[last] or not plain[last][0]) and _filled(plain[last + 1]) >= 2:
+        last += 1
+    if first == figures:
         return plain
-    used = sorted({at for row in plain[heads[-1] + 1 :] for at, cell in enumerate(row) if cell})
-    named = [_spread(rows[at]) for at in heads]
+    heads = rows[first : last + 1]
+    used = sorted(
+        {at for row in plain[last + 1 :] for at, cell in enumerate(row) if cell}
+        | _unused_names(heads, plain[last + 1 :])
+    )
+    named = [_spread(row) for row in _moved(heads, used)]
     names = [" ".join(dict.fromkeys(row[at] for row in named if at < len(row) and row[at])) for at in used]
-    below = [[row[at] if at < len(row) else "" for at in used] for row in plain[heads[-1] + 1 :]]
-    return [*plain[: heads[0]], names, *below]
+    below = [[row[at] if at < len(row) else "" for at in used] for row in plain[last + 1 :]]
+    return [*plain[:first], names, *below]
+
+
+def _filled(row: CellTexts) -> int:
+    return sum(map(bool, row))
+
+
+def _unused_names(heads: Sequence[Sequence[str | None]], below: Sequence[CellTexts]) -> set[int]:
+    """Return where names stand that have nothing below them, nor stand below another; they shall not be lost."""
+    used = set[int]().union(*map(_columns, below))
+    spans = [span for row in heads for span in _spans(row)]
+    told = used.union(*(span for span in spans if used & set(span)))
+    return {span[0] for span in spans if not told & set(span)}
+
+
+def _moved(heads: Sequence[Sequence[str | None]], used: Sequence[int]) -> list[list[str | None]]:
+    """Return rows of names in which one beside its figures, under the same wider name, stands over them."""
+    moved = [list(row) for row in heads]
+    for number, row in enumerate(heads):
+        for span in _spans(row):
+            wider = (set(above) & {*used} for line in heads for above in _spans(line) if span[0] in above)
+            places = set(span) & {*used} or set[int]().union(*wider)
+            if (to := min(places, default=span[0])) not in span:
+                line = moved[number] = [*moved[number], *[""] * (to + 1 - len(moved[number]))]
+                line[to] = " ".join(filter(None, dict.fromkeys((row[span[0]], line[to]))))
+    return moved
+
+
+def _spans(row: Sequence[str | None]) -> Iterator[range]:
+    """Yield the columns of each name."""
+    places = [at for at, cell in enumerate(row) if cell is not None]
+    yield from (range(at, end) for at, end in zip(places, [*places[1:], len(row)], strict=True) if row[at])
 
 
 def _spread(row: Sequence[str | None]) -> list[str]:

@@ -104,6 +104,21 @@ def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:
     assert all(text.startswith("| Service | Salariés |\n| Atelier ") for text in found)
 
 
+def test_merged_cells_stand_over_each_column_and_in_each_row(tmp_path: Path) -> None:
+    word = docx.Document()
+    table = word.add_table(4, 3)
+    rows = [("Région", "Ventes", ""), ("", "2023", "2024"), ("Nord", "10", "20"), ("", "11", "21")]
+    for cells, texts_of in zip(table.rows, rows, strict=True):
+        for cell, text in zip(cells.cells, texts_of, strict=True):
+            cell.text = text
+    table.cell(0, 1).merge(table.cell(0, 2)).text = "Ventes"
+    table.cell(0, 0).merge(table.cell(1, 0)).text = "Région"
+    table.cell(2, 0).merge(table.cell(3, 0)).text = "Nord"
+    assert texts(read(tmp_path, word)) == [
+        "| Région | Ventes 2023 | Ventes 2024 |\n| Nord | 10 | 20 |\n| Nord | 11 | 21 |"
+    ]
+
+
 def test_nested_tables_and_running_headers(tmp_path: Path) -> None:
     word = docx.Document()
     word.sections[0].header.paragraphs[0].text = "Confidential"

@@ -8,9 +8,12 @@ from bs4 import BeautifulSoup
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from anabranch.chunking.hierarchical_chunker import grow
 from anabranch.errors import ReadingError
+from anabranch.models.embedders import load_embedder
 from anabranch.readers.document import Document
 from anabranch.readers.html import Visible, read_html
+from anabranch.readers.table_blocks import cells_of
 
 
 def read(tmp_path: Path, html: str | bytes, name: str = "page.html") -> Document:
@@ -88,6 +91,41 @@ def test_figures_stand_under_the_name_that_spans_their_column(tmp_path: Path) ->
     assert texts(read(tmp_path, html)) == [
         "|  |  | Umsatz |\n| Land | 2021 | 2020 |\n| Inland: |  |  |\n| Nord | €19.984 | €10.230 |"
     ]
+
+
+def test_a_cell_that_spans_rows_stands_in_each(tmp_path: Path) -> None:
+    html = (
+        "<table><tr><th rowspan=2>Région<th colspan=2>Ventes</tr><tr><th>2023<th>2024</tr>"
+        "<tr><td rowspan=2>Nord<td>10<td>20</tr><tr><td>11<td>21</tr></table>"
+    )
+    assert texts(read(tmp_path, html)) == [
+        "| Région | Ventes 2023 | Ventes 2024 |\n| Nord | 10 | 20 |\n| Nord | 11 | 21 |"
+    ]
+
+
+QUESTIONS = {
+    "total revenue in 2020": ("Total revenue", 2, "10,230,316"),
+    "depreciation and amortization in 2020": ("Depreciation and amortization", 2, "2,222,042"),
+    "research and development in 2021": ("Research and development", 1, "520,449"),
+    "highest price in the quarter to June 2020": ("June 30,", 3, "1.36"),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_figure_of_a_filing_stands_below_its_year_in_one_leaf(shared: Path, question: str) -> None:
+    name, column, figure = QUESTIONS[question]
+    path = shared / "data" / "awkward" / "html-10k__example-10k.html"
+    (document,) = read_html(path, path.name)
+    leaves = [leaf.text for leaf in grow(document, load_embedder("minilm")).leaves]
+    found = [
+        (table[0][column], row[column])
+        for leaf in leaves
+        if (table := [cells_of(line) for line in leaf.split("\n") if line.startswith("| ")])
+        for row in table[1:]
+        if row[0] == name and len(row) > column and row[column] == figure
+    ]
+    assert found
+    assert all(question.rsplit(maxsplit=1)[-1] in head for head, _ in found)
 
 
 def test_layout_tables_are_read_as_text(tmp_path: Path) -> None:

@@ -75,6 +75,30 @@ def test_headings_paragraphs_lists_and_tables(text: Path) -> None:
     assert document.metadata == {"format": "odt"}
 
 
+def test_merged_cells_of_a_text_stand_over_each_column_and_in_each_row(text: Path) -> None:
+    def spans(kind: str, value: str) -> str:
+        return f'<table:table-cell table:number-{kind}-spanned="2"><text:p>{value}</text:p></table:table-cell>'
+
+    covered = "<table:covered-table-cell/>"
+    rows = (
+        f"{spans('rows', 'Region')}{spans('columns', 'Umsatz')}{covered}",
+        f"{covered}{cells('2023', '2024')}",
+        f"{spans('rows', 'Nord')}{cells('10', '20')}",
+        f"{covered}{cells('11', '21')}",
+    )
+    body = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    document = read(made(text, "text", f"<table:table>{body}</table:table>"))
+    assert texts(document) == ["| Region | Umsatz 2023 | Umsatz 2024 |\n| Nord | 10 | 20 |\n| Nord | 11 | 21 |"]
+
+
+def test_a_long_table_of_a_text_repeats_its_header(text: Path) -> None:
+    rows = [("Werk", "2023"), *((f"Halle {n}", str(n)) for n in range(60))]
+    body = "".join(f"<table:table-row>{cells(*row)}</table:table-row>" for row in rows)
+    found = texts(read(made(text, "text", f"<table:table>{body}</table:table>")))
+    assert len(found) > 2
+    assert all(part.startswith("| Werk | 2023 |\n| Halle ") for part in found)
+
+
 def test_what_the_file_says_of_itself(text: Path) -> None:
     meta = (
         f'<office:document-meta {SPACES} xmlns:dc="urn:dc"><office:meta><dc:title>The plan</dc:title>'

@@ -1,3 +1,4 @@
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,83 @@ def test_gatsby(shared: Path) -> None:
     assert any("at eighty a month, but at the last minute" in block.text for block in document.blocks)
     assert document.blocks[-1].heading == ("IX",)
     assert document.blocks[-1].text.startswith("So we beat on")
+
+
+LINES = {
+    "log": [
+        f"2024-03-12 09:{n:02}:03,126 INFO  app.worker[{1000 + n}] job {47514 + n} finished in 992 ms"
+        for n in range(20)
+    ],
+    "prices": [f"Item {n:03} pump model X{n} costs {703 + n} euros" for n in range(20)],
+    "Preise": [f"Артикул {n:03} насос модель X{n} стоит {703 + n} евро" for n in range(20)],
+    "chat": [
+        "[12.03.24, 09:06:03] Ada Weber: Wann kommst du heute nach Hause?",
+        "[12.03.24, 09:06:40] Ben Weber: Um sechs, und ich bringe Brot mit.",
+        "[12.03.24, 09:07:11] Ada Weber: Gut, der Schlüssel liegt beim Nachbarn.",
+    ],
+    "minutes": [
+        "Present: Ada Weber, Ben Holt, Carla Neri, Dan Ode",
+        "Absent: Eva Lund, Finn Moe, Greta Oak, Hans Pohl",
+        "Chair: Ben Holt, who opened the meeting at nine",
+    ],
+    "протокол": [
+        "Присутствуют: Анна Вебер, Борис Хольт, Клара Нери",
+        "Отсутствуют: Ева Лунд, Фёдор Мо, Грета Дуб, Иван Пол",
+        "Председатель: Борис Хольт, открыл собрание в девять",
+    ],
+    "poem": [
+        "Wer reitet so spät durch Nacht und Wind?",
+        "Es ist der Vater mit seinem Kind;",
+        "Er hat den Knaben wohl in dem Arm,",
+        "Er faßt ihn sicher, er hält ihn warm.",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_lines_that_begin_alike_are_not_glued(tmp_path: Path, kind: str) -> None:
+    (block,) = read(tmp_path, "\n".join(LINES[kind])).blocks
+    assert block.text.split("\n") == LINES[kind]
+    assert block.is_preformatted
+
+
+PROSE = {
+    "English": "The board heard that the crane had been out of order since the storm of March, and that the repair "
+    "would cost more than the insurance was going to pay. It was agreed that the harbour master asks for two more "
+    "offers before the next meeting: nothing is signed until then, and the old crane stays where it is for now.",
+    "German": "Der Vorstand hörte, dass der Kran seit dem Sturm im März außer Betrieb ist und dass die Reparatur mehr "
+    "kosten wird, als die Versicherung zahlen will. Es wurde beschlossen, dass der Hafenmeister bis zur nächsten "
+    "Sitzung am 12. Mai zwei weitere Angebote einholt: Bis dahin wird nichts unterschrieben, und der alte Kran bleibt.",
+    "Russian": "Правление узнало, что кран не работает со времени мартовской бури и что ремонт обойдётся дороже, чем "
+    "собирается заплатить страховая компания. Было решено, что начальник порта запросит ещё два предложения до "
+    "следующего собрания: до тех пор ничего не подписывается, а старый кран остаётся на своём месте.",
+    "Hindi": "समिति ने सुना कि मार्च के तूफान के बाद से क्रेन बंद पड़ी है और मरम्मत पर उतना खर्च आएगा जितना बीमा कंपनी देने को तैयार "
+    "नहीं है। तय हुआ कि बंदरगाह का प्रमुख अगली बैठक तक दो और प्रस्ताव मँगवाएगा और तब तक किसी कागज पर हस्ताक्षर नहीं होंगे।",
+}
+
+
+@pytest.mark.parametrize("language", PROSE)
+def test_prose_of_a_fixed_width_is_made_whole_in_any_script(tmp_path: Path, language: str) -> None:
+    text = PROSE[language]
+    (block,) = read(tmp_path, textwrap.fill(text, 68)).blocks
+    assert block.text == text
+    assert not block.is_preformatted
+
+
+def test_an_entry_takes_its_wrapped_lines_and_the_next_one_begins_anew() -> None:
+    text = (
+        "1. The harbour master asks for two more offers before the meeting that\n"
+        "follows, and reports on both of them to the board and the insurance co\n"
+        "2. The old crane stays where it is until the new one has been paid for\n"
+        "and has been tested by the surveyor."
+    )
+    (found,) = unwrapped(text)
+    assert found.split("\n")[1].startswith("2. The old crane")
+    assert found.count("\n") == 1
+
+
+def test_a_log_keeps_its_lines_whatever_they_begin_with(tmp_path: Path) -> None:
+    lines = [f"the worker of the weir has taken job {n} and has finished it at once" for n in range(1000, 1020)]
+    (block,) = read(tmp_path, "\n".join(lines), "app.log").blocks
+    assert block.text.split("\n") == lines
+    assert block.is_preformatted

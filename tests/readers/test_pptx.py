@@ -78,6 +78,32 @@ def test_tables_and_groups(tmp_path: Path) -> None:
     assert texts(read(tmp_path, deck))[1:] == ["| c0 | c1 | c2 |\n| c3 c4 |  | c5 |", "in a group"]
 
 
+def test_merged_cells_stand_over_each_column_and_in_each_row(tmp_path: Path) -> None:
+    deck = Presentation()
+    table = slide(deck, "Slide").shapes.add_table(4, 3, 0, 0, Inches(3), Inches(1)).table
+    for place, text in {(0, 0): "Region", (0, 1): "Umsatz", (1, 1): "2023", (1, 2): "2024", (2, 0): "Nord"}.items():
+        table.cell(*place).text = text
+    for place, text in {(2, 1): "10", (2, 2): "20", (3, 1): "11", (3, 2): "21"}.items():
+        table.cell(*place).text = text
+    table.cell(0, 1).merge(table.cell(0, 2))
+    table.cell(0, 0).merge(table.cell(1, 0))
+    table.cell(2, 0).merge(table.cell(3, 0))
+    assert texts(read(tmp_path, deck))[1:] == [
+        "| Region | Umsatz 2023 | Umsatz 2024 |\n| Nord | 10 | 20 |\n| Nord | 11 | 21 |"
+    ]
+
+
+def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:
+    deck = Presentation()
+    table = slide(deck, "Slide").shapes.add_table(40, 2, 0, 0, Inches(3), Inches(1)).table
+    for number, row in enumerate(table.rows):
+        for cell, text in zip(row.cells, ("Werk", "2023") if not number else (f"Halle {number}", "7"), strict=True):
+            cell.text = text
+    found = texts(read(tmp_path, deck))[1:]
+    assert len(found) > 2
+    assert all(text.startswith("| Werk | 2023 |\n| Halle ") for text in found)
+
+
 def test_charts_are_tables_of_their_numbers(tmp_path: Path) -> None:
     deck = Presentation()
     made = slide(deck, "Slide")

@@ -3,13 +3,15 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.table_blocks import (
     MergedCells,
+    TableCell,
     cells_in_order,
+    laid_out,
     markdown_rows,
     table_parts,
     table_texts,
@@ -43,7 +45,7 @@ def test_a_table_in_a_text_is_whole_where_it_is_short_and_else_repeats_its_heade
 
 def test_names_of_several_rows_and_columns_stand_over_their_figures() -> None:
     rows = [["", "2021", None, "2020", None], ["Quarter", "High", "", "High", ""], ["March", "", "3.02", "", "1.95"]]
-    assert under_spans(rows) == [["Quarter", "2021", "2020"], ["March", "3.02", "1.95"]]
+    assert under_spans(rows) == [["Quarter", "2021 High", "2020 High"], ["March", "3.02", "1.95"]]
     rows[1] = ["Quarter", "High", None, "High", None]
     assert under_spans(rows) == [["Quarter", "2021 High", "2020 High"], ["March", "3.02", "1.95"]]
     # A title over all columns is no name, and a table of words has none to align.
@@ -205,3 +207,62 @@ def test_cells_take_their_places(row: dict[int, str]) -> None:
     cells = cells_in_order(row)
     assert len(cells) == max(row, default=0)
     assert {at: cell for at, cell in enumerate(cells, start=1) if cell} == row
+
+
+def cells(*row: str | tuple[str, int] | tuple[str, int, int]) -> list[TableCell]:
+    return [TableCell(cell) if isinstance(cell, str) else TableCell(*cell) for cell in row]
+
+
+def test_cells_that_span_rows_and_columns_take_their_places() -> None:
+    rows = [
+        cells(("Region", 1, 2), ("2023", 2), ("2024", 2)),
+        cells("Q1", "Q2", "Q1", "Q2"),
+        cells(("Nord", 1, 2), "10", "20", "30", ("40", 1, 2)),
+        cells("11", "21", "31"),
+    ]
+    assert laid_out(rows) == [
+        ["Region", "2023", None, "2024", None],
+        ["Region", "Q1", "Q2", "Q1", "Q2"],
+        ["Nord", "10", "20", "30", "40"],
+        ["Nord", "11", "21", "31", "40"],
+    ]
+    assert under_spans(laid_out(rows)) == [
+        ["Region", "2023 Q1", "2023 Q2", "2024 Q1", "2024 Q2"],
+        ["Nord", "10", "20", "30", "40"],
+        ["Nord", "11", "21", "31", "40"],
+    ]
+
+
+def test_a_cell_may_go_on_with_the_one_above() -> None:
+    rows = [cells("a", "b"), cells("Ada", "1"), cells(("", 1, 0), "2"), cells(("", 1, 0), "3")]
+    assert [row[0] for row in laid_out(rows)] == ["a", "Ada", "Ada", "Ada"]
+
+
+def test_a_cell_may_claim_any_size() -> None:
+    (row,) = laid_out([cells(("wide", 10**9))])
+    assert len(row) == 100
+    long = "word " * 100
+    assert laid_out([cells((long, 1, 60_000), "a"), cells("b")]) == [[long, "a"], ["", "b"]]
+
+
+def test_a_column_without_figures_keeps_its_name_and_rows_of_words_are_no_header() -> None:
+    rows: list[list[str | None]] = [["Exhibit", "Filed"], ["10.1", ""], ["10.2", ""]]
+    assert under_spans(rows)[0] == ["Exhibit", "Filed"]
+    rows = [["Name", "Stand"], ["Ada", "gut"], ["Bob", "5"]]
+    assert under_spans(rows) == rows
+
+
+@given(st.lists(st.lists(st.builds(TableCell, CELLS, st.integers(1, 4), st.integers(0, 4)), max_size=5), max_size=5))
+@example(
+    [
+        [TableCell("B", 2), TableCell("B")],
+        [TableCell("A"), TableCell(""), TableCell("")],
+        [TableCell(""), TableCell("0")],
+    ]
+)
+@example([[TableCell("", 2, 0)], [TableCell("A", 1, 2), TableCell("", 1, 0), TableCell("B")], [TableCell("0")]])
+def test_laying_out_loses_no_cell(rows: list[list[TableCell]]) -> None:
+    table = under_spans(laid_out(rows))
+    told = " ".join(cell for row in table for cell in row).split()
+    assert len(table) <= len(rows)
+    assert {cell.text for row in rows for cell in row if cell.text and cell.down} <= {*told, ""}

@@ -24,6 +24,7 @@ from anabranch.store.records import plain
 MOST_BYTES = 256 << 20
 """In one frame: it is held in memory on both sides."""
 
+_BLOCK = [field.name for field in fields(Block)]
 _NODE = [field.name for field in fields(ChunkNode) if field.name != "text"]
 _HEAD = struct.Struct(">BQ")
 
@@ -133,7 +134,7 @@ def of_part(part: FilePart) -> Frame:
         return Frame(Tag.FAILURE, _dumped([part.source, part.reason, part.message]))
     document, tree = part.document, part.tree
     facts = {field.name: getattr(document, field.name) for field in fields(Document)}
-    blocks = [[block.text, block.page, block.heading, block.is_heading] for block in document.blocks]
+    blocks = [[getattr(block, name) for name in _BLOCK] for block in document.blocks]
     facts |= {"metadata": plain(document.metadata), "blocks": blocks}
     # Without their text, which is that of the tree: a document would be sent four times.
     nodes = [[getattr(node, name) for name in _NODE] for node in tree.nodes] if tree else None

@@ -182,10 +182,12 @@ def _place(address: str) -> tuple[tuple[str, str, int | None], str]:
 
 
 def _may_be_read(address: str) -> bool:
-    """Tell whether something at an address can be read, as far as its ending says; one that says nothing may be."""
+    """Tell whether text is to be had at an address, as far as its ending says; one that says nothing may have some."""
     ending = PurePosixPath(unquote(httpx.URL(address).path)).suffix.lower()
     kind = mimetypes.guess_type(f"a{ending}")[0]
-    return kind is None or ending in READERS or kind in EXTENSIONS
+    # A picture could be read by OCR, but those that pages show are seldom of text.
+    is_picture = kind is not None and kind.startswith("image/")
+    return kind is None or (not is_picture and (ending in READERS or kind in EXTENSIONS))
 
 
 def _forget(page: FetchedPage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anabranch.readers.document_parts import squeezed_lines
+from anabranch.readers.table_blocks import TableCell, laid_out, under_spans
 from anabranch.readers.zip_container import Element, local
 from anabranch.text.normalization import clean, squeeze
 
@@ -35,11 +36,17 @@ class DrawingText:
         return "\n".join(_marker(paragraph, is_list=is_list) + text for paragraph, text in filled)
 
     def rows(self, table: Element) -> list[list[str]]:
-        """Return the cells of a table; of merged cells the first has the text."""
-        return [
-            [squeeze(self.text(body)) if body is not None else "" for body in _bodies(row)]
-            for row in table.iterfind("{*}tr")
-        ]
+        """Return the cells of a table; what spans rows stands in each, and a name over columns in theirs."""
+        return under_spans(laid_out(map(self._cells, table.iterfind("{*}tr"))))
+
+    def _cells(self, row: Element) -> Iterator[TableCell]:
+        for cell in row.iterfind("{*}tc"):
+            # A cell that another one covers to the right is there, too (ECMA-376 part 1, 21.1.3.18).
+            if cell.get("hMerge") not in {"1", "true"}:
+                body, across = cell.find("{*}txBody"), cell.get("gridSpan", "1")
+                goes_on = cell.get("vMerge") in {"1", "true"}
+                text = squeeze(self.text(body)) if body is not None and not goes_on else ""
+                yield TableCell(text, max(1, int(across)) if across.isdecimal() else 1, 0 if goes_on else 1)
 
     def hide(self, element: Element) -> None:
         """Count the letters of something that is not shown."""
@@ -71,12 +78,6 @@ def diagram_text(root: Element) -> str:
     nodes = (point for point in root.iter("{*}pt") if point.get("type") in _NODES)
     texts = (DrawingText().text(body) for node in nodes for body in node.iterfind("{*}t"))
     return "\n".join(f"- {squeeze(text)}" for text in texts if text)
-
-
-def _bodies(row: Element) -> Iterator[Element | None]:
-    for cell in row.iterfind("{*}tc"):
-        is_covered = cell.get("hMerge") == "1" or cell.get("vMerge") == "1"
-        yield None if is_covered else cell.find("{*}txBody")
 
 
 def _marker(paragraph: Element, *, is_list: bool) -> str:

@@ -40,7 +40,7 @@ def test_documents_and_their_trees_arrive_as_they_were(document: Document, is_cu
 
 
 def test_every_field_of_a_document_travels() -> None:
-    filled = Document("s", "t", (Block("b", 1, ("h",), True),), {"m": 1}, ("a",), "k", ("n",))
+    filled = Document("s", "t", (Block("b", 1, ("h",), True, True),), {"m": 1}, ("a",), "k", ("n",))
     for field in [*fields(Document), *fields(Block)]:
         owner = filled if field in fields(Document) else filled.blocks[0]
         assert getattr(owner, field.name), f"give {field.name} a value above"

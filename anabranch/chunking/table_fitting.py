@@ -1,0 +1,51 @@
+"""Tables that do not fit into a leaf become several, each with the row of column names.
+
+A reader keeps the parts of a table to about what a leaf holds; a heading above, another tokenizer or smaller leaves can
+make one too long all the same. Cut between its rows, it would be figures without the names of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from anabranch.chunking.table_captions import is_table
+from anabranch.models.wordpiece_tokenizer import Tokens
+from anabranch.readers.document import Block
+from anabranch.readers.table_blocks import cells_of, names_columns, record_texts
+
+_MOST_CHARACTERS = (
+    64  # for each token of a leaf; what is longer is no table of a reader's, and is counted piece by piece
+)
+
+
+def fitted(blocks: Sequence[Block], embedder: Tokens, size: int) -> Iterator[Block]:
+    """Yield the blocks, those of tables with room for the headings right above them."""
+    room = size
+    for block in blocks:
+        longest = _MOST_CHARACTERS * size
+        if is_table(block.text) and len(block.text) <= longest:
+            yield from (replace(block, text=text) for text in _parts(block.text, embedder, size, room))
+        else:
+            yield block
+        room = room - embedder.count([block.text[:longest]])[0] if block.is_heading else size
+
+
+def _parts(text: str, embedder: Tokens, size: int, room: int) -> Iterator[str]:
+    header, *rows = text.split("\n")
+    named, *costs = embedder.count([header, *rows])
+    if named + sum(costs) <= room or not rows or not names_columns(cells_of(header)):
+        yield text
+        return
+    part, filled = [header], named
+    for row, cost in zip(rows, costs, strict=True):
+        if len(part) > 1 and filled + cost > room:
+            yield "\n".join(part)
+            part, filled, room = [header], named, size
+        if named + cost > size:
+            yield from record_texts(cells_of(header), cells_of(row))
+        else:
+            part.append(row)
+            filled += cost
+    if len(part) > 1:
+        yield "\n".join(part)
