@@ -31,10 +31,17 @@ _ANOTHER_WAY = "or run it through OCR first, for instance: ocrmypdf in.pdf out.p
 
 @dataclass(frozen=True, slots=True)
 class OcrUnavailable:
-    """Why there is no OCR: `what` is missing, and a `hint` at what to do."""
+    """Why there is no OCR.
+
+    Attributes:
+        what: What is missing.
+        hint: What to do about it.
+        is_missing: Whether the program is not there at all, so that another one may read in its place.
+    """
 
     what: str
     hint: str
+    is_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,9 @@ def tesseract(languages: Sequence[str]) -> Tesseract | OcrUnavailable:
     """Return the program on the path, if it knows the languages."""
     program = shutil.which("tesseract")
     if program is None:
-        return OcrUnavailable("Tesseract is not on this machine", f"Install it (tesseract-ocr), {_ANOTHER_WAY}")
+        return OcrUnavailable(
+            "Tesseract is not on this machine", f"Install it (tesseract-ocr), {_ANOTHER_WAY}", is_missing=True
+        )
     try:
         listed = _run([program, "--list-langs"], b"", _LISTING_SECONDS)
     except (subprocess.TimeoutExpired, OSError) as error:

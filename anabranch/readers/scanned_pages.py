@@ -51,7 +51,8 @@ def with_scans_read(pdf: Pdf, pages: Sequence[PageLines], options: ReadOptions) 
     if not waiting:
         return Scans(tuple(pages))
     program: Tesseract | RapidOcr | OcrUnavailable = tesseract(options.ocr_languages) if options.ocr else _OFF
-    if isinstance(program, OcrUnavailable) and options.ocr:
+    # Not where Tesseract lacks a language that was asked for: the other one reads Latin letters and Chinese alone.
+    if isinstance(program, OcrUnavailable) and program.is_missing:
         other = rapid_ocr()
         program = program if isinstance(other, OcrUnavailable) else other
     if isinstance(program, OcrUnavailable):

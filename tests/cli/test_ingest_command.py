@@ -251,14 +251,14 @@ def test_the_language_of_scanned_pages_reaches_tesseract(
 
 def test_many_files_that_are_skipped_alike_are_one_row(run: Run, documents: Path, tmp_path: Path) -> None:
     for number in range(57):
-        (tmp_path / f"photo{number}.jpg").write_bytes(b"x")
+        (tmp_path / f"song{number}.flac").write_bytes(b"x")
     (tmp_path / "sound.mp3").write_bytes(b"x")
     for number in range(3):
         (tmp_path / f"empty{number}.md").write_text("")
     result = run("ingest", documents, tmp_path, "--corpus", tmp_path / "c")
     (row,) = [line for line in result.stdout.splitlines() if line.startswith(" skipped")]
-    assert "photo0.jpg and 57 more" in row
-    assert "57 .jpg, 1 .mp3" in row
+    assert "song0.flac and 57 more" in row
+    assert "57 .flac, 1 .mp3" in row
     assert "58 skipped, 3 failed" in result.stdout
     # What failed is named one by one, and so is all of it for a program.
     assert sum(line.startswith(" failed") for line in result.stdout.splitlines()) == 3
@@ -286,8 +286,8 @@ def test_leaves_that_the_embedder_reads_in_part_are_warned_of(run: Run, document
 
 def test_an_old_office_file_says_what_to_save_it_as_and_other_kinds_are_not_listed(run: Run, tmp_path: Path) -> None:
     (tmp_path / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600)
-    (tmp_path / "photo.jpg").write_bytes(b"x")
+    (tmp_path / "song.mp3").write_bytes(b"x")
     rows = json.loads(run("ingest", tmp_path, "--corpus", tmp_path / "c", "--json").stdout)
     remarks = {row["source"]: row["reason"] for row in rows}
     assert "Save it as .docx" in remarks["old.docx"]
-    assert remarks["photo.jpg"].endswith("is not of a kind that can be read.")
+    assert remarks["song.mp3"].endswith("is not of a kind that can be read.")
