@@ -19,12 +19,13 @@ from anabranch.readers.document import (
     with_heading,
 )
 from anabranch.readers.document_parts import one_document, squeezed_lines
+from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
 from anabranch.readers.office_password import opened_with_password
 from anabranch.readers.ooxml.hidden_runs import HiddenRuns
 from anabranch.readers.ooxml.list_numbers import BULLET, list_labels
 from anabranch.readers.ooxml.package import properties
 from anabranch.readers.ooxml.word_package import WordPackage, qn
-from anabranch.readers.table_blocks import TableCell, laid_out, table_parts, under_spans
+from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.zip_container import Element, ZipFormat, opened
 from anabranch.text.normalization import clean, squeeze
 

@@ -27,8 +27,9 @@ from anabranch.readers.document import (
 )
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.landmarks import main_content
+from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
 from anabranch.readers.plain_text import paragraphs
-from anabranch.readers.table_blocks import TableCell, laid_out, table_parts, under_spans
+from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import clean, squeeze
 
 _HEADING = re.compile(r"h[1-6]")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from anabranch.readers.document import Block, HeadingPath, titles, with_heading
 from anabranch.readers.document_parts import LeftOut, squeezed_lines
-from anabranch.readers.table_blocks import TableCell, laid_out, table_parts, under_spans
+from anabranch.readers.merged_cells import TableCell, laid_out, under_spans
+from anabranch.readers.table_blocks import table_parts
 from anabranch.readers.zip_container import Archive, Element, attribute, local
 from anabranch.text.normalization import clean, squeeze
 

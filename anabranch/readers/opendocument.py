@@ -7,8 +7,9 @@ from pathlib import Path
 
 from anabranch.readers.document import PLAIN, Block, Document, ReadOptions, declared_title
 from anabranch.readers.document_parts import LeftOut, in_parts, under_name
+from anabranch.readers.merged_cells import MergedCells, cells_in_order
 from anabranch.readers.odf_body import COMMENTS, HiddenStyles, OdfBody, hidden_styles, repeats
-from anabranch.readers.table_blocks import MergedCells, cells_in_order, table_texts
+from anabranch.readers.table_blocks import table_texts
 from anabranch.readers.zip_container import Archive, Element, ZipFormat, attribute, local, opened, protected
 from anabranch.text.normalization import squeeze
 

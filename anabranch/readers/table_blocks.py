@@ -2,19 +2,16 @@
 
 Rows of a long table go into small Markdown tables, each with the header repeated; a row too wide for that is written
 as `name: value` lines. How large a passage will be is not known here, so that a table is kept to what the smallest
-usual one holds. Merged cells are spread out before, for each row to hold all its values.
+usual one holds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 _BUDGET = 120  # tokens: the smallest usual passage has 128
 _LONGEST_NAME = 100  # characters; a longer header is cut, for it stands on every line
-_MOST_COLUMNS = 100  # that one cell spans: it may claim any number
-_LONGEST_REPEATED = 200  # characters of a cell that spans rows, to stand in each of them
 _LONGEST_KEY = 60  # of the first cell, where it begins each text of a wide row
 _NUMBER = re.compile(
     r"[-+(~<>=]{0,2}[$€£¥]?[-(]?\s?\d[\d.,'’\s]*(?:[eE][-+]?\d+)?\)?\s?[%€$£¥]?"
@@ -23,20 +20,6 @@ _NUMBER = re.compile(
 _TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,2}|\S")
 _BAR = re.compile(r"(?<!\\) \| ")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-
-
-class TableCell(NamedTuple):
-    """A cell as a document has it.
-
-    Attributes:
-        text: What it says.
-        across: How many columns it spans.
-        down: How many rows it spans; 0 for a cell that goes on with the one above.
-    """
-
-    text: str
-    across: int = 1
-    down: int = 1
 
 
 # One row of a table; empty where there is nothing.
@@ -140,7 +123,7 @@ class _TableWriter:
     def _opens(self, row: CellTexts) -> bool:
         if self.header is None:
             return True
-        moved = self.has_numbers or _columns(row) != _columns(self.header)
+        moved = self.has_numbers or filled_columns(row) != filled_columns(self.header)
         return moved and not _has_number(row) and list(row) != self.header
 
     def _open(self, row: CellTexts) -> Iterator[str]:
@@ -174,7 +157,8 @@ class _TableWriter:
             self.cost += cost
 
 
-def _columns(row: CellTexts) -> frozenset[int]:
+def filled_columns(row: CellTexts) -> frozenset[int]:
+    """Return the numbers of the columns in which a row has something."""
     return frozenset(at for at, cell in enumerate(row) if cell)
 
 
@@ -190,7 +174,7 @@ def _cost(row: CellTexts) -> int:
 
 def _goes_on(row: CellTexts, header: CellTexts) -> bool:
     """Tell whether a row is a second line of the header: words only, some in gaps that a name beside them spans."""
-    named, filled = _columns(header), _columns(row)
+    named, filled = filled_columns(header), filled_columns(row)
     first = min(named, default=0)
     spanned = any(at > first for at in filled - named)
     apart = 2 * len(named) <= len(filled) or 2 * len(named & filled) <= len(named)
@@ -233,14 +217,15 @@ def markdown_rows(rows: Sequence[Sequence[str]]) -> str:
 
     Financial tables set a currency sign or a closing bracket in a cell of its own; it moves to its number.
     """
-    glued = [_glue(row) for row in rows]
+    glued = [glued_signs(row) for row in rows]
     filled = [row for row in glued if any(row)]
     width = max((len(row) for row in filled), default=0)
     columns = [at for at in range(width) if any(at < len(row) and row[at] for row in filled)]
     return "\n".join(_markdown_line([row[at] if at < len(row) else "" for at in columns]) for row in filled)
 
 
-def _glue(row: Sequence[str]) -> list[str]:
+def glued_signs(row: Sequence[str]) -> list[str]:
+    """Return a row with signs and brackets that have a cell of their own beside the number that they belong to."""
     cells = [" ".join(cell.split()) for cell in row]
     for at, cell in enumerate(cells):
         if cell in _CLOSING and at and cells[at - 1]:
@@ -264,118 +249,3 @@ def cells_of(line: str) -> list[str]:
 def names_columns(row: CellTexts) -> bool:
     """Tell whether the first row of a table that was written can be its header: it holds no figures but years."""
     return not _has_number(row)
-
-
-def laid_out(rows: Iterable[Iterable[TableCell]]) -> list[list[str | None]]:
-    """Return the cells in their columns; what spans rows stands in each, and None continues the cell to its left."""
-    table: list[list[str | None]] = []
-    down: dict[int, tuple[int, str | None]] = {}  # by column, the last row of the cell that spans it, and its text
-    for number, cells in enumerate(rows):
-        row: list[str | None] = []
-        for cell in cells:
-            while down.get(len(row), (-1, None))[0] >= number:
-                row.append(down[len(row)][1])
-            above = table[-1] if table and not cell.down else []
-            text = _repeated(above[len(row)]) or "" if len(row) < len(above) else cell.text
-            for place in range(min(cell.across, _MOST_COLUMNS)):
-                row.append(None if place else text)
-                if cell.down > 1:
-                    down[len(row) - 1] = (number + cell.down - 1, _repeated(row[-1]))
-        for at in sorted(at for at, (last, _) in down.items() if row and at >= len(row) and last >= number):
-            row += [""] * (at - len(row)) + [down[at][1]]
-        table.append(row)
-    return table
-
-
-def _repeated(text: str | None) -> str | None:
-    return "" if text and len(text) > _LONGEST_REPEATED else text
-
-
-def under_spans(rows: Sequence[Sequence[str | None]]) -> list[list[str]]:
-    """Return the rows of a table with each figure below the name that spans its column.
-
-    Financial tables set a name over two columns or three, of which one holds figures and the others signs or space.
-
-    Args:
-        rows: None continues the cell before it.
-    """
-    plain = [_glue([cell or "" for cell in row]) for row in rows]
-    figures = next((at for at, row in enumerate(plain) if _has_number(row)), 0)
-    first = next((at for at, row in enumerate(plain[:figures]) if _filled(row) >= 2), figures)
-    # A name over several columns, or none over the first, has the names of the columns below it.
-    last = first
-    while last + 1 < figures and (None in rows[last] or not plain[last][0]) and _filled(plain[last + 1]) >= 2:
-        last += 1
-    if first == figures:
-        return plain
-    heads = rows[first : last + 1]
-    used = sorted(
-        {at for row in plain[last + 1 :] for at, cell in enumerate(row) if cell}
-        | _unused_names(heads, plain[last + 1 :])
-    )
-    named = [_spread(row) for row in _moved(heads, used)]
-    names = [" ".join(dict.fromkeys(row[at] for row in named if at < len(row) and row[at])) for at in used]
-    below = [[row[at] if at < len(row) else "" for at in used] for row in plain[last + 1 :]]
-    return [*plain[:first], names, *below]
-
-
-def _filled(row: CellTexts) -> int:
-    return sum(map(bool, row))
-
-
-def _unused_names(heads: Sequence[Sequence[str | None]], below: Sequence[CellTexts]) -> set[int]:
-    """Return where names stand that have nothing below them, nor stand below another; they shall not be lost."""
-    used = set[int]().union(*map(_columns, below))
-    spans = [span for row in heads for span in _spans(row)]
-    told = used.union(*(span for span in spans if used & set(span)))
-    return {span[0] for span in spans if not told & set(span)}
-
-
-def _moved(heads: Sequence[Sequence[str | None]], used: Sequence[int]) -> list[list[str | None]]:
-    """Return rows of names in which one beside its figures, under the same wider name, stands over them."""
-    moved = [list(row) for row in heads]
-    for number, row in enumerate(heads):
-        for span in _spans(row):
-            wider = (set(above) & {*used} for line in heads for above in _spans(line) if span[0] in above)
-            places = set(span) & {*used} or set[int]().union(*wider)
-            if (to := min(places, default=span[0])) not in span:
-                line = moved[number] = [*moved[number], *[""] * (to + 1 - len(moved[number]))]
-                line[to] = " ".join(filter(None, dict.fromkeys((row[span[0]], line[to]))))
-    return moved
-
-
-def _spans(row: Sequence[str | None]) -> Iterator[range]:
-    """Yield the columns of each name."""
-    places = [at for at, cell in enumerate(row) if cell is not None]
-    yield from (range(at, end) for at, end in zip(places, [*places[1:], len(row)], strict=True) if row[at])
-
-
-def _spread(row: Sequence[str | None]) -> list[str]:
-    cells: list[str] = []
-    for cell in row:
-        cells.append(cells[-1] if cell is None and cells else cell or "")
-    return cells
-
-
-class MergedCells:
-    """Repeats the value of a merged cell in each row that it spans, so that each row makes sense alone."""
-
-    def __init__(self) -> None:
-        """Start without a merged cell."""
-        self._open: dict[int, tuple[int, str]] = {}
-
-    def begin(self, column: int, last: int, text: str) -> None:
-        """Take note of a cell that spans the rows up to `last`."""
-        self._open[column] = (last, text)
-
-    def over(self, row: Mapping[int, str], number: int) -> dict[int, str]:
-        """Return a row, by column, with what the cells above it show in it too; only if it has a cell of its own."""
-        if not row:
-            return {}
-        spanned = {column: text for column, (last, text) in self._open.items() if number <= last and text}
-        return spanned | dict(row)
-
-
-def cells_in_order(row: Mapping[int, str]) -> list[str]:
-    """Return the cells of a row that is given by column, from 1."""
-    return [row.get(column, "") for column in range(1, max(row, default=0) + 1)]

@@ -7,16 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anabranch.models.embedders import load_embedder
-from anabranch.readers.table_blocks import (
-    MergedCells,
-    TableCell,
-    cells_in_order,
-    laid_out,
-    markdown_rows,
-    table_parts,
-    table_texts,
-    under_spans,
-)
+from anabranch.readers.merged_cells import MergedCells, TableCell, cells_in_order, laid_out, under_spans
+from anabranch.readers.table_blocks import markdown_rows, table_parts, table_texts
 
 
 def texts(*rows: str) -> list[str]:

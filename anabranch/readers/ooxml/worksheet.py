@@ -10,10 +10,10 @@ from typing import IO
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
 from anabranch.readers.document_parts import LeftOut
+from anabranch.readers.merged_cells import MergedCells, cells_in_order
 from anabranch.readers.ooxml.number_formats import Format, shown
 from anabranch.readers.ooxml.package import parts
 from anabranch.readers.ooxml.workbook import Workbook, string_of
-from anabranch.readers.table_blocks import MergedCells, cells_in_order
 from anabranch.readers.zip_container import Archive, Element, elements, local
 from anabranch.text.normalization import clean
 
