@@ -58,7 +58,8 @@ def fold(text: str) -> Folded:
     ends: list[int] = []
     for piece, start, end in _pieces(text):
         if piece.startswith(" ") and (not chars or chars[-1].endswith(" ")):
-            piece, start = piece[1:], start + 1  # noqa: PLW2901  # one blank is enough
+            # One blank is enough. Where several characters stand for one (U+FC5E), that one stays their place.
+            piece, start = piece[1:], start + (len(piece) == end - start)  # noqa: PLW2901
         if not piece:
             continue
         chars.append(piece)

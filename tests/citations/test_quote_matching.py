@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anabranch.citations.quote_matching import find_quote, fold, locate
@@ -65,6 +65,7 @@ def test_scripts_without_spaces():
 
 
 @given(st.text(max_size=200))
+@example("\ufc5e")  # a blank with two vowel signs, in one character
 def test_folding_maps_each_character_back(text: str):
     folded = fold(text)
     assert len(folded.text) == len(folded.starts) == len(folded.ends)
