@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from anabranch.ingestion.ingest_report import IngestReport
     from anabranch.ingestion.pipeline import ingest
+    from anabranch.ingestion.web import CrawlLimits
     from anabranch.models.embedder import Embedder
     from anabranch.models.rerankers import Reranker
     from anabranch.readers.document import Chunk, Document
@@ -69,6 +70,7 @@ __all__ = [
     "CorpusReader",
     "CorpusUnreachableError",
     "CorpusWriter",
+    "CrawlLimits",
     "Document",
     "Embedder",
     "EmbedderMismatchError",
@@ -107,6 +109,7 @@ __all__ = [
 _PLACES = {
     "IngestReport": "anabranch.ingestion.ingest_report",
     "ingest": "anabranch.ingestion.pipeline",
+    "CrawlLimits": "anabranch.ingestion.web",
     "Embedder": "anabranch.models.embedder",
     "Reranker": "anabranch.models.rerankers",
     "Chunk": "anabranch.readers.document",

@@ -25,8 +25,10 @@ settings.register_profile("anabranch", deadline=None)
 settings.load_profile("anabranch")
 
 
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers() -> int | None:
     """Return two more than there are cores: tests wait for the servers, databases and browsers that they start."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist's own answer
     return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 2
 
 

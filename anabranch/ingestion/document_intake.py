@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document as LangChainDocument
 
 
+class GivenText(FoundFile):
+    """A document in memory: its path is its id, and no file is deleted that happens to be called so."""
+
+    __slots__ = ()
+
+    def discard(self) -> None:
+        """Do nothing: there is no copy."""
+
+
 def given_documents(
     documents: Iterable[str | LangChainDocument], writer: CorpusWriter, access: Sequence[str]
 ) -> Iterator[tuple[Arrival, ChunkedDocument] | Failure]:
@@ -49,5 +58,5 @@ def given_documents(
         tags = tuple(sorted(set(access))) or (known.access if known else ())
         # Known by its id, so that it is removed by that, whatever its name is.
         record = FileRecord(identity, storable(document.key), content_digest(document), tags)
-        found = FoundFile(Path(document.key), document.source, identity=identity, is_copy=True)
+        found = GivenText(Path(document.key), document.source, identity=identity, is_copy=True)
         yield Arrival(number, found, record, "", 0, known is not None), ChunkedDocument(document)

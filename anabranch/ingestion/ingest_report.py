@@ -6,8 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from anabranch.errors import ReadingError
-
 MOST_FAILURES = 100
 """Parts of one file that are listed one by one: a million bad lines must not fill memory, nor somebody's screen."""
 
@@ -44,11 +42,6 @@ class IngestReport:
     def count(self, status: Status) -> int:
         """Return how many files have that status."""
         return sum(row.status == status for row in self.rows)
-
-
-def explanation(error: ReadingError) -> str:
-    """Say why a file was not taken in, and what to do; a list of all kinds that are read is no help beside a file."""
-    return error.message if error.hint.startswith("Known:") else str(error)
 
 
 class Tally:

@@ -15,7 +15,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile
-from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status, Tally, explanation
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.isolation.process_pool import ReaderPool
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument, FilePart
@@ -178,7 +178,7 @@ class Intake:
             self._tally.fail(number, storable(found.source), "unreadable", error.strerror or str(error))
             return None
         except ReadingError as error:
-            self._tally.fail(number, storable(found.source), error.reason, explanation(error))
+            self._tally.fail(number, storable(found.source), error.reason, str(error))
             return None
         if isinstance(seen, Unchanged):
             if seen.is_refreshed:
@@ -206,7 +206,7 @@ class Intake:
                 self._commit_if_full()
                 self._take_document(part, file)
         except ReadingError as error:
-            self._tally.fail(file.number, file.source, error.reason, explanation(error))
+            self._tally.fail(file.number, file.source, error.reason, str(error))
         else:
             self._finish(file)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -14,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder, Vectors, unit_rows
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.models.wordpiece_tokenizer import CountsInMiniLM
 from anabranch.registry import OBJECT, object_name
 
 _MEMBERS = ("embed", "count", "offsets")
@@ -23,13 +22,13 @@ _given: WeakValueDictionary[str, Embedder] = WeakValueDictionary()
 """By the spelling that a corpus keeps; each is held by the graph or the run that it was given to."""
 
 
-class GivenEmbedder:
+class GivenEmbedder(CountsInMiniLM):
     """Embeds with an object of LangChain's; known by its class, its model and the length of its vectors."""
 
     def __init__(self, embeddings: Embeddings) -> None:
         """Take the object as it is, with its own timeouts and retries; nothing is sent yet."""
         self._embeddings = embeddings
-        self._pieces = WordPieces()
+        super().__init__()
         self._lock = threading.Lock()
         self._dimension = 0
 
@@ -46,11 +45,6 @@ class GivenEmbedder:
                 self._dimension = int(self._rows(["dimension"]).shape[1])
             return self._dimension
 
-    @property
-    def tokenizer(self) -> Path:
-        """What it counts tokens with, for whoever counts in another process."""
-        return self._pieces.file
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per passage, in order.
 
@@ -66,14 +60,6 @@ class GivenEmbedder:
             AnabranchError: See `embed`.
         """
         return self._rows(texts, queries=True)
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return each text's length in MiniLM's tokens: an object does not tell its own."""
-        return self._pieces.count(texts)
-
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Return the character span of each of MiniLM's tokens in `text`."""
-        return self._pieces.offsets(text)
 
     def _rows(self, texts: Sequence[str], *, queries: bool = False) -> Vectors:
         if not texts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from pydantic import SecretStr
 from anabranch.errors import MissingKeyError, SettingsError
 from anabranch.models.embedder import EmbedderSettings, Vectors, unit_rows
 from anabranch.models.provider_errors import sorted_error
-from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.models.wordpiece_tokenizer import CountsInMiniLM
 from anabranch.safety.key_redaction import keys_of
 from anabranch.safety.operator import key_for
 
@@ -27,7 +26,7 @@ _TEXT_BYTES = 10_000
 _REQUEST_BYTES = 300_000
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(CountsInMiniLM):
     """Embeds over HTTP; the client retries, and each fault is told apart by who can mend it."""
 
     def __init__(self, model: str, base_url: str | None = None, *, timeout: float = 60.0) -> None:
@@ -39,7 +38,7 @@ class OpenAIEmbedder:
         self.model = model
         self._base_url = base_url
         self._client = _new_client(model, base_url, timeout)
-        self._pieces = WordPieces()
+        super().__init__()
         self._lock = threading.Lock()
         self._dimension = _DIMENSIONS.get(model) if base_url is None else None
 
@@ -69,11 +68,6 @@ class OpenAIEmbedder:
                 self._dimension = int(self._request(["dimension"]).shape[1])
             return self._dimension
 
-    @property
-    def tokenizer(self) -> Path:
-        """What it counts tokens with, for whoever counts in another process."""
-        return self._pieces.file
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit row per text, in order; a text past 10,000 bytes is cut there.
 
@@ -86,14 +80,6 @@ class OpenAIEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return np.concatenate([self._request(batch) for batch in _batches([_sendable(text) for text in texts])])
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return each text's length in MiniLM's tokens, close to the provider's own, whose vocabulary is a download."""
-        return self._pieces.count(texts)
-
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Return the character span of each of MiniLM's tokens in `text`; the same approximation as `count`."""
-        return self._pieces.offsets(text)
 
     def _request(self, texts: Sequence[str]) -> Vectors:
         try:

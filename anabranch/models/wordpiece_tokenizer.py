@@ -45,6 +45,27 @@ def _load(file: Path) -> Tokenizer:
     return tokenizer
 
 
+class CountsInMiniLM:
+    """Counts tokens as MiniLM does, for an embedder whose own vocabulary is not at hand: that would be a download."""
+
+    def __init__(self) -> None:
+        """Load the tokenizer."""
+        self._pieces = WordPieces()
+
+    @property
+    def tokenizer(self) -> Path:
+        """What it counts tokens with, for whoever counts in another process."""
+        return self._pieces.file
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return each text's length in MiniLM's tokens."""
+        return self._pieces.count(texts)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Return the character span of each of MiniLM's tokens in `text`."""
+        return self._pieces.offsets(text)
+
+
 class WordPieces:
     """One tokenizer in two roles: whole texts for counting, cut texts for a model; safe to share between threads."""
 

@@ -138,8 +138,7 @@ def _reader_of(path: Path, source: str) -> Reader:
         raise ReadingError(f"{source!r} is a folder that may not be opened.", reason="unreadable")
     extension = path.suffix.lower()
     if extension not in READERS:
-        msg = f"{source!r} is not of a kind that can be read."
-        raise ReadingError(msg, reason="unsupported", hint=f"Known: {' '.join(sorted(READERS.names))}")
+        raise ReadingError(f"{source!r} is not of a kind that can be read.", reason="unsupported")
     try:
         return READERS.get(extension)
     except SettingsError as error:  # somebody's package, that cannot be imported

@@ -19,8 +19,9 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, titles, with_heading
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import decode
-from anabranch.readers.html import Visible, page_blocks, parse_html
+from anabranch.readers.html import page_blocks, parse_html
 from anabranch.readers.plain_text import paragraphs
+from anabranch.readers.visible_nodes import Visible
 from anabranch.text.normalization import clean, squeeze
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")

@@ -15,7 +15,8 @@ from bs4 import BeautifulSoup, Tag
 from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, ReadOptions, declared_title
 from anabranch.readers.document_parts import one_document
-from anabranch.readers.html import BLOCKS, Visible, page_blocks, parse_html
+from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.visible_nodes import BLOCKS, Visible
 from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened, protected
 from anabranch.text.normalization import squeeze
 

@@ -19,9 +19,11 @@ def main_content(soup: BeautifulSoup) -> Tag:
     if len(found) == 1 and found[0].get_text(strip=True):
         return found[0]
     for tag in soup.find_all(True):
+        if tag.decomposed:  # with what it stood in
+            continue
         # The footer of an article is the article's; that of the page is the site's (HTML, 4.3.9). A header may hold the
         # one heading of the page, and goes only where it says that it is the site's.
         is_sites = tag.name in {"footer", "aside"} and tag.find_parent(_OF_A_PART) is None
-        if not tag.decomposed and (is_sites or tag.get("role") in _SITE):
+        if is_sites or tag.get("role") in _SITE:
             tag.decompose()
     return soup

@@ -11,7 +11,8 @@ from anabranch.errors import ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions, declared_title
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.encoding import decode
-from anabranch.readers.html import Visible, page_blocks, parse_html
+from anabranch.readers.html import page_blocks, parse_html
+from anabranch.readers.visible_nodes import Visible
 
 
 def read_mhtml(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Document]:

@@ -18,7 +18,7 @@ from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, PdfWord, open_pdf, r
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 from anabranch.readers.pdf_layout.reading_order import document_paragraphs
 from anabranch.readers.pdf_layout.text_lines import PageLines, page_lines
-from anabranch.readers.scanned_pages import Scans, pages_named, scan_notes, with_scans_read
+from anabranch.readers.scanned_pages import NoTextLayerError, Scans, pages_named, scan_notes, with_scans_read
 from anabranch.text.normalization import squeeze
 
 # MuPDF keeps global state and is not safe to enter from two threads.
@@ -112,11 +112,7 @@ def _words(pdf: Pdf, number: int) -> list[PdfWord]:
 def _without_text(scans: Scans, unreadable: Sequence[int], source: str) -> ReadingError:
     hidden = sum(page.hidden for page in scans.pages)
     if any(page.scanned for page in scans.pages):
-        why = scans.lack.what if scans.lack else "; ".join(scan_notes(scans))
-        hint = scans.lack.hint if scans.lack else "Scan it again, with a higher resolution."
-        return ReadingError(
-            f"{source!r} shows pictures of text and has no text layer; {why}.", reason="scanned", hint=hint
-        )
+        return NoTextLayerError(source, "; ".join(scan_notes(scans)), lack=scans.lack)
     if unreadable:
         return ReadingError(f"no page of {source!r} could be read.", reason="broken", hint="Export it again.")
     if hidden:

@@ -15,6 +15,7 @@ from anabranch.errors import MissingExtraError, ReadingError
 from anabranch.readers.document import PLAIN, Document, ReadOptions
 from anabranch.readers.pdf import read_pdf
 from anabranch.readers.pdf_layout.mupdf import FAULTS, raise_if_out_of_memory
+from anabranch.readers.scanned_pages import NoTextLayerError
 from anabranch.readers.zip_container import ZipFormat, check
 
 _XPS = ZipFormat("XPS document")
@@ -35,8 +36,8 @@ def read_picture(path: Path, source: str, options: ReadOptions = PLAIN) -> Itera
     except ReadingError as error:
         if error.reason not in {"scanned", "empty"}:
             raise
-        lacks_ocr = error.reason == "scanned" and not error.hint.startswith("Scan it again")
-        why = error.message.rpartition("; ")[2] if lacks_ocr else "no text is found on it."
+        lack = error.lack if isinstance(error, NoTextLayerError) else None
+        why = f"{lack.what}." if lack else "no text is found on it."
         raise ReadingError(f"{source!r} is a picture; {why}", reason="unsupported", hint=error.hint) from error
 
 

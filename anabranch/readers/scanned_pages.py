@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import pymupdf
 
+from anabranch.errors import ReadingError
 from anabranch.readers.document import ReadOptions
 from anabranch.readers.heartbeat import beat
 from anabranch.readers.ocr import OcrUnavailable, Recognised, Tesseract, tesseract
@@ -20,6 +21,17 @@ _DPI = 300  # what Tesseract recommends for usual type
 _LONGEST_SIDE = 5000  # pixels: a poster at 300 dpi would take gigabytes
 _MOST_AT_ONCE = 4  # each is a process that holds the picture of a page
 _OFF = OcrUnavailable("OCR is switched off", "Leave --no-ocr out, or run it through OCR first: ocrmypdf in.pdf out.pdf")
+
+
+class NoTextLayerError(ReadingError):
+    """A document shows pictures of text, and OCR found none on them, or there is no OCR: `lack` says why."""
+
+    def __init__(self, source: str, why: str, *, lack: OcrUnavailable | None) -> None:
+        """Name the document, and why its pictures give no text."""
+        hint = lack.hint if lack else "Scan it again, with a higher resolution."
+        msg = f"{source!r} shows pictures of text and has no text layer; {lack.what if lack else why}."
+        super().__init__(msg, reason="scanned", hint=hint)
+        self.lack = lack
 
 
 @dataclass(frozen=True, slots=True)

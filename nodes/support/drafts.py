@@ -146,11 +146,12 @@ def _asks(words: str, question: str, told: Sequence[str]) -> bool:
     # The prompt writes the question so: a copy of that line is the question, too.
     said = said.removeprefix("question ")
     # A copy may be cut off; a short one is an answer: "Delhi" to "Delhi or Mumbai, which is larger?"
-    if not asked or (len(said) >= _TOLD and asked.startswith(said)):
-        return bool(asked)
-    rest = said.removeprefix(asked).strip()
-    goes_on = (part.startswith(rest) or rest.startswith(part[:_TOLD]) for part in parts if part)
-    return rest != said and (not rest or any(goes_on))
+    if asked and len(said) >= _TOLD and asked.startswith(said):
+        return True
+    if not asked or not f"{said} ".startswith(f"{asked} "):
+        return False
+    rest = said[len(asked) :].strip()
+    return not rest or any(f"{part} ".startswith(f"{rest} ") or rest.startswith(part[:_TOLD]) for part in parts if part)
 
 
 def side_by_side(drafts: Sequence[Draft]) -> Draft:

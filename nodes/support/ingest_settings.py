@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from nodes.settings import Context
+from nodes.support.settings_precedence import given_settings
 
 
 def _same(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
@@ -25,5 +26,9 @@ class IngestContext(BaseModel):
 
     @property
     def of_a_question(self) -> Context:
-        """The same choices as the steps of a question know them."""
-        return Context(**self.model_dump(include=self.model_fields_set))
+        """The same choices as the steps of a question know them.
+
+        Raises:
+            SettingsError: One is out of bounds.
+        """
+        return given_settings(self.model_dump(include=self.model_fields_set))

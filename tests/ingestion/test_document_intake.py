@@ -10,6 +10,7 @@ import pytest
 from langchain_core.documents import Document
 
 from anabranch import SettingsError, UserError, answer, ingest, remove, search
+from anabranch.ingestion.document_intake import GivenText
 
 WEIR = "The Halden weir was built by Ida Marrow in 1931."
 MILL = "The paper mill at Cray was closed by Otto Lindqvist in 1974."
@@ -107,3 +108,10 @@ def test_a_text_in_another_language_is_found_by_its_words(tmp_path: Path) -> Non
     text = "Das Wehr an der Halden wurde 1931 von Ida Marrow gebaut."
     ingest(documents=[text, "Die Mühle wurde 1974 geschlossen."], corpus=tmp_path / "c", language="german")
     assert found(tmp_path / "c", "gebautes Wehr", retrievers=("bm25",)) == [text]
+
+
+def test_a_file_that_is_called_as_a_document_is_stays(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("The bin is emptied on Mondays.")
+    GivenText(note, "note", is_copy=True).discard()
+    assert note.is_file()

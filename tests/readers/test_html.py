@@ -12,8 +12,9 @@ from anabranch.chunking.hierarchical_chunker import grow
 from anabranch.errors import ReadingError
 from anabranch.models.embedders import load_embedder
 from anabranch.readers.document import Document
-from anabranch.readers.html import Visible, read_html
+from anabranch.readers.html import read_html
 from anabranch.readers.table_blocks import cells_of
+from anabranch.readers.visible_nodes import Visible
 
 
 def read(tmp_path: Path, html: str | bytes, name: str = "page.html") -> Document:

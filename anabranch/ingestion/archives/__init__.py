@@ -17,7 +17,6 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.archives.archive_members import Member, is_hidden, parts_of, tar_members, zip_members
 from anabranch.ingestion.archives.unpack_limits import Allowance, TooMuchError
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
-from anabranch.ingestion.ingest_report import explanation
 from anabranch.ingestion.safe_open import by_handle, safe_stem
 from anabranch.readers import READERS
 from anabranch.readers.document import Failure
@@ -81,7 +80,7 @@ def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
     except TooMuchError as error:
         yield Failure(found.source, "too_large", f"The archive was not read to its end: {error}.")
     except ReadingError as error:
-        yield Failure(found.source, error.reason, explanation(error))
+        yield Failure(found.source, error.reason, str(error))
 
 
 @contextmanager
@@ -140,7 +139,7 @@ def _taken(found: FoundFile, name: str, member: Member, folder: Path) -> FoundFi
     try:
         path = _copied(member, folder)
     except ReadingError as error:
-        return Failure(source, error.reason, explanation(error))
+        return Failure(source, error.reason, str(error))
     identity = f"{identity_of(found)}{INSIDE}{name}"
     return FoundFile(path, source, identity=identity, is_copy=True)
 

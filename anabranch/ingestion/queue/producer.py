@@ -12,7 +12,7 @@ from anabranch.chunking.hierarchical_chunker import Sizes, checked_sizes
 from anabranch.errors import ReadingError, SettingsError
 from anabranch.ingestion.change_detection import Arrival, ChangeCheck, Unchanged
 from anabranch.ingestion.directory_walk import FoundFile, identity_of
-from anabranch.ingestion.ingest_report import FileRow, IngestReport, Tally, explanation
+from anabranch.ingestion.ingest_report import FileRow, IngestReport, Tally
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.pipeline import settle
 from anabranch.ingestion.queue.run_options import RunOptions, to_text
@@ -133,7 +133,7 @@ class _Queuing:
             except OSError as error:
                 self.tally.fail(number, storable(item.source), "unreadable", error.strerror or str(error))
             except ReadingError as error:
-                self.tally.fail(number, storable(item.source), error.reason, explanation(error))
+                self.tally.fail(number, storable(item.source), error.reason, str(error))
             finally:
                 item.discard()
         self._send()

@@ -86,7 +86,7 @@ class Crawler:
             _forget(first)
             yield Failure(start, "refused", "The site's robots.txt does not allow it, or could not be read.")
             return
-        yield from _Site(fetcher, robots, first, self._limits, self._sleep).pages(start, folder)
+        yield from _Site(fetcher, robots, start, first, self._limits, self._sleep).pages(folder)
 
 
 class _Site:
@@ -96,22 +96,23 @@ class _Site:
         self,
         fetcher: Fetcher,
         robots: Robots,
+        start: str,
         first: FetchedPage,
         limits: CrawlLimits,
         sleep: Callable[[float], None],
     ) -> None:
         self._fetcher = fetcher
         self._robots = robots
+        self._start = start
         self._first = first
         self._limits = limits
         self._sleep = sleep
         self._origin, self._top = _place(first.address)
         self._due: deque[tuple[str, int]] = deque()
-        self._seen = {first.address}
+        self._seen = {start, first.address}
 
-    def pages(self, start: str, folder: Path) -> Iterator[FoundFile | Failure]:
-        self._seen.add(start)
-        yield from self._taken(self._first, start, 0)
+    def pages(self, folder: Path) -> Iterator[FoundFile | Failure]:
+        yield from self._taken(self._first, self._start, 0)
         sitemaps = [*self._robots.sitemaps] or [str(httpx.URL(self._first.address).join("/sitemap.xml"))]
         # As many as could be fetched at most: a site may list a million pages.
         self._note(islice(listed_pages(sitemaps, self._fetcher), 100 * self._limits.pages), 1)
@@ -137,7 +138,7 @@ class _Site:
             msg = (
                 f"{count} pages were fetched, and {len(self._due)} more addresses are known: --crawl-pages takes more."
             )
-            yield Failure(f"{start} (further pages)", "limit", msg)
+            yield Failure(f"{self._start} (further pages)", "limit", msg)
 
     def _taken(self, page: FetchedPage, address: str, depth: int) -> Iterator[FoundFile]:
         # Before the page is handed on: whoever reads it deletes it.

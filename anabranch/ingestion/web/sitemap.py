@@ -13,6 +13,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError, UserError
 from anabranch.ingestion.web.fetcher import Fetcher
+from anabranch.readers.zip_container import local, parsed
 
 MOST_FILES = 50
 """Sitemaps of one site that are read; an index may name 50,000."""
@@ -39,7 +40,7 @@ def _entries(address: str, fetcher: Fetcher) -> list[tuple[bool, str]]:
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
         try:
             path = fetcher.page(address, Path(folder), extension=".xml").path
-            return _parsed(_unpacked(path))
+            return _locations(_unpacked(path))
         # A list of pages is a help and not what was asked for: without it, the links are followed.
         except (ReadingError, UserError, OSError, EOFError, zlib.error, etree.XMLSyntaxError):
             return []
@@ -52,9 +53,7 @@ def _unpacked(path: Path) -> bytes:
         return file.read(MOST_BYTES)
 
 
-def _parsed(data: bytes) -> list[tuple[bool, str]]:
-    # No entity of the document is replaced and no other document fetched: it comes from anybody.
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    root = etree.fromstring(data, parser)
-    is_index = etree.QName(root).localname == "sitemapindex"
+def _locations(data: bytes) -> list[tuple[bool, str]]:
+    root = parsed(data)
+    is_index = local(root) == "sitemapindex"
     return [(is_index, (place.text or "").strip()) for place in root.iterfind("{*}*/{*}loc")]

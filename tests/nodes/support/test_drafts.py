@@ -18,6 +18,7 @@ DATED = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that
         (LONG, DATED),
         ("When was the weir built?", "When was the weir built? It was built in 1848."),
         ("Delhi or Mumbai, which is larger?", "Delhi"),
+        ("Which option is larger, A or B?", "Which option is larger, A or B? A"),
         ("Wann wurde das Wehr bei Halden gebaut?", "Das Wehr bei Halden wurde 1848 gebaut."),
         ("Кто построил плотину?", "Плотину построил Оле Мун."),
     ],
