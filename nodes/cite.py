@@ -7,7 +7,14 @@ from collections.abc import Mapping
 
 from anabranch.citations.deep_links import link_to
 from anabranch.citations.similarity import with_similar
-from anabranch.citations.verification import CHECKED, Attribution, CitationRecord, Verified, attribute
+from anabranch.citations.verification import (
+    CHECKED,
+    Attribution,
+    CitationRecord,
+    Verified,
+    attribute,
+    attribute_verbatim,
+)
 from anabranch.errors import ModelError
 from anabranch.parsing.numbered_lines import Judgement
 from anabranch.readers.document import Chunk
@@ -36,7 +43,8 @@ async def cite(state: State, context: Context) -> Update:
     written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
     corpus = await corpus_of(context)
     # In threads: a long answer over many windows is seconds of work, and other questions wait for this loop.
-    attribution = await asyncio.to_thread(attribute, written, passages, state["standalone_question"])
+    find = attribute_verbatim if state["route"]["name"] == "compose" else attribute
+    attribution = await asyncio.to_thread(find, written, passages, state["standalone_question"])
     attribution = await asyncio.to_thread(with_similar, attribution, corpus.embedder)
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
     if removed:

@@ -13,6 +13,7 @@ from anabranch.citations.alignment import Aligned, Alignment, Grade
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
+from anabranch.citations.quote_matching import locate
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
 
@@ -191,6 +192,26 @@ def attribute(answer: str, passages: Mapping[int, PassageText], question: str = 
         passages,
         alignment,
     )
+
+
+def attribute_verbatim(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Attribution:
+    """Find the statements of an answer that was put together of its passages: each stands where its marker says.
+
+    They are not held against the question: nobody claims that they answer it. What cites nothing, such as the head of a
+    table that was set over a row, is no statement.
+    """
+    answer = strip_links(answer)
+    alignment = Alignment(passages, question)
+    stated = [claim for claim in claims(answer, question) if claim.markers][:MAX_CLAIMS]
+    # Words that do not stand there, because a mark of the document was taken out of them, are looked for as any other.
+    found = [(claim, _as_it_stands(claim, passages) or alignment.of(claim.text, claim.markers)) for claim in stated]
+    return Attribution(answer, tuple(found), passages, alignment)
+
+
+def _as_it_stands(claim: Claim, passages: Mapping[int, PassageText]) -> Aligned | None:
+    passage = passages.get(claim.markers[0])
+    span = locate(claim.text, passage.folded) if passage else None
+    return Aligned("quoted", claim.markers[0], passage.around(span), 1.0) if passage and span else None
 
 
 def verify(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Verified:

@@ -19,6 +19,7 @@ MOST_HEADING_WORDS = 12
 LEAST_WORDS = 8
 # Characters of a list or of code together with what introduces it.
 LONGEST_BLOCK = 500
+_PAIR = 2  # cells: what something is called, and its figure
 # Share of the words that are numbers, from which a line without a stop is of an index or of a table.
 MOST_NUMBERS = 0.3
 StatementForm = Literal["sentence", "list", "row", "code"]
@@ -230,7 +231,10 @@ def _code(passage: str, above: tuple[int, int], block: _Block) -> Iterator[State
 
 
 def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
-    """Yield the rows of a table that hold figures, and the cells that are sentences of their own."""
+    """Yield the rows of a table that hold figures, and the cells that are sentences of their own.
+
+    Of several figures without names of their columns nobody could tell which is which.
+    """
     lines = table.splitlines(keepends=True)
     cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     heads = _heads(lines, cells)
@@ -244,9 +248,13 @@ def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
         # A table may only lay out prose: its cells are statements then, and its rows none.
         if told:
             yield from (Statement(cell, cell, start, at) for cell in told if says_something(cell))
-        elif any(map(_DIGIT.search, row[1:])):
+        elif any(map(_DIGIT.search, row[1:])) and (_are_named(names, row) or len([*filter(None, row)]) <= _PAIR):
             said = f"{caption} {_told(row, names)}" if len(caption) < LONGEST_BLOCK else _told(row, [])
             yield Statement(_table(names, row), said.strip(), start, at, "row", row[0])
+
+
+def _are_named(names: Sequence[str], row: Sequence[str]) -> bool:
+    return len(names) == len(row) and any(names[1:])
 
 
 def _is_head(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> bool:
@@ -280,7 +288,7 @@ def _joined_names(heads: Sequence[Sequence[str]]) -> list[str]:
 
 def _table(names: Sequence[str], row: Sequence[str]) -> str:
     """Return a row as a Markdown table; without a head where the names are not known or not as many."""
-    named = names if len(names) == len(row) else [""] * len(row)
+    named = names if _are_named(names, row) else [""] * len(row)
     return "\n".join(f"| {' | '.join(line)} |" for line in (named, ["---"] * len(row), row))
 
 

@@ -14,6 +14,7 @@ from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.english_question_type import Asks, asks_in_english
 from anabranch.synthesis.extractive import Sentence, pick, shortlist
+from anabranch.synthesis.named_subject import named_subject
 from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
 from nodes.settings import Context
@@ -79,7 +80,15 @@ async def composed_draft(context: Context, state: State) -> Draft:
         answers = is_answered(match, state["evidence_scores"].get("confidence", 0.0))
         if not answers or (match < WEAK and await _lacks_amount(corpus, asks, best)):
             return NO_DRAFT
+        around = {excerpt["number"]: _around(excerpt, chunk) for excerpt, chunk in shown}
+        if best is not None and not named_subject(question).is_met(around[best.number], around.values()):
+            return NO_DRAFT
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
+
+
+def _around(excerpt: Excerpt, chunk: Chunk) -> tuple[str, ...]:
+    """Return the passage that a statement is from and what is over it: each may say whom or what it is about."""
+    return piece_of(chunk, excerpt), chunk.heading, chunk.title, chunk.source
 
 
 async def _lacks_amount(corpus: CorpusReader, asks: Asks, best: Sentence | None) -> bool:

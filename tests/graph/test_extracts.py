@@ -128,3 +128,16 @@ async def test_a_weak_match_that_does_not_name_the_quantity_is_no_answer(mill: s
     assert state["abstained"], state["answer"]
     state = await graph.ainvoke({"question": "What was the net loss in 1921?"}, context=Context(corpus=mill))
     assert "1,009" in state["answer"]
+
+
+@pytest.mark.parametrize(("question", "answered"), [
+    ("What was the revenue from flour in 1920?", True),
+    ("What was the revenue from flour in 1924?", False),
+    ("Wie hoch war der Umsatz der Mühle im Jahr 1920?", True),
+    ("Wie hoch war der Umsatz der Mühle im Jahr 1924?", False),
+    ("How many workers did the mill in Halden have at the end of 1921?", True),
+    ("How many workers did the mill in Sandvik have at the end of 1921?", False),
+])  # fmt: skip
+async def test_what_is_said_of_another_year_or_place_is_no_answer(question: str, answered: bool, mill: str) -> None:
+    assert (await _turn(question, mill))["abstained"] is not answered
+    assert not (await _turn(question, mill, grade="none"))["abstained"]

@@ -44,9 +44,10 @@ def test_what_announces_something_that_is_not_there_is_no_statement() -> None:
     assert not any("sets forth" in each.text for each in statements(TABLE))
 
 
-def test_a_table_whose_head_is_elsewhere_is_told_without_names() -> None:
-    assert _texts("| Net loss | 12 | 34 |\n") == ["Net loss: 12; 34."]
-    assert _texts("| Net loss | 12 | 34 |\n| Revenue | 56 | 78 |\n") == ["Net loss: 12; 34.", "Revenue: 56; 78."]
+def test_of_a_table_whose_head_is_elsewhere_only_a_name_with_one_figure_says_something() -> None:
+    assert _texts("| Net loss | 12 |\n") == ["Net loss: 12."]
+    assert not _texts("| Net loss | 12 | 34 |\n")
+    assert not _texts("|  |  |  |\n| --- | --- | --- |\n| Net loss | 12 | 34 |\n")
 
 
 def test_a_head_with_a_name_of_its_own() -> None:

@@ -1,0 +1,46 @@
+"""What a question names has to stand in what was found."""
+
+from __future__ import annotations
+
+import pytest
+
+from anabranch.synthesis.named_subject import named_subject
+
+REPORT = ("Revenue was $3,208 million.", "Item 7 > Results for 2021 and 2020", "", "lyft_2021_10k.pdf")
+
+
+@pytest.mark.parametrize(("question", "texts", "named"), [
+    ("What was Lyft's revenue in 2021?", REPORT, True),
+    ("What was Lyft's revenue in 2024?", REPORT, False),
+    ("What was Uber's revenue in 2021?", REPORT, False),
+    ("How many layers does GPT-5 have?", ("GPT-4 has more layers than GPT-3.5.",), False),
+    ("How many layers does GPT-4 have?", ("GPT 4 has more layers.",), True),
+    ("What did Llama 3 cost to train?", ("Llama 2 was trained on 3 clusters.",), False),
+    ("What did Llama 2 cost to train?", ("Llama-2 was trained on 3 clusters.",), True),
+    ("What did Llama 2 cost to train?", ("It cost a lot.", "", "", "reports/llama2.pdf"), True),
+    ("Does the pump HX200 leak?", ("The HX-200 is tight.",), True),
+    # One of the names is enough.
+    ("Why did Daisy marry Tom Buchanan?", ("Daisy was sad. She married him in June.",), True),
+    ("Why did Daisy marry Tom Buchanan?", ("She married him in June.",), False),
+    # A quantity, an ordinal and a month may be written in other words, and the first word is no name.
+    ("How many of the 3 pumps leak since March 5?", ("Two of the three pumps leak.",), True),
+    ("Where is the key?", ("Under the mat.",), True),
+    # In German every noun has a capital: one alone is no name.
+    ("Wie viele Angestellte hat die Firma?", ("Wir beschäftigen 40 Leute.",), True),
+    ("Wie hoch war der Umsatz im Jahr 2019?", ("Der Umsatz stieg 2021 um 3 %.",), False),
+    ("Combien d'habitants avait Lyon en 2019 ?", ("En 2019, Lyon comptait 522 000 habitants.",), True),
+    ("Combien d'habitants avait Lyon en 2019 ?", ("En 2019, Nantes comptait 320 000 habitants.",), False),
+    ("Сколько жителей было в Казани в 2019 году?", ("В 2021 году в Казани было больше.",), False),
+    ("2019年的收入是多少？", ("2021年的收入是三千万。",), False),
+    ("2019年的收入是多少？", ("2019年的收入是三千万。",), True),
+])  # fmt: skip
+def test_what_is_named_is_looked_for(question: str, texts: tuple[str, ...], *, named: bool) -> None:
+    assert named_subject(question).is_met(texts, [texts]) is named
+
+
+def test_a_name_may_stand_in_another_passage_and_a_number_may_not() -> None:
+    pronoun, named = ("He brought ponies from Lake Forest in 1922.",), ("Tom was rich in 1919.",)
+    assert named_subject("Whence did Tom bring the ponies?").is_met(pronoun, [pronoun, named])
+    assert named_subject("Whence did Tom bring the ponies in 1922?").is_met(pronoun, [pronoun, named])
+    assert not named_subject("Whence did Tom bring the ponies in 1919?").is_met(pronoun, [pronoun, named])
+    assert not named_subject("Whence did Jay bring the ponies?").is_met(pronoun, [pronoun, named])
