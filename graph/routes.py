@@ -66,6 +66,7 @@ def _task(context: Context, state: RetrievalState, retriever: str) -> RetrieveTa
         query_texts=searched(state["queries"], retriever, context.retrievers),
         settings=state["settings"],
         access_digest=state["access_digest"],
+        generation=state.get("generation", 0),
         active_filters=state.get("active_filters"),
     )
     # The one retriever that asks the chat model: its calls leave enough for the answer.
@@ -125,6 +126,7 @@ def write(state: State) -> list[Send] | str:
                 standalone_question=state["standalone_question"],
                 settings=state["settings"],
                 access_digest=state["access_digest"],
+                generation=state.get("generation", 0),
                 active_filters=state.get("active_filters"),
                 external_passages=state.get("external_passages") or {},
                 budget=left,
@@ -168,6 +170,7 @@ def after_gather(state: State) -> list[Send] | Literal["cite"]:
                 message_id=state["message_id"],
                 settings=state["settings"],
                 access_digest=state["access_digest"],
+                generation=state.get("generation", 0),
                 budget=left,
             ),
         )

@@ -37,7 +37,7 @@ async def begin(state: BeginTask, context: Context, *, event: str = "question") 
     found, remarks = about_model(context, await model_of(context, anew=True))
     if context.rerank != "none":
         await reranker_of(context)
-    corpus = await corpus_of(context, anew=True)
+    corpus = await corpus_of(context)
     reply, message_id = greeting_reply(asked), new_message_id()
     show(message_id, reply)
     return {
@@ -51,6 +51,7 @@ async def begin(state: BeginTask, context: Context, *, event: str = "question") 
         "messages": [{"type": "human", "content": asked}] if given else [],
         "settings": {**state.get("settings", {}), **context.remembered()},
         "access_digest": reader_of(context),
+        "generation": corpus.generation,
         "original_question": asked,
         "active_filters": narrowed,
         "standalone_question": asked,

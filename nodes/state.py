@@ -57,6 +57,11 @@ def added(before: list[Any], new: list[Any]) -> list[Any]:
     return before + new
 
 
+def latest(_: int, new: int) -> int:
+    """Keep what a step wrote last: of several branches, any."""
+    return new
+
+
 def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Put the items of a step over those before."""
     if not isinstance(new, dict):
@@ -77,10 +82,12 @@ class SearchState(TypedDict):
     """What the search and the answer share: the question as it is in force, and what was found for it.
 
     `texts` are the passages that this turn has read, by id. No checkpoint has them: a resumed run reads them again.
+    `generation` is that of the corpus which the turn reads, 0 where it reads none.
     """
 
     settings: dict[str, Any]
     access_digest: str
+    generation: Annotated[int, latest]
     original_question: str
     active_filters: dict[str, Any] | None
     standalone_question: str
@@ -102,6 +109,7 @@ class RetrievalInput(TypedDict):
     messages: list[AnyMessage]
     settings: dict[str, Any]
     access_digest: str
+    generation: int
     original_question: str
     active_filters: dict[str, Any] | None
     standalone_question: str
@@ -111,6 +119,7 @@ class RetrievalInput(TypedDict):
 class RetrievalOutput(TypedDict):
     """What it gives back: what was found, how it was looked for, and its own part of the trace."""
 
+    generation: int
     standalone_question: str
     queries: list[Query]
     external_passages: dict[str, dict[str, Any]]
@@ -206,6 +215,7 @@ class RetrieveTask(TypedDict):
     query_texts: list[Text]
     settings: dict[str, Any]
     access_digest: str
+    generation: int
     active_filters: dict[str, Any] | None
     budget: NotRequired[Left]
 
@@ -218,6 +228,7 @@ class MapTask(TypedDict):
     standalone_question: str
     settings: dict[str, Any]
     access_digest: str
+    generation: int
     active_filters: dict[str, Any] | None
     external_passages: dict[str, dict[str, Any]]
     budget: NotRequired[Left]
@@ -237,4 +248,5 @@ class ReduceTask(TypedDict):
     message_id: str
     settings: dict[str, Any]
     access_digest: str
+    generation: int
     budget: NotRequired[Left]

@@ -72,7 +72,7 @@ def rebuild(
     """
     from anabranch.cli.corpus_view import rebuild_shown
 
-    rebuild_shown(_folder(corpus), embedder, base_url, wait=wait)
+    rebuild_shown(_address(corpus), embedder, base_url, wait=wait)
 
 
 @corpus.command(cls=PlainCommand)

@@ -20,7 +20,7 @@ from anabranch.cli.progress import stages
 from anabranch.errors import UserError
 from anabranch.store.corpus_address import scheme_of, shown_address
 from anabranch.store.export import ExportReport, ImportReport, export_corpus, import_corpus
-from anabranch.store.maintenance import REMEDIES, Overview, documents, examine, overview, rebuild
+from anabranch.store.maintenance import REMEDIES, Overview, documents, examine, overview, renew
 from anabranch.text.normalization import squeeze
 from anabranch.text.plural import counted
 
@@ -58,7 +58,7 @@ def _print_counts(console: Console, corpus: str, found: Overview) -> None:
     say(console, found.path, style="bold")
     chunks = f"{found.chunks:,} chunks, {found.leaves:,} of them leaves"
     say(console, f"{counted(found.documents, 'document')}, {found.tokens:,} tokens, {chunks}")
-    where = "on disk" if scheme_of(corpus) == "file" else "in the database, all of its corpora together"
+    where = "in the database, all of its corpora together" if scheme_of(corpus) == "postgresql" else "on disk"
     size = f"{found.bytes / 1e6:,.1f} MB {where}"
     say(console, f"generation {found.generation}, embedder {found.embedder} ({found.dimension} dimensions), {size}")
 
@@ -107,12 +107,12 @@ def say_first(console: Console, lines: Sequence[str], where_all: str, style: str
         say(console, f"... and {len(lines) - MAX_LISTED} more; {where_all}.")
 
 
-def rebuild_shown(folder: Path, embedder: str | None, base_url: str | None, *, wait: float) -> None:
+def rebuild_shown(corpus: str, embedder: str | None, base_url: str | None, *, wait: float) -> None:
     """Make the indexes anew under a progress bar."""
     with stages(**STAGES) as told:
-        manifest = rebuild(folder, embedder=embedder, base_url=base_url, wait=wait, progress=told)
-    said = f"{manifest.documents} documents, {manifest.leaves} passages, generation {manifest.number}"
-    say(notes(), f"{folder}: {said}, embedder {manifest.embedder}.")
+        made = renew(corpus, embedder=embedder, base_url=base_url, wait=wait, progress=told)
+    said = f"{made.documents} documents, {made.leaves} passages, generation {made.generation}"
+    say(notes(), f"{made.path}: {said}, embedder {made.embedder}.")
 
 
 def export_shown(corpus: str, output: str, *, vectors: bool) -> int:

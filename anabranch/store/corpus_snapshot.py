@@ -48,8 +48,8 @@ class Listed:
     chunks: int
 
 
-FindingKind = Literal["index", "document", "counts", "database"]
-"""What has to be made anew: the index or a vector, a document that is not whole, counts of words, or all of it."""
+FindingKind = Literal["index", "document", "database"]
+"""What has to be made anew: the index or a vector, a document that is not whole, or all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,23 @@ class FileEntry(NamedTuple):
     documents: int
 
 
-class CorpusSnapshot(Protocol):
+class CorpusListing(Protocol):
+    """What a corpus holds at one moment, whatever its access tags."""
+
+    def overview(self) -> Overview:
+        """Count what is in it.
+
+        Raises:
+            CorpusDamagedError: It cannot be read; so does the other method.
+        """
+        ...
+
+    def listed(self, most: int | None) -> Iterator[Listed]:
+        """Yield its documents by source, at most `most` of them."""
+        ...
+
+
+class CorpusSnapshot(CorpusListing, Protocol):
     """All of a corpus at one moment, whatever its access tags and whatever is written meanwhile."""
 
     @property
@@ -88,14 +104,6 @@ class CorpusSnapshot(Protocol):
         Raises:
             CorpusDamagedError: They cannot be read; so do the other methods.
         """
-        ...
-
-    def overview(self) -> Overview:
-        """Count what is in it."""
-        ...
-
-    def listed(self, most: int | None) -> Iterator[Listed]:
-        """Yield its documents by source, at most `most` of them."""
         ...
 
     def dimension(self) -> int:

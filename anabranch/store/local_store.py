@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 
 from anabranch.store.connections import reading
 from anabranch.store.corpus_address import StrPath, folder_of
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import is_published, make_folder, must_exist
 from anabranch.store.corpus_handles import open_folder
+from anabranch.store.corpus_snapshot import CorpusListing
 from anabranch.store.index.publisher import publish, tidy
 from anabranch.store.local_reader import LocalReader
 from anabranch.store.local_snapshot import LocalSnapshot
@@ -56,3 +57,7 @@ class LocalStore:
         folder = must_exist(address)
         with reading(folder) as connection:
             yield LocalSnapshot(folder, connection)
+
+    def listing(self, address: StrPath) -> AbstractContextManager[CorpusListing]:
+        """Return what a folder holds, or the copy of one that was published to it."""
+        return ReplicaStore().listing(address) if is_published(folder_of(address)) else self.snapshot(address)

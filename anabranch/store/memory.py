@@ -19,6 +19,7 @@ from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_language import settled_language
 from anabranch.store.memory_reader import MemoryReader
+from anabranch.store.stores import let_go
 
 MOST = 16
 """Named corpora in one process: nobody else removes those that are not needed any more, so that must show."""
@@ -53,6 +54,7 @@ def forget(address: str) -> None:
     """Let go of a corpus in memory; whoever has opened it keeps what they have."""
     with _lock:
         _corpora.pop(_name_of(address), None)
+    let_go(address)
 
 
 def _name_of(address: StrPath) -> str:

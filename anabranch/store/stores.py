@@ -7,17 +7,17 @@ the scheme, and what it names is a class like `Store`.
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
-from weakref import WeakValueDictionary
 
 from anabranch.errors import SettingsError
+from anabranch.models.lru import LRU
 from anabranch.registry import Registry
 from anabranch.store.corpus_address import StrPath, scheme_of, shown_address
-from anabranch.store.corpus_snapshot import CorpusSnapshot
+from anabranch.store.corpus_snapshot import CorpusListing, CorpusSnapshot
 from anabranch.store.protocol import CorpusReader
 from anabranch.store.queue_protocol import QueueStore, QueueWriter
-from anabranch.store.writer_protocol import CorpusWriter
+from anabranch.store.writer_protocol import CorpusWriter, Progress
 
 
 class Store(Protocol):
@@ -59,6 +59,36 @@ class SnapshotStore(Store, Protocol):
         ...
 
 
+@runtime_checkable
+class ListingStore(Store, Protocol):
+    """A store that can say what a corpus holds also where it cannot be read as a whole."""
+
+    def listing(self, address: StrPath) -> AbstractContextManager[CorpusListing]:
+        """Return what a corpus holds at one moment.
+
+        Raises:
+            CorpusNotFoundError: There is no corpus at that address.
+            CorpusDamagedError: It cannot be read, or is of another version.
+        """
+        ...
+
+
+@runtime_checkable
+class RebuildingStore(Store, Protocol):
+    """A store that can make anew what it has made from documents; a folder has `maintenance.rebuild`."""
+
+    def rebuild(self, address: StrPath, *, wait: float, progress: Progress) -> None:
+        """Make vectors that are missing, and all that searches read.
+
+        Raises:
+            CorpusNotFoundError: There is no corpus at that address.
+            CorpusEmptyError: It holds no passage.
+            CorpusLockedError: Another one is writing.
+            CorpusDamagedError: A document is not whole.
+        """
+        ...
+
+
 STORES: Registry[type[Store]] = Registry(
     "store",
     {
@@ -69,8 +99,14 @@ STORES: Registry[type[Store]] = Registry(
     },
 )
 
-_opened: WeakValueDictionary[str, CorpusReader] = WeakValueDictionary()
-"""The reader that each address was opened with last. The store that has made it says how long it is kept."""
+CORPORA = 8
+"""Addresses whose readers are kept: each holds files or connections open."""
+
+GENERATIONS = 4
+"""Readers that are kept of each: the present generation, and those before for the turns that have begun with them."""
+
+_opened = LRU[str, LRU[int, CorpusReader]](CORPORA)
+"""What addresses were opened with lately, by generation."""
 
 
 async def open_corpus(corpus: StrPath) -> CorpusReader:
@@ -89,16 +125,23 @@ async def open_corpus(corpus: StrPath) -> CorpusReader:
     # In a thread: the package of another store is imported here.
     store = await asyncio.to_thread(_store_of, corpus)
     reader = await store.open(corpus)
-    with suppress(
-        TypeError
-    ):  # a reader of another package that cannot be referred to weakly: it is opened at each step
-        _opened[str(corpus)] = reader
+    _opened.setdefault(str(corpus), LRU(GENERATIONS)).set(reader.generation, reader)
     return reader
 
 
-def last_opened(corpus: StrPath) -> CorpusReader | None:
-    """Return what `open_corpus` returned last for this address, without a look at whether it has changed since."""
-    return _opened.get(str(corpus))
+def opened(corpus: StrPath, generation: int) -> CorpusReader | None:
+    """Return the reader that `open_corpus` returned for a generation, without a look at whether there is a later one.
+
+    None where it is not kept any more. It shows no text and no tag of that time: what was removed or hidden since is so
+    for it, too.
+    """
+    readers = _opened.get(str(corpus))
+    return None if readers is None else readers.get(generation)
+
+
+def let_go(corpus: StrPath) -> None:
+    """Keep no reader of an address any more."""
+    _opened.pop(str(corpus))
 
 
 def open_writer(corpus: StrPath, *, wait: float = 0.0) -> AbstractContextManager[CorpusWriter]:
@@ -141,6 +184,24 @@ def open_snapshot(corpus: StrPath) -> AbstractContextManager[CorpusSnapshot]:
         msg = f"A corpus in a store of the kind {scheme_of(corpus)!r} cannot be read as a whole."
         raise SettingsError(msg, hint="That takes a folder, or a corpus in PostgreSQL.")
     return store.snapshot(corpus)
+
+
+def open_listing(corpus: StrPath) -> AbstractContextManager[CorpusListing]:
+    """Return what a corpus holds at one moment, as its owner sees it.
+
+    Raises:
+        SettingsError: There is no such kind of store, or it cannot say so.
+        CorpusNotFoundError: There is no corpus at that address.
+        CorpusDamagedError: It cannot be read, or is of another version.
+    """
+    store = _store_of(corpus)
+    return store.listing(corpus) if isinstance(store, ListingStore) else open_snapshot(corpus)
+
+
+def rebuilding_store(corpus: StrPath) -> RebuildingStore | None:
+    """Return the store of a corpus if it can make a corpus's index anew by itself."""
+    store = _store_of(corpus)
+    return store if isinstance(store, RebuildingStore) else None
 
 
 def _store_of(corpus: StrPath) -> Store:

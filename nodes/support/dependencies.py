@@ -21,29 +21,31 @@ from anabranch.readers.document import Chunk
 from anabranch.registry import OBJECT
 from anabranch.store.no_corpus import no_corpus
 from anabranch.store.protocol import CorpusReader, Scope
-from anabranch.store.stores import last_opened, open_corpus
+from anabranch.store.stores import open_corpus, opened
 from nodes.settings import AUTO, Context
 from nodes.support.fusion_weights import BUILT_IN_RETRIEVERS
 from nodes.support.graph_bindings import bindings_in_force
+from nodes.support.turn_generation import TurnGeneration, generation_in_force
 
 # Model calls at once within one step, where the config of the run does not say `max_concurrency`.
 MAX_CONCURRENCY = 8
 
 
-async def corpus_of(context: Context, *, anew: bool = False) -> CorpusReader:
-    """Return the corpus: as it is now where a turn begins, else what the turn began with if that is still open.
+async def corpus_of(context: Context) -> CorpusReader:
+    """Return the corpus: the generation that the turn began with, else, as where a turn begins, what is there now.
 
-    Args:
-        context: Says where it is.
-        anew: Whether to look for changes. The steps after the first do not: a turn goes on with what it began with.
+    A turn that is resumed later, or in another process, goes on with what is there then, and its step says so.
     """
-    embedder = bindings_in_force.get().embedder
     # A vector store of somebody's own may be all there is.
     if not set(context.retrievers) & {*BUILT_IN_RETRIEVERS}:
         return await asyncio.to_thread(no_corpus)
-    corpus = (None if anew else last_opened(context.corpus)) or await open_corpus(context.corpus)
-    if anew and embedder is not None:
+    turn = generation_in_force.get(None) or TurnGeneration(0)
+    if turn.number and (begun := opened(context.corpus, turn.number)) is not None:
+        return begun
+    corpus = await open_corpus(context.corpus)
+    if (embedder := bindings_in_force.get().embedder) is not None:
         await asyncio.to_thread(_refuse_other, corpus, embedder)
+    turn.goes_on_with(corpus.generation)
     return corpus
 
 

@@ -19,6 +19,7 @@ from nodes.support.settings_precedence import settle
 from nodes.support.state_records import Degraded, Step
 from nodes.support.state_validation import checked, hold_to_reader, shape_of
 from nodes.support.step_telemetry import observed
+from nodes.support.turn_generation import reading_generation
 
 UNWRITTEN = "model_did_not_write"
 """Code of the record that no model wrote the answer, though one was asked for."""
@@ -44,13 +45,17 @@ def traced(name: str, *, first: bool = False) -> Callable[[NodeFunction], NodeFu
             began = time.perf_counter()
             with observed(name) as record:
                 async with failure_noted(name):
-                    with metered() as meter, checked(state, of):
+                    # A turn begins with what is there: what the channel holds is the former turn's.
+                    before = 0 if first else state.get("generation", 0)
+                    with metered() as meter, checked(state, of), reading_generation(before) as turn:
                         context = settle(state.get("settings"), runtime)
                         if not first:
                             hold_to_reader(state, context)
                         update = dict(await node(state, context, **extra))
                 if context.model is not None and update.get("route", {}).get("name") == "compose":
                     update["degraded"] = [*update.get("degraded", []), _unwritten(name, context.model)]
+                if not first and turn.number != before:
+                    update["generation"] = turn.number
                 step = _line(name, round((time.perf_counter() - began) * 1000, 1), meter, update)
                 record.ended(step, update)
             write({"step": name, "status": "finished", "ms": step["ms"], "calls": step["calls"], **step["counts"]})

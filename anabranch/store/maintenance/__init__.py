@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anabranch.store.corpus_snapshot import Finding, Listed, Overview
 from anabranch.store.maintenance.corpus_list import documents, overview
-from anabranch.store.maintenance.rebuild import rebuild
+from anabranch.store.maintenance.rebuild import rebuild, renew
 from anabranch.store.maintenance.remove import remove
 from anabranch.store.maintenance.verify import REMEDIES, examine, verify
 
@@ -18,5 +18,6 @@ __all__ = [
     "overview",
     "rebuild",
     "remove",
+    "renew",
     "verify",
 ]

@@ -1,4 +1,4 @@
-"""What a corpus holds, without opening it for searches: no model is loaded, nothing is written."""
+"""What a corpus holds; of a folder or a database without opening it for searches, and nothing is written to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_snapshot import Listed, Overview
-from anabranch.store.stores import open_snapshot
+from anabranch.store.stores import open_listing
 
 
 def overview(corpus: StrPath) -> Overview:
@@ -16,8 +16,8 @@ def overview(corpus: StrPath) -> Overview:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    with open_snapshot(corpus) as snapshot:
-        return snapshot.overview()
+    with open_listing(corpus) as listing:
+        return listing.overview()
 
 
 def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
@@ -27,5 +27,5 @@ def documents(corpus: StrPath, most: int | None = None) -> Iterator[Listed]:
         CorpusNotFoundError: There is no corpus there.
         CorpusDamagedError: The database cannot be read.
     """
-    with open_snapshot(corpus) as snapshot:
-        yield from snapshot.listed(most)
+    with open_listing(corpus) as listing:
+        yield from listing.listed(most)

@@ -7,16 +7,19 @@ import sqlite3
 from contextlib import closing
 from functools import partial
 
-from anabranch.errors import CorpusEmptyError
+from anabranch.errors import CorpusEmptyError, SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.embedders import DEFAULT_EMBEDDER, load_embedder, settled_spec
-from anabranch.store.corpus_address import StrPath
+from anabranch.store.corpus_address import StrPath, shown_address
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_folder import must_exist
+from anabranch.store.corpus_snapshot import Overview
 from anabranch.store.index.manifest import Manifest, sweep
 from anabranch.store.index.publisher import publish
+from anabranch.store.maintenance.corpus_list import overview
 from anabranch.store.records import embedded_text
 from anabranch.store.stored_document import dimension_of_most, is_vector
+from anabranch.store.stores import rebuilding_store
 from anabranch.store.write_lock import writing
 from anabranch.store.writer_protocol import Progress, silent
 from anabranch.text.amounts import without_amounts
@@ -77,6 +80,25 @@ def rebuild(
         msg = f"The corpus at {folder} holds no passage."
         raise CorpusEmptyError(msg, hint=f"Add documents: anabranch ingest YOUR_FOLDER --corpus {folder}")
     return manifest
+
+
+def renew(corpus: StrPath, *, embedder: str | None, base_url: str | None, wait: float, progress: Progress) -> Overview:
+    """Make anew what is made from documents, wherever the corpus is, as `rebuild` does for a folder.
+
+    Raises:
+        SettingsError: Another embedder is asked for, and the corpus is in a database.
+        AnabranchError: As `rebuild`.
+    """
+    store = rebuilding_store(corpus)
+    if store is None:
+        rebuild(corpus, embedder=embedder, base_url=base_url, wait=wait, progress=progress)
+    elif embedder or base_url:
+        msg = f"The passages of {shown_address(corpus)} cannot be embedded with another embedder where they are."
+        hint = "Export it without vectors and import that into another corpus: anabranch corpus import --embedder NAME"
+        raise SettingsError(msg, hint=hint)
+    else:
+        store.rebuild(corpus, wait=wait, progress=progress)
+    return overview(corpus)
 
 
 def _forget_bad(database: CorpusDatabase, embedder: str) -> None:

@@ -12,7 +12,6 @@ from anabranch.store.writer_protocol import Progress, silent
 REMEDIES: dict[FindingKind, str] = {
     "index": "Make anew what is made from the documents: anabranch corpus rebuild.",
     "document": "Take what is not whole out and in again: anabranch corpus remove SOURCE, then ingest its folder.",
-    "counts": "Have the words counted anew in another corpus: anabranch corpus copy THIS ANOTHER.",
     "database": SAVE,
 }
 """What to do about each kind of finding, the mildest first."""

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class TermCounts:
         return max(0.0, math.log(others + 0.5) - math.log(frequency + 0.5))
 
 
+# Kept for the words that come again and again: each hash is small work, and there are a hundred in a passage.
+@lru_cache(1 << 16)
 def term_number(term: str) -> int:
     """Return the number of a term: the first 64 bits of a hash of it."""
     return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier, Literal
@@ -32,8 +32,8 @@ def publish(
         language: Whose stop words and stemmer its words get.
         progress: Told leaves done and leaves in all.
     """
-    sql = "SELECT generation, changes, published, analyser FROM anabranch.corpora WHERE id = %s"
-    (generation, changes, published, indexed_by), *_ = connection.execute(sql, (corpus,)).fetchall()
+    sql = "SELECT changes, published, analyser FROM anabranch.corpora WHERE id = %s"
+    (changes, published, indexed_by), *_ = connection.execute(sql, (corpus,)).fetchall()
     words = analyser(language)
     if changes == published and words.name == indexed_by:
         return
@@ -46,53 +46,82 @@ def publish(
     if left > BATCH:
         # What the planner knows is from before they came: it would join all leaves for each batch.
         connection.execute("ANALYZE anabranch.documents, anabranch.chunks, anabranch.leaves")
-    while new := _next_leaves(connection, corpus):
+    while new := _next_leaves(connection, corpus, "l.length IS NULL"):
         with connection.transaction():
             _count_words(connection, corpus, new, words)
         done += len(new)
         if progress is not None:
             progress(done, leaves)
-    _index_vectors(connection, corpus, leaves)
+    index_vectors(connection, corpus, leaves)
+    let_see(connection, corpus, words, language, changes)
+
+
+def count_anew(connection: Connection[Any], corpus: int, words: Analyser, progress: Callable[[int, int], None]) -> int:
+    """Count the words of all leaves anew, in the transaction of the caller; return how many those are."""
+    _forget_counts(connection, corpus)
+    ((leaves,),) = connection.execute("SELECT count(*) FROM anabranch.leaves WHERE corpus = %s", (corpus,)).fetchall()
+    done, last = 0, 0
+    while new := _next_leaves(connection, corpus, "l.id > %s", last):
+        _count_words(connection, corpus, new, words)
+        done, last = done + len(new), new[-1][0]
+        progress(done, leaves)
+    return int(leaves)
+
+
+def let_see(
+    connection: Connection[Any], corpus: int, words: Analyser, language: str, changes: int | None = None
+) -> None:
+    """Let readers see what is written: all changes, or as many as there were when the index was begun."""
     sql = (
-        "UPDATE anabranch.corpora SET generation = %s, published = %s, analyser = %s, language = %s, dimension = "
+        "UPDATE anabranch.corpora SET generation = generation + 1, published = coalesce(%s, changes), analyser = %s, "
+        "language = %s, dimension = "
         "coalesce((SELECT vector_dims(vector) FROM anabranch.leaves WHERE corpus = %s LIMIT 1), 0) WHERE id = %s"
     )
-    connection.execute(sql, (generation + 1, changes, words.name, language, corpus, corpus))
+    connection.execute(sql, (changes, words.name, language, corpus, corpus))
 
 
-def _next_leaves(connection: Connection[Any], corpus: int) -> list[tuple[Any, ...]]:
+def _next_leaves(
+    connection: Connection[Any], corpus: int, which: LiteralString, *parameters: int
+) -> list[tuple[Any, ...]]:
     sql = (
-        "SELECT l.id, l.audience, l.born, d.title, c.heading, c.text FROM anabranch.leaves l "
+        "SELECT l.id, l.audience, l.born, d.title, c.heading, c.text FROM anabranch.leaves l "  # noqa: S608  # ours
         "JOIN anabranch.documents d ON d.corpus = l.corpus AND d.number = l.document "
         "JOIN anabranch.chunks c ON c.corpus = l.corpus AND c.chunk_id = l.chunk_id "
-        "WHERE l.corpus = %s AND l.length IS NULL ORDER BY l.id LIMIT %s"
+        f"WHERE l.corpus = %s AND {which} ORDER BY l.id LIMIT %s"
     )
-    return connection.execute(sql, (corpus, BATCH)).fetchall()
+    return connection.execute(sql, (corpus, *parameters, BATCH)).fetchall()
 
 
 def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tuple[Any, ...]], words: Analyser) -> None:
-    known: list[tuple[int, int, list[int]]] = []
-    frequencies: Counter[tuple[int, int, int]] = Counter()
+    # All in text and in few statements: to hand over one value after the other takes longer than to count them.
+    known: list[tuple[int, int, str]] = []
+    frequencies: defaultdict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     sizes: Counter[tuple[int, int]] = Counter()
     lengths: Counter[tuple[int, int]] = Counter()
-    postings: list[tuple[int, ...]] = []
+    postings: list[tuple[int, int, int]] = []
+    of_leaf: dict[int, str] = {}
     for leaf, audience, born, *parts in leaves:
         terms = words.terms(embedded_text(*parts))
         counts = Counter(map(term_number, terms))
-        for term, count in counts.items():
-            postings.append((term, leaf, min(count, MOST_COUNTED), len(terms), audience, born))
-            frequencies[term, audience, born] += 1
+        postings += [(term, leaf, min(count, MOST_COUNTED)) for term, count in counts.items()]
+        of_leaf[leaf] = f"{len(terms)}\t{audience}\t{born}\n"
+        frequencies[audience, born].update(counts.keys())
         sizes[audience, born] += 1
         lengths[audience, born] += len(terms)
-        known.append((leaf, len(terms), sorted(counts)))
+        known.append((leaf, len(terms), f"{{{','.join(map(str, sorted(counts)))}}}"))
     with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN") as copy:
         # In the order of the index, which finds the place of each quicker then.
-        for posting in sorted(postings):
-            copy.write_row((corpus, *posting))
-    with connection.cursor() as cursor:
-        sql = "UPDATE anabranch.leaves SET length = %s, terms = %s WHERE corpus = %s AND id = %s"
-        cursor.executemany(sql, [(length, terms, corpus, leaf) for leaf, length, terms in known])
-    rows = sorted((*key, count) for key, count in frequencies.items())
+        copy.write(
+            "".join([f"{corpus}\t{term}\t{leaf}\t{count}\t{of_leaf[leaf]}" for term, leaf, count in sorted(postings)])
+        )
+    # A row that says so already is not written: each has its entry in five indexes, of which one is of vectors.
+    sql = (
+        "UPDATE anabranch.leaves l SET length = a.length, terms = a.terms::bigint[] "
+        "FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS a(id, length, terms) WHERE l.corpus = %s AND l.id = a.id "
+        "AND (l.length, l.terms) IS DISTINCT FROM (a.length, a.terms::bigint[])"
+    )
+    connection.execute(sql, (*(list(column) for column in zip(*known, strict=True)), corpus))
+    rows = sorted((term, *group, count) for group, of in frequencies.items() for term, count in of.items())
     _add_frequencies(connection, corpus, rows)
     for (audience, born), count in sizes.items():
         _add_size(connection, corpus, (audience, born, count, lengths[audience, born]))
@@ -142,13 +171,17 @@ def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]
 
 def _forget_words(connection: Connection[Any], corpus: int) -> None:
     with connection.transaction():
-        for table in ("postings", "term_frequencies", "audience_sizes"):
-            sql = SQL("DELETE FROM {} WHERE corpus = %s").format(Identifier("anabranch", table))
-            connection.execute(sql, (corpus,))
+        _forget_counts(connection, corpus)
         connection.execute("UPDATE anabranch.leaves SET length = NULL, terms = NULL WHERE corpus = %s", (corpus,))
 
 
-def _index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> None:
+def _forget_counts(connection: Connection[Any], corpus: int) -> None:
+    for table in ("postings", "term_frequencies", "audience_sizes"):
+        sql = SQL("DELETE FROM {} WHERE corpus = %s").format(Identifier("anabranch", table))
+        connection.execute(sql, (corpus,))
+
+
+def index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> None:
     """Make the index over the vectors of a corpus that has many; of few, a search compares each."""
     found = has_index(connection, corpus)
     if leaves <= NARROW or found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ try:
     from anabranch.store.postgres.connection_pool import Database, connect, database_at, failures
     from anabranch.store.postgres.job_lease import renewed
     from anabranch.store.postgres.postgres_reader import PostgresReader
+    from anabranch.store.postgres.postgres_rebuild import make_vectors, rebuild_index
     from anabranch.store.postgres.postgres_schema import checked_version, is_prepared, prepare, refuse_reader
     from anabranch.store.postgres.postgres_snapshot import PostgresSnapshot
     from anabranch.store.postgres.postgres_writer import PostgresWriter
@@ -29,10 +30,12 @@ try:
 except ImportError as error:
     raise MissingExtraError("A corpus in PostgreSQL", "postgres") from error
 
+from anabranch.models.embedder import Embedder
 from anabranch.models.lru import LRU
 from anabranch.store.corpus_address import StrPath
 from anabranch.store.corpus_embedder import embedder_of_vectors
 from anabranch.store.postgres.database_address import DatabaseAddress, parse_address
+from anabranch.store.writer_protocol import Progress
 from anabranch.text.analyzer import analyser
 
 READERS = 8
@@ -100,6 +103,24 @@ class PostgresStore:
                 register_vector(connection)
                 yield PostgresSnapshot(connection, found[0], where.shown)
 
+    def rebuild(self, address: StrPath, *, wait: float, progress: Progress) -> None:
+        """Make anew what is made from the documents of a corpus."""
+        where = parse_address(str(address))
+        # A writer would make the corpus where it is missing.
+        with self.snapshot(address) as found:
+            if not found.count():
+                raise _empty(where)
+            facts = found.facts()
+
+        def load() -> Embedder:
+            return _embedder(facts, where)
+
+        with self.writer(address, wait=wait) as writer:
+            # It ends before the rest: an index of vectors is made once nobody looks at the rows of before.
+            with self.snapshot(address) as snapshot:
+                make_vectors(writer, snapshot, load, progress)
+            rebuild_index(writer, progress)
+
 
 def _reader(database: Database, connection: Connection[Any], where: DatabaseAddress) -> PostgresReader:
     found = None
@@ -111,7 +132,7 @@ def _reader(database: Database, connection: Connection[Any], where: DatabaseAddr
     number, generation, indexed_by, language = found
     held = connection.execute("SELECT anabranch.holds_leaves(%s, %s)", (number, generation)).fetchone()
     if held is None or not held[0]:
-        raise CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
+        raise _empty(where)
     key = (where.database, where.corpus)
     known = _opened.get(key)
     if known is not None and (known.number, known.generation) == (number, generation):
@@ -120,15 +141,22 @@ def _reader(database: Database, connection: Connection[Any], where: DatabaseAddr
     if words.name != indexed_by:
         # Another version of the analyser makes other terms: questions would miss what is there, without a word.
         msg = f"The words of {where.shown} were counted by {indexed_by!r}, not {words.name!r}."
-        raise IndexDamagedError(msg, hint="Run an ingest on it: it counts them anew.")
+        raise IndexDamagedError(msg, hint="Run an ingest on it: it counts them anew; or `anabranch corpus rebuild`.")
     facts = dict(connection.execute("SELECT name, value FROM anabranch.meta WHERE corpus = %s", (number,)).fetchall())
-    embedder = embedder_of_vectors(
+    made = PostgresReader(database, where.shown, number, generation, _embedder(facts, where), words)
+    _opened.set(key, made)
+    return made
+
+
+def _embedder(facts: Mapping[str, str], where: DatabaseAddress) -> Embedder:
+    return embedder_of_vectors(
         facts.get("spec", ""), facts.get("base_url", ""), facts.get("embedder", ""), where=where.shown,
         hint="Bring it back, or export the corpus without vectors and import that into another one.",
     )  # fmt: skip
-    made = PostgresReader(database, where.shown, number, generation, embedder, words)
-    _opened.set(key, made)
-    return made
+
+
+def _empty(where: DatabaseAddress) -> CorpusEmptyError:
+    return CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
 
 
 def _missing(where: DatabaseAddress) -> CorpusNotFoundError:

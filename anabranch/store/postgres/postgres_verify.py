@@ -78,7 +78,7 @@ def findings_of(snapshot: PostgresSnapshot, progress: Progress) -> Iterator[Find
     for done, each in enumerate(snapshot.documents(), start=1):
         yield from _of_document(snapshot, each, found)
         progress("documents", done, total)
-    yield from (Finding("counts", f"{counted(many, 'passage')} {said}") for said, many in found.wrong.items())
+    yield from (Finding("index", f"{counted(many, 'passage')} {said}") for said, many in found.wrong.items())
     yield from _of_sums(snapshot, found)
     yield from _of_generation(snapshot, generation, is_published=is_published)
     yield from _of_vector_index(snapshot)
@@ -87,7 +87,7 @@ def findings_of(snapshot: PostgresSnapshot, progress: Progress) -> Iterator[Find
 def _of_settings(snapshot: PostgresSnapshot, indexed_by: str, language: str) -> Iterator[Finding]:
     named = snapshot.facts().get("language") or language
     if (should := analyser(named).name) != indexed_by:
-        yield Finding("counts", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest does it")
+        yield Finding("index", f"the words were counted by {indexed_by!r}, not {should!r}; the next ingest does it")
 
 
 def _of_document(snapshot: PostgresSnapshot, each: ExaminedDocument, found: _Words) -> Iterator[Finding]:
@@ -96,7 +96,7 @@ def _of_document(snapshot: PostgresSnapshot, each: ExaminedDocument, found: _Wor
         yield Finding("document", f"{name}: {each.fault}")
         return
     if without := snapshot.vectors(each).count(None):
-        yield Finding("document", f"{name}: {counted(without, 'passage')} without a vector, or with a bad one")
+        yield Finding("index", f"{name}: {counted(without, 'passage')} without a vector, or with a bad one")
     if found.words is not None:
         _count_again(snapshot, each, found, found.words)
 
@@ -142,10 +142,10 @@ def _of_sums(snapshot: PostgresSnapshot, found: _Words) -> Iterator[Finding]:
     for said, sql in _SUMS.items():
         ((many,),) = snapshot.rows(sql)
         if many:
-            yield Finding("counts", f"{many} {said}")
+            yield Finding("index", f"{many} {said}")
     ((there,),) = snapshot.rows("SELECT count(*) FROM anabranch.postings WHERE corpus = %(corpus)s")
     if found.words is not None and not found.wrong and there > found.postings:
-        yield Finding("counts", f"{counted(there - found.postings, 'posting')} of no passage")
+        yield Finding("index", f"{counted(there - found.postings, 'posting')} of no passage")
 
 
 def _of_generation(snapshot: PostgresSnapshot, generation: int, *, is_published: bool) -> Iterator[Finding]:
@@ -157,11 +157,11 @@ def _of_generation(snapshot: PostgresSnapshot, generation: int, *, is_published:
     if not is_published:
         # No fault: a run that was killed leaves it so, and a run in progress as well.
         said = "not all that was written is published; the next ingest does that"
-        yield Finding("counts", said, is_remark=True)
+        yield Finding("index", said, is_remark=True)
     elif later:
-        yield Finding("counts", f"{counted(later, 'passage')} of a generation after the present one, {generation}")
+        yield Finding("index", f"{counted(later, 'passage')} of a generation after the present one, {generation}")
     if uncounted:
-        yield Finding("counts", f"{counted(uncounted, 'passage')} whose words are not counted")
+        yield Finding("index", f"{counted(uncounted, 'passage')} whose words are not counted")
 
 
 def _of_vector_index(snapshot: PostgresSnapshot) -> Iterator[Finding]:
@@ -173,4 +173,4 @@ def _of_vector_index(snapshot: PostgresSnapshot) -> Iterator[Finding]:
     ((is_large, is_valid),) = snapshot.rows(sql, most=NARROW, name=index_name(snapshot.corpus))
     if is_large and not is_valid:
         said = "the vectors have no index that is finished: searches compare all; the next change makes it"
-        yield Finding("counts", said, is_remark=True)
+        yield Finding("index", said, is_remark=True)

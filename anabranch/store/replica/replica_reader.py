@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from anabranch.errors import CorpusDamagedError, CorpusUnreachableError
+from anabranch.errors import CorpusDamagedError, CorpusEmptyError, CorpusUnreachableError
 from anabranch.models.embedder import Embedder
 from anabranch.readers.corpus_marker import DATABASE
 from anabranch.store.connections import Connections, read_only
+from anabranch.store.corpus_folder import size_of
+from anabranch.store.corpus_snapshot import Listed, Overview
 from anabranch.store.index.manifest import home_of
 from anabranch.store.local_reader import LocalReader
+from anabranch.store.local_snapshot import LocalSnapshot
 
 
 class Freshness:
@@ -22,7 +25,7 @@ class Freshness:
 
     def __init__(self, shown: str, most: float, wall: float) -> None:
         """Take what the corpus is called, the greatest age in seconds, and the time in seconds since 1970."""
-        self._shown = shown
+        self.shown = shown
         self._most = most
         self.confirm(wall)
 
@@ -45,7 +48,7 @@ class Freshness:
     def error(self, why: str = "") -> CorpusUnreachableError:
         """Return what is said of a copy that is too old."""
         msg = (
-            f"The copy of {self._shown} is out of date: it was last compared {self.age:.0f} seconds ago, "
+            f"The copy of {self.shown} is out of date: it was last compared {self.age:.0f} seconds ago, "
             f"and {self._most:.0f} are allowed.{f' {why}' if why else ''}"
         )
         hint = "Open it again; or let it be older: ANABRANCH_REPLICA_AGE, in seconds."
@@ -53,7 +56,11 @@ class Freshness:
 
 
 class ReplicaConnections(Connections):
-    """Connections to the database of one generation, which is not removed while this lives."""
+    """Connections to the database of one generation, which is not removed while this lives and has no successor.
+
+    A reader goes on with the index of its own generation and the database of the present one, as in a folder: what was
+    removed or hidden since is so for the turns that are under way, too.
+    """
 
     def __init__(self, home: Path, freshness: Freshness) -> None:
         """Open the database."""
@@ -64,7 +71,13 @@ class ReplicaConnections(Connections):
         lease = read_only(home / DATABASE)
         lease.execute("BEGIN")
         lease.execute("SELECT count(*) FROM meta").fetchone()
-        weakref.finalize(self, lease.close)
+        self._let_go = weakref.finalize(self, lease.close)
+        self._successor: ReplicaConnections | None = None
+
+    def hand_over(self, to: ReplicaConnections | None) -> None:
+        """Lend those of the generation that is the current one now, and let go of this; None: there is none."""
+        self._successor = to
+        self._let_go()
 
     @contextmanager
     def lend(self) -> Iterator[sqlite3.Connection]:
@@ -72,8 +85,15 @@ class ReplicaConnections(Connections):
 
         Raises:
             CorpusUnreachableError: It is not.
+            CorpusEmptyError: The corpus holds no passage any more.
             CorpusDamagedError: The database cannot be read; it is made anew when the corpus is opened next.
         """
+        if not self._let_go.alive:
+            if self._successor is None:
+                raise CorpusEmptyError(f"The corpus in {self._freshness.shown} holds no passage.")
+            with self._successor.lend() as connection:
+                yield connection
+            return
         if not self._freshness.holds:
             raise self._freshness.error()
         try:
@@ -97,6 +117,28 @@ def is_read(home: Path) -> bool:
     return False
 
 
+class ReplicaListing:
+    """What a generation of a copy holds, implementing `CorpusListing`; its database lacks what only writers need."""
+
+    def __init__(self, reader: ReplicaReader, connection: sqlite3.Connection) -> None:
+        """Take a connection in a transaction."""
+        self._reader = reader
+        self._snapshot = LocalSnapshot(reader.folder, connection)
+
+    def overview(self) -> Overview:
+        """Count what is in it; `bytes` are those of its files on this machine."""
+        found = self._reader.manifest
+        return Overview(
+            path=self._reader.address, generation=found.number, documents=found.documents, chunks=found.chunks,
+            leaves=found.leaves, tokens=found.tokens, embedder=found.embedder, dimension=found.dimension,
+            bytes=size_of(self._reader.folder), is_current=True,
+        )  # fmt: skip
+
+    def listed(self, most: int | None) -> Iterator[Listed]:
+        """Yield its documents by source."""
+        return self._snapshot.listed(most)
+
+
 class ReplicaReader(LocalReader):
     """One generation of a published corpus."""
 
@@ -110,6 +152,16 @@ class ReplicaReader(LocalReader):
         super().__init__(folder, name, embedder, self._connections)
         self.freshness = freshness
         self.address = shown
+
+    @contextmanager
+    def listing(self) -> Iterator[ReplicaListing]:
+        """Hold one state of its database."""
+        with self._connections.lend() as connection:
+            yield ReplicaListing(self, connection)
+
+    def hand_over(self, to: ReplicaReader | None) -> None:
+        """Show text and tags of the generation that is the current one now; None: there is none any more."""
+        self._connections.hand_over(None if to is None else to._connections)  # its own
 
     @property
     def damaged(self) -> bool:

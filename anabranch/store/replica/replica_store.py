@@ -6,7 +6,8 @@ import asyncio
 import logging
 import threading
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from anabranch.errors import AnabranchError, CorpusEmptyError
@@ -16,7 +17,8 @@ from anabranch.store.corpus_address import StrPath, read_only_error
 from anabranch.store.corpus_snapshot import CorpusSnapshot
 from anabranch.store.replica.local_copy import LocalCopy
 from anabranch.store.replica.object_store import objects_at
-from anabranch.store.replica.replica_reader import ReplicaReader
+from anabranch.store.replica.replica_reader import ReplicaListing, ReplicaReader
+from anabranch.store.stores import let_go
 from anabranch.store.writer_protocol import CorpusWriter
 
 FOLLOWED = 8
@@ -67,17 +69,22 @@ class Follower:
 
     def _follow(self) -> ReplicaReader:
         self._looked = time.monotonic()
+        before = self._reader
         try:
-            self._reader = self._copy.follow(self._reader)
+            self._reader = self._copy.follow(before)
         except CorpusEmptyError:
             # What was removed is gone at once: a copy of before must not be read while it is recent.
             self._reader = None
+            if before is not None:
+                before.hand_over(None)
             raise
         except AnabranchError as error:
-            before, self._reader = self._reader, self._usable() or self._copy.last()
+            self._reader = self._usable() or self._copy.last()
             if self._reader is None:
                 raise (before.freshness.error(error.message) if before is not None else error) from error
             _log.warning("%s Reading what was published before.", error.message)
+        if before is not None and before is not self._reader:
+            before.hand_over(self._reader)
         return self._reader
 
 
@@ -116,6 +123,12 @@ class ReplicaStore:
         """
         raise read_only_error(address)
 
+    @contextmanager
+    def listing(self, address: StrPath) -> Iterator[ReplicaListing]:
+        """Hold the copy of what is published now, which is brought where it is missing."""
+        with _reader(str(address)).listing() as listing:
+            yield listing
+
 
 def _reader(address: str) -> ReplicaReader:
     follower = _followers.get(address) or _followers.setdefault(address, Follower(address))
@@ -125,3 +138,4 @@ def _reader(address: str) -> ReplicaReader:
 def forget(address: StrPath) -> None:
     """Let go of a copy in this process; its files stay."""
     _followers.pop(str(address))
+    let_go(address)

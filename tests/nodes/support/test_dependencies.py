@@ -1,4 +1,4 @@
-"""A turn begins with the documents as they are, and its steps do not open them again one after the other."""
+"""A turn begins with the documents as they are, and its steps go on with the generation that it began with."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import pytest
 
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
-from anabranch.store import corpus_handles
+from anabranch.models.usage import metered
+from anabranch.store import corpus_handles, stores
 from anabranch.store.protocol import Scope
-from anabranch.store.stores import last_opened, open_corpus
+from anabranch.store.stores import GENERATIONS, open_corpus, opened
 from nodes.settings import Context
 from nodes.support import dependencies as resources
 from nodes.support.dependencies import corpus_of
+from nodes.support.turn_generation import reading_generation
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the paths that corpora were opened at, one for each time."""
     paths: list[str] = []
 
@@ -40,56 +42,95 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-async def test_later_steps_do_not_look_again(corpus: Path, opened: list[str]) -> None:
+async def grown(corpus: Path, name: str) -> None:
+    """Publish another generation."""
+    await asyncio.to_thread((corpus.parent / f"{name}.md").write_text, f"# {name}\n\nThe {name} was built in 1790.\n")
+    await asyncio.to_thread(ingest, [corpus.parent / f"{name}.md"], corpus)
+
+
+async def test_later_steps_do_not_look_again(corpus: Path, looks: list[str]) -> None:
     context = Context(corpus=str(corpus))
-    first = await corpus_of(context, anew=True)
+    first = await corpus_of(context)
+    assert len(looks) == 1
+    with reading_generation(first.generation):
+        assert await corpus_of(context) is first
+    assert len(looks) == 1
     assert await corpus_of(context) is first
-    assert len(opened) == 1
-    assert await corpus_of(context, anew=True) is first
-    assert len(opened) == 2
+    assert len(looks) == 2
 
 
-async def test_a_turn_begins_with_the_documents_as_they_are(corpus: Path) -> None:
+async def test_each_turn_has_the_generation_that_it_began_with(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    before = await corpus_of(context, anew=True)
-    more = corpus.parent / "two.md"
-    await asyncio.to_thread(more.write_text, "# Two\n\nThe mill was built in 1790.\n")
-    await asyncio.to_thread(ingest, [more], corpus)
-    assert await corpus_of(context) is before
-    after = await corpus_of(context, anew=True)
+    before = await corpus_of(context)
+    await grown(corpus, "mill")
+    after = await corpus_of(context)
     assert after.generation > before.generation
+    for reader, holds_mill in ((before, False), (after, True)):
+        with metered() as said, reading_generation(reader.generation):
+            assert await corpus_of(context) is reader
+        assert said.failures == []
+        (found,) = await reader.search("bm25", ["mill"], 5, Scope())
+        assert bool(found["ids"]) == holds_mill
+
+
+async def test_a_generation_that_is_not_kept_gives_way_to_the_present_one_and_it_is_said_once(corpus: Path) -> None:
+    context = Context(corpus=str(corpus))
+    first = (await corpus_of(context)).generation
+    for number in range(GENERATIONS):
+        await grown(corpus, f"mill {number}")
+        present = await corpus_of(context)
+    assert opened(str(corpus), first) is None
+    with metered() as said, reading_generation(first) as turn:
+        assert await corpus_of(context) is present
+        assert await corpus_of(context) is present
+    assert turn.number == present.generation
+    (reason,) = said.failures
+    assert f"generation {first} " in reason
+    assert f"generation {present.generation}" in reason
 
 
 async def test_what_is_hidden_in_the_middle_of_a_turn_is_not_shown_any_more(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    before = await corpus_of(context, anew=True)
+    before = await corpus_of(context)
     (found,) = await before.search("bm25", ["weir"], 5, Scope())
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus, access=["board"])
-    assert await corpus_of(context) is before
+    await corpus_of(context)
+    with reading_generation(before.generation):
+        assert await corpus_of(context) is before
     assert await before.chunks(found["ids"], Scope()) == {}
     assert (await before.search("bm25", ["weir"], 5, Scope()))[0]["ids"] == []
 
 
 async def test_another_folder_in_the_place_of_the_corpus_ends_the_turn(corpus: Path) -> None:
     context = Context(corpus=str(corpus))
-    before = await corpus_of(context, anew=True)
+    before = await corpus_of(context)
     corpus.rename(corpus.with_name("former"))
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus)
+    with reading_generation(before.generation):
+        assert await corpus_of(context) is before
     with pytest.raises(CorpusNotFoundError, match="not there any more"):
         await before.search("bm25", ["weir"], 5, Scope())
-    assert await corpus_of(context, anew=True) is not before
+    assert await corpus_of(context) is not before
 
 
-async def test_corpora_are_told_apart_and_none_is_held_open_by_having_been_opened(corpus: Path) -> None:
+async def test_corpora_are_told_apart_and_few_are_held_open(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = corpus.with_name("other")
     await asyncio.to_thread(ingest, [corpus.parent / "one.md"], other)
     first, second = Context(corpus=str(corpus)), Context(corpus=str(other))
-    one, two = await corpus_of(first, anew=True), await corpus_of(second, anew=True)
-    assert (await corpus_of(first), await corpus_of(second)) == (one, two)
+    one, two = await corpus_of(first), await corpus_of(second)
+    assert one.generation == two.generation
+    assert (opened(str(corpus), one.generation), opened(str(other), two.generation)) == (one, two)
     assert one is not two
     kept = ref(one)
     del one
     corpus_handles._open.clear()
     gc.collect()
+    assert kept() is not None
+    # As many others as are kept, opened since.
+    for number in range(stores.CORPORA):
+        await asyncio.to_thread(ingest, [corpus.parent / "one.md"], corpus.with_name(f"more-{number}"))
+        await open_corpus(str(corpus.with_name(f"more-{number}")))
+    corpus_handles._open.clear()
+    gc.collect()
     assert kept() is None
-    assert last_opened(str(corpus)) is None
+    assert opened(str(corpus), two.generation) is None

@@ -30,7 +30,7 @@ def test_stats_verify_and_remove(run: Run, corpus: str) -> None:  # noqa: F811
     broken = run("corpus", "verify", "--corpus", corpus)
     assert broken.exit_code == 1
     assert "sizes of an audience" in broken.stdout
-    assert "anabranch corpus copy" in broken.stdout
+    assert "anabranch corpus rebuild" in broken.stdout
 
 
 def test_copy_and_export(run: Run, corpus: str, tmp_path: Path) -> None:  # noqa: F811

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import threading
 import time
 from pathlib import Path
@@ -221,6 +222,32 @@ def test_the_command(origin: Path, target: str, cache: Path) -> None:
     assert "The weir was built." in found.output
     refused = CliRunner().invoke(app, ["corpus", "remove", "weir", "--corpus", target])
     assert refused.exit_code == 2
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("kind", ["folder", "bucket"])
+def test_stats_says_what_a_copy_holds(
+    kind: str, origin: Path, target: str, cache: Path, request: pytest.FixtureRequest
+) -> None:
+    place = target if kind == "folder" else f"{request.getfixturevalue('bucket')}/stats"
+    write(origin, pike=PIKE)
+    publish_replica(origin, place)
+    own, copied = (
+        json.loads(CliRunner().invoke(app, ["corpus", "stats", "--json", "--corpus", each]).stdout)
+        for each in (str(origin), place)
+    )
+    assert copied["documents"] == len(copied["sources"]) == 4
+    assert copied["bytes"] > 0
+    differ = {"path", "bytes"}
+    assert {name: copied[name] for name in copied.keys() - differ} == {name: own[name] for name in own.keys() - differ}
+    shown = CliRunner().invoke(app, ["corpus", "stats", "--corpus", place]).output
+    assert "4 documents" in shown
+    assert "on disk" in shown
+    # What needs more than a copy has is refused.
+    for command in ("verify", "export"):
+        refused = CliRunner().invoke(app, ["corpus", command, "--corpus", place])
+        assert refused.exit_code == 2, refused.output
+        assert "only be read" in refused.output
 
 
 def test_a_published_corpus_among_documents_is_no_document(origin: Path, tmp_path: Path) -> None:
