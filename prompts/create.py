@@ -1,7 +1,8 @@
 """Write an answer from one window of passages."""
 
-CREATE = "Answer:"
-"""The last words of the prompt: of five that were tried on a 1.5 B model the shortest lost the fewest answers."""
+CREATE = "Answer, first in one full sentence:"
+"""The last words of the prompt. After "Answer:" a 1.5 B model may name whom a question speaks of, not what it asks of
+them; a sentence has to say both. "First" leaves room for answers that take more than one."""
 
 CITE = "End each sentence with the number of its passage in square brackets."
 """Comes before it for models that use markers well. It names no number: small models would copy it."""

@@ -22,6 +22,8 @@ _COPY = 0.6
 _UNIT_WITHIN = 3
 # Words in a row that are read as one put in the place of another.
 _SWAPPED = 2
+Title = tuple[str, ...]
+"""A word between two others."""
 _CENTURIES = ("17", "18", "19", "20")
 
 
@@ -123,10 +125,32 @@ def counted_as(read: Sequence[Token], at: int) -> str:
     return figure.unit or (after.terms[0] if after and after.terms and not after.opens else "")
 
 
-def denials(read: Sequence[Token]) -> int:
-    """Return how often something is denied; "No," before an answer is a reply, and the French "ne" is half of one."""
+def denials(read: Sequence[Token], titles: frozenset[Title] = frozenset()) -> int:
+    """Return how often something is denied; "No," before an answer is a reply, and the French "ne" is half of one.
+
+    Args:
+        read: The words.
+        titles: From the question: what is denied in a title denies nothing of the answer.
+    """
     reply = len(read) > 1 and read[1].opens
-    return sum(token.kind == "negation" and token.text not in ("ne", "n") for token in read[1 if reply else 0 :])
+    return sum(
+        token.kind == "negation" and token.text not in ("ne", "n") and _around(read, at) not in titles
+        for at, token in enumerate(read)
+        if at or not reply
+    )
+
+
+def denying_titles(asked: Sequence[Token]) -> frozenset[Title]:
+    """Return each denial of a question that is part of a title, with the words around it: "A Man Without Love"."""
+    return frozenset(
+        _around(asked, at)
+        for at, token in enumerate(asked[1:-1], start=1)
+        if token.kind == "negation" and all(each.capital for each in asked[at - 1 : at + 2])
+    )
+
+
+def _around(read: Sequence[Token], at: int) -> Title:
+    return tuple(token.text for token in read[max(at - 1, 0) : at + 2])
 
 
 def shortest_run(said: ReadClaim, piece: Piece) -> list[Token]:

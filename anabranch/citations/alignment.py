@@ -17,19 +17,21 @@ from anabranch.citations.agreement import (
     ReadClaim,
     counts_else,
     denials,
+    denying_titles,
     measures_else,
     opposed,
     replaces,
     shortest_run,
 )
 from anabranch.citations.language_tables import tables_of
+from anabranch.citations.linked_places import LinkedPlaces
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
 from anabranch.citations.rivals import is_anchored, outdone
 from anabranch.citations.table_cells import find_row, wrong_column
-from anabranch.citations.tokens import Token, names_of, tokens
+from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.language import language_of
 
 Grade = Literal["quoted", "supported", "unsupported"]
@@ -72,6 +74,7 @@ class _Candidate:
     passage: PassageText
     piece: Piece
     score: float
+    link: frozenset[str] = frozenset()
 
 
 class Alignment:
@@ -83,9 +86,11 @@ class Alignment:
         self._language = language_of(" ".join(passage.text[:1000] for passage in passages.values()), "english")
         self._question = question
         self._asked = tuple(tokens(question, language_of(question, self._language)))
+        self._titles = denying_titles(self._asked)
         self._terms = frozenset(chain.from_iterable(token.terms for token in self._asked))
         self._names = names_of(chain(self._asked, *(each.whole.tokens for each in passages.values())))
         self._places = QuestionPlaces(self._terms, passages)
+        self._linked = LinkedPlaces(self._terms, passages, self._places)
         self._spans = [(number, *found) for number, passage in passages.items() for found in passage.candidates]
         # Spans by the words in them, so that a claim is compared in full only with those that share most words with it.
         self._holders: dict[str, list[int]] = {}
@@ -103,7 +108,7 @@ class Alignment:
             if found := found or self._alike(claim, said, numbers):
                 return found
         missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
-        return Aligned("unsupported", missing=_written(claim, missing))
+        return Aligned("unsupported", missing=as_written(claim, missing))
 
     def beside(self, claim: str, quote: str) -> Aligned:
         """Return the place of words that are said to support a claim, if they stand there and nothing is against it."""
@@ -179,18 +184,32 @@ class Alignment:
             return None
         words = claim.strip(" .!")
         found = [
-            (self._places.of[number][at], -number, piece)
+            (self._places.of[number][at], -number, piece, link)
             for number in numbers
             for at, piece in enumerate(self._passages[number].sentences)
-            if self._places.speaks(self._places.of[number][at])
-            and all(map(piece.has, said.added))
+            if all(map(piece.has, said.added))
+            and ((link := self._link(said, number, at)) or self._places.speaks(self._places.of[number][at]))
             and self._is_asked_for(claim, said, self._passages[number], piece)
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
         ]
-        place, number, piece = max(found, key=lambda each: each[:2], default=(0.0, 0, None))
-        if piece is None or outdone(said, piece, self._asked, self._places.rarity):
+        best = max(found, key=lambda each: each[:2], default=None)
+        if best is None or self._is_outdone(said, *best[2:]):
             return None
-        return Aligned("quoted", -number, _shown(piece), place)
+        place, number, piece, link = best
+        # Where only two passages together speak of the question, the one that is shown proves less.
+        return Aligned("supported" if link else "quoted", -number, _shown(piece), place)
+
+    def _is_outdone(self, said: ReadClaim, piece: Piece, link: frozenset[str]) -> bool:
+        # The name that leads to an answer is no rival of it.
+        asked = (*self._asked, *(token for token in piece.tokens if not link.isdisjoint(token.terms)))
+        return outdone(said, piece, asked, self._places.rarity)
+
+    def _link(self, said: ReadClaim, number: int, at: int) -> frozenset[str]:
+        """Return the names that lead from another passage to a sentence which does not speak of the question alone."""
+        if self._places.speaks(self._places.of[number][at]):
+            return frozenset()
+        added = frozenset(chain.from_iterable(token.terms or (token.text,) for token in said.added))
+        return self._linked.link(number, at, added)
 
     def _alike(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the span that has enough of a claim, and against which nothing speaks."""
@@ -220,15 +239,16 @@ class Alignment:
         whole = len(said.added) + len(said.repeated)
         coverage, place = (len(held) + len(inside)) / whole, max(self._places.of[number][first : last + 1])
         by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or is_anchored(said, piece)
-        if not by_itself and not self._places.speaks(place):
-            return None
+        link = frozenset[str]() if by_itself else self._link(said, number, first)
         # A pair of sentences gives way to one that says as much.
-        return _Candidate(number, passage, piece, 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first))
+        score = 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first)
+        speaks = by_itself or self._places.speaks(place) or link
+        return _Candidate(number, passage, piece, score, link) if speaks else None
 
     def _lacks(self, said: ReadClaim, held: Sequence[Token]) -> bool:
         """Tell whether a number, date, name or code of a claim is not in a span, or one of its question nowhere."""
         lost = any(token.is_hard and token not in held for token in said.added)
-        return lost or any(token.is_hard and not self._is_known(token) for token in said.repeated)
+        return lost or any(is_fixed(token) and not self._is_known(token) for token in said.repeated)
 
     def _supports(self, claim: str, said: ReadClaim, found: _Candidate, run: Sequence[Token]) -> bool:
         """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim."""
@@ -242,12 +262,12 @@ class Alignment:
         if wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows):
             return False
         # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
-        ours, theirs = denials(said.tokens), denials(run)
-        if ours != theirs and (ours or theirs != denials(self._asked)):
+        ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, run, self._asked))
+        if ours != theirs and (ours or theirs != asked):
             return False
         if opposed(said.tokens, run, passage.language) or replaces(said, piece):
             return False
-        return not outdone(said, piece, self._asked, self._places.rarity)
+        return not self._is_outdone(said, piece, found.link)
 
     def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
@@ -257,7 +277,8 @@ class Alignment:
 
     def _has_figures_of_question(self, passage: PassageText, piece: Piece) -> bool:
         """Tell whether the passages with their labels, or a row of a table, have the numbers of the question."""
-        asked = [t for t in self._asked if (t.figure and not t.figure.may_be_a_word) or t.kind in ("month", "code")]
+        codes = [token for token in self._asked if token.kind in ("month", "code") and is_fixed(token)]
+        asked = [*codes, *(token for token in self._asked if token.figure and not token.figure.may_be_a_word)]
         if not piece.rows:
             return all(map(self._is_known, asked))
         return all(piece.has(each) or passage.about.has(each) for each in asked)
@@ -268,17 +289,6 @@ class Alignment:
 
 def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
     return [token for token in said.added if piece.has(token) or (token.figure and passage.about.has(token))]
-
-
-def _written(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
-    """Return some words of a claim as they are written there, those that stand side by side as one."""
-    found: list[tuple[int, int]] = []
-    for token in read:
-        if found and claim[found[-1][1] : token.start].isspace():
-            found[-1] = (found[-1][0], token.end)
-        else:
-            found.append((token.start, token.end))
-    return tuple(dict.fromkeys(claim[start:end] for start, end in found))
 
 
 def _weight(read: Sequence[Token]) -> int:

@@ -36,12 +36,16 @@ class QuestionPlaces:
         """Tell whether a place speaks of the question; any does where nothing was asked."""
         return not self._question or (place >= LEAST_PLACE and place >= ENOUGH_OF_BEST * self.best)
 
+    def share(self, own: frozenset[str], near: frozenset[str]) -> float:
+        """Return the share of the question's words that some are, those that only stand near by half."""
+        return (self._rare(own) + 0.5 * self._rare(near - own)) / self._all
+
     def _places(self, passage: PassageText) -> list[float]:
         pieces = [piece.terms & self._question for piece in passage.sentences]
         label = passage.about.terms & self._question
-        # A sentence goes on from the one before it and may name nothing itself; so what stands around counts, by half.
-        near = [label.union(*pieces[max(at - 1, 0) : at + 2]) - own for at, own in enumerate(pieces)]
-        return [(self._rare(own) + 0.5 * self._rare(by)) / self._all for own, by in zip(pieces, near, strict=True)]
+        # A sentence goes on from the one before it and may name nothing itself; so what stands around counts.
+        near = [label.union(*pieces[max(at - 1, 0) : at + 2]) for at in range(len(pieces))]
+        return [self.share(own, by) for own, by in zip(pieces, near, strict=True)]
 
     def _rare(self, terms: Iterable[str]) -> float:
         return sum(self.rarity.get(term, self.rarity[""]) for term in terms)

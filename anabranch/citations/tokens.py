@@ -34,6 +34,8 @@ _ENGLISH = frozenset({"english", ""})
 _CAPITALISING = frozenset({"english", "german"})
 _ONE_CHAR = re.compile(f"[{UNSPACED}]")
 _CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
+# "4-letter", "3-stellig"
+_COUNTED = re.compile(r"\d+-[^\W\d_]{3,}")
 _BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
 _BEGIN = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"“„«(]\s*)$")
 _ENGLISH_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
@@ -45,6 +47,7 @@ _DATE = re.compile(
 # "And" is one letter that is written together with the number after it.
 _ARABIC_AND = re.compile(r"\bو(?=\d)")
 _DECEMBER, _LAST_DAY = 12, 31
+_ABBREVIATION = 2
 
 
 class Token(NamedTuple):
@@ -204,6 +207,28 @@ def _word(text: str, match: re.Match[str], language: str, names: frozenset[str],
 def names_of(read: Iterable[Token]) -> frozenset[str]:
     """Return the folded words that some texts have as names."""
     return frozenset(token.text for token in read if token.kind == "name")
+
+
+def as_written(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
+    """Return some words of a claim as they are written there, those that stand side by side as one."""
+    found: list[tuple[int, int]] = []
+    for token in read:
+        if found and claim[found[-1][1] : token.start].isspace():
+            found[-1] = (found[-1][0], token.end)
+        else:
+            found.append((token.start, token.end))
+    return tuple(dict.fromkeys(claim[start:end] for start, end in found))
+
+
+def is_fixed(token: Token) -> bool:
+    """Tell whether a word of a question is put in no other words: a name, a number, a code.
+
+    Abbreviations of two letters may be spelt out anywhere, "US" and "DJ", and "4-letter" is no more than "4 letters".
+    """
+    if token.kind != "code":
+        return token.is_hard
+    counts = token.figure is not None and token.figure.may_be_a_word and _COUNTED.fullmatch(token.text) is not None
+    return not counts and not (token.text.isalpha() and len(token.text) <= _ABBREVIATION)
 
 
 @lru_cache(maxsize=1 << 15)

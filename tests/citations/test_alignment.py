@@ -127,9 +127,16 @@ def test_a_wrong_twin_is_refused(claim: str, question: str, text: str) -> None:
         ("Revenue rose by 12 %.", "By how much did revenue rise in 2019?", "Revenue rose by 12 % in 2021.", False),
         ("Der Umsatz stieg um 12 %.", "Um wie viel stieg der Umsatz 2021?", "Der Umsatz stieg 2021 um 12 %.", True),
         ("Der Umsatz stieg um 12 %.", "Um wie viel stieg der Umsatz 2019?", "Der Umsatz stieg 2021 um 12 %.", False),
+        ("Ada Stern", "Which engineer built the weir of the HX-200 mill?", WEIR, False),
+        ("Ada Stern", "Welche Person baute das Wehr der HX-200?", "Das Wehr wurde gebaut von Ada Stern.", False),
+        # "US" may be spelt out, and "3-letter" says no more than "3 letters".
+        ("Ada Stern", "Which engineer from the US built the weir?", WEIR, True),
+        ("Ada Stern", "Welche Person aus den US baute das Wehr?", "Das Wehr wurde gebaut von Ada Stern.", True),
+        ("Ada", "What is the 3-letter first name of the engineer who built the weir?", WEIR, True),
+        ("The weir was built by the US engineer Ada Stern.", "Which US engineer built the weir?", WEIR, True),
     ],
 )
-def test_every_figure_of_the_question_is_needed(claim: str, question: str, text: str, held: bool) -> None:
+def test_every_figure_and_code_of_the_question_is_needed(claim: str, question: str, text: str, held: bool) -> None:
     assert (aligned(claim, question, text).grade != "unsupported") is held
 
 
@@ -190,3 +197,27 @@ def test_what_no_passage_has_is_named() -> None:
 def test_without_passages_nothing_is_held(texts: tuple[str, ...]) -> None:
     assert aligned("Pigs fly in May 1990.", "Do pigs fly?", *texts).grade == "unsupported"
     assert aligned("", "", *texts).grade == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "held"),
+    [
+        (
+            'The mill in the song "A Man Without Love" was built by Ada Stern.',
+            'Who built the mill in the song "A Man Without Love"?',
+            "Ada Stern built the mill of the song. A man found love there.",
+            True,
+        ),
+        (
+            "Die Mühle aus „Ein Mann Ohne Liebe“ wurde von Ada Stern gebaut.",
+            "Wer baute die Mühle aus „Ein Mann Ohne Liebe“?",
+            "Die Mühle wurde von Ada Stern gebaut.",
+            True,
+        ),
+        # Whatever is no title is denied.
+        ("The mill without a wheel was built by Ada Stern.", "Who built the mill without a wheel?", WEIR, False),
+        ("The weir was not built by Ada Stern.", 'Who did not build the weir of "A Man Without Love"?', WEIR, False),
+    ],
+)
+def test_what_a_title_denies_is_no_denial(claim: str, question: str, text: str, held: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is held
