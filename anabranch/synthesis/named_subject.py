@@ -34,18 +34,14 @@ class NamedSubject:
     numbered: frozenset[Parts]
     names: frozenset[Parts]
 
-    def is_met(self, answering: Sequence[str], found: Iterable[Sequence[str]]) -> bool:
-        """Tell whether passages are about what is named.
+    def is_numbered_in(self, texts: Iterable[str]) -> bool:
+        """Tell whether all that is `numbered` stands in a passage and in what is over it."""
+        read = [_parts(text) for text in texts] if self.numbered else []
+        return all(_stands_in(each, read) for each in self.numbered)
 
-        Args:
-            answering: The passage that would answer, and what is over it. It has all that is `numbered`.
-            found: All passages that were found, each with what is over it. One has one of the names: the passage that
-                answers may have a pronoun.
-        """
-        here = [_parts(text) for text in answering]
-        if not all(_stands_in(each, here) for each in self.numbered):
-            return False
-        read = [_parts(text) for texts in found for text in texts]
+    def is_named_in(self, texts: Iterable[str]) -> bool:
+        """Tell whether one of the names is in any of the texts that were found: a passage may have a pronoun."""
+        read = [_parts(text) for text in texts] if self.names else []
         return not self.names or any(_stands_in(name, read) for name in self.names)
 
 
@@ -61,7 +57,7 @@ def named_subject(question: str) -> NamedSubject:
             numbered.add((written,))
         elif token.kind in ("name", "code"):
             if _CODE.match(written):
-                numbered.add(_without_possessive(written))
+                numbered.add(_code(_without_possessive(written)))
             elif after and _numbers(after, question):
                 numbered.add((*_without_possessive(written), question[after.start : after.end]))
             else:
@@ -72,6 +68,13 @@ def named_subject(question: str) -> NamedSubject:
 def _numbers(token: Token, question: str) -> bool:
     written = question[token.start : token.end]
     return token.kind == "figure" and not token.opens and written.isdecimal() and not _YEAR.fullmatch(written)
+
+
+def _code(parts: Parts) -> Parts:
+    """Return "rad 53" of "Rad53-dependent", and "vps 9 a" of "VPS9a"."""
+    last = max(at for at, part in enumerate(parts) if part.isdecimal())
+    is_letter = len("".join(parts[last + 1 : last + 2])) == 1
+    return parts[: last + 1 + is_letter]
 
 
 def _without_possessive(written: str) -> Parts:

@@ -36,8 +36,12 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["original_question"]
     asks = asks_in_english(question)
+    # Whoever asks for an answer whatever the evidence gets one.
+    # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
+    is_held = context.grade == "scores" and question == state["standalone_question"]
     shown = await _shown(context, state, corpus)
-    found = await asyncio.to_thread(_candidates, shown, rows=asks.figure or not asks.kind)
+    about = _about_what_is_named(question, shown) if is_held else shown
+    found = await asyncio.to_thread(_candidates, about, rows=asks.figure or not asks.kind)
     if not found:
         return NO_DRAFT
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
@@ -73,22 +77,21 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
-    # Whoever asks for an answer whatever the evidence gets one.
-    # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
-    is_alone = question == state["standalone_question"]
-    if is_alone and context.grade == "scores":
-        answers = is_answered(match, state["evidence_scores"].get("confidence", 0.0))
-        if not answers or (match < WEAK and await _lacks_amount(corpus, asks, best)):
-            return NO_DRAFT
-        around = {excerpt["number"]: _around(excerpt, chunk) for excerpt, chunk in shown}
-        if best is not None and not named_subject(question).is_met(around[best.number], around.values()):
+    if is_held:
+        # Where passages that are about something else were left out, the evidence is no more what was judged.
+        sure = state["evidence_scores"].get("confidence", 0.0) if len(about) == len(shown) else 0.0
+        if not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):
             return NO_DRAFT
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
 
 
-def _around(excerpt: Excerpt, chunk: Chunk) -> tuple[str, ...]:
-    """Return the passage that a statement is from and what is over it: each may say whom or what it is about."""
-    return piece_of(chunk, excerpt), chunk.heading, chunk.title, chunk.source
+def _about_what_is_named(question: str, shown: list[tuple[Excerpt, Chunk]]) -> list[tuple[Excerpt, Chunk]]:
+    """Return the passages about the year, product or person that is asked about; what is over one may name it."""
+    named = named_subject(question)
+    texts = [(piece_of(chunk, excerpt), chunk.heading, chunk.title, chunk.source) for excerpt, chunk in shown]
+    if not named.is_named_in(text for around in texts for text in around):
+        return []
+    return [one for one, around in zip(shown, texts, strict=True) if named.is_numbered_in(around)]
 
 
 async def _lacks_amount(corpus: CorpusReader, asks: Asks, best: Sentence | None) -> bool:
