@@ -22,6 +22,8 @@ ask: $(VENV)/.ask  ## Ingest DOCS=folder (default: docs) and answer Q="question"
 
 # Where the environment forbids bytecode, each process would compile all of the tests: a third of what starting costs.
 test test-fast: export PYTHONDONTWRITEBYTECODE =
+# Threads of a matrix product wait for the next one by spinning, which takes the cores from the other test processes.
+test test-fast: export OPENBLAS_NUM_THREADS = 1
 
 test: $(VENV)/.dev  ## Run the tests
 	$(BIN)/python -m pytest -m "not exhaustive" -n auto --dist loadfile --no-loadscope-reorder

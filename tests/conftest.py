@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # A shell that starts tests in the background has them ignore Ctrl-C, and what they start as well; some tests send one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+# Thousands of collected tests are a heap that each search for cycles goes through, some hundred times a minute.
+gc.set_threshold(50_000, 20, 20)
 
 # How long an example takes says something about the machine, which is shared.
 settings.register_profile("anabranch", deadline=None)

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from anabranch.errors import ReadingError
 from anabranch.readers import READERS, read
-from anabranch.readers.document import Document
+from anabranch.readers.document import Document, ReadOptions
 from anabranch.text.sentences import spans
 
 SHORTEST, LONGEST = 40, 400
 """Characters of a sentence: shorter ones are labels, longer ones are tables and code."""
+
+_TYPED = ReadOptions(ocr=False)
+"""What OCR reads depends on what is installed, has words that nobody wrote, and takes seconds a picture."""
 
 WORD = re.compile(r"[^\W_]+")
 
@@ -53,7 +56,7 @@ def sentences(paths: Sequence[Path], most: int, seed: int) -> list[str]:
 def _read(paths: Sequence[Path]) -> Iterator[str]:
     for file in _files(paths):
         try:
-            for document in read(file, file.name):
+            for document in read(file, file.name, _TYPED):
                 if isinstance(document, Document):
                     yield from (block.text for block in document.blocks if not block.is_heading)
         except ReadingError:

@@ -152,7 +152,7 @@ def test_ctrl_c_leaves_a_good_corpus_and_says_so(run: Run, tmp_path: Path) -> No
         command = [sys.executable, "-m", "anabranch.cli", *arguments]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while committed(corpus) < 2 and process.poll() is None:
-            time.sleep(0.01)
+            time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         interrupted.set()
         _, said = process.communicate()

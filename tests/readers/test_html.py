@@ -112,12 +112,21 @@ QUESTIONS = {
 }
 
 
+@pytest.fixture(scope="module")
+def filing(shared: Path) -> Document:
+    """A big annual report, which takes a second to read."""
+    (document,) = read_html(shared / "data" / "awkward" / "html-10k__example-10k.html", "10k.html")
+    return document
+
+
+@pytest.fixture(scope="module")
+def leaves(filing: Document) -> list[str]:
+    return [leaf.text for leaf in grow(filing, load_embedder("minilm")).leaves]
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_figure_of_a_filing_stands_below_its_year_in_one_leaf(shared: Path, question: str) -> None:
+def test_a_figure_of_a_filing_stands_below_its_year_in_one_leaf(leaves: list[str], question: str) -> None:
     name, column, figure = QUESTIONS[question]
-    path = shared / "data" / "awkward" / "html-10k__example-10k.html"
-    (document,) = read_html(path, path.name)
-    leaves = [leaf.text for leaf in grow(document, load_embedder("minilm")).leaves]
     found = [
         (table[0][column], row[column])
         for leaf in leaves
@@ -192,9 +201,8 @@ def test_any_tag_soup_gives_sound_blocks(tmp_path: Path, tags: list[str]) -> Non
         assert not block.is_heading or block.heading[-1] == block.text
 
 
-def test_a_big_annual_report(shared: Path) -> None:
-    (document,) = read_html(shared / "data/awkward/html-10k__example-10k.html", "10k.html")
-    text = "\n".join(block.text for block in document.blocks)
+def test_a_big_annual_report(filing: Document) -> None:
+    text = "\n".join(block.text for block in filing.blocks)
     assert "| Patents | 4 - 20 years |" in text
     assert "☑ ANNUAL REPORT PURSUANT TO SECTION 13" in text
     assert "/s/ CHERYL A. KONDRA" in text

@@ -47,16 +47,14 @@ def test_the_example_with_the_openai_client_prints_the_answer_and_its_quote(
     assert "The boiler > Service - The boiler is serviced every October by the plumber." in shown
 
 
-@pytest.mark.parametrize("configured", [each for each in CONFIGURATIONS if "command" in str(each)])
-async def test_the_command_of_a_configuration_gives_the_three_tools(
-    configured: dict[str, dict[str, dict[str, str]]], home: Path
-) -> None:
+async def test_the_command_of_the_configurations_gives_the_three_tools(home: Path) -> None:
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
-    ((_, servers),) = configured.items()
-    shown = servers["documents"]
+    every = [servers["documents"] for each in CONFIGURATIONS for servers in each.values()]
+    shown, other = [each for each in every if "command" in each]
+    assert other == {"type": "stdio", **shown}
     assert Path(shown["command"]).name == "anabranch"
     arguments = [str(home / "corpus") if each.endswith(".corpus") else each for each in shown["args"]]
     assert str(home / "corpus") in arguments

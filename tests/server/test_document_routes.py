@@ -28,15 +28,32 @@ from tests.server.weir import BROKEN, BUILT, FERRY, FLOOD, REST, SALARY, lines_o
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.fixture
-def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Documents of which one is for the tag `hr`, in the operator's corpus."""
-    folder = write_documents(tmp_path / "documents")
-    (tmp_path / "salary.md").write_text(f"# Pay\n\n{SALARY}\n")
-    ingest([folder], tmp_path / "corpus", archives=True)
-    ingest([tmp_path / "salary.md"], tmp_path / "corpus", access=["hr"])
-    monkeypatch.setenv("ANABRANCH_CORPUS", str(tmp_path / "corpus"))
+def made(home: Path) -> Path:
+    """Make documents of which one is for the tag `hr`, and a corpus of them beside them."""
+    folder = write_documents(home / "documents")
+    (home / "salary.md").write_text(f"# Pay\n\n{SALARY}\n")
+    ingest([folder], home / "corpus", archives=True)
+    ingest([home / "salary.md"], home / "corpus", access=["hr"])
     return folder
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("kept"))
+
+
+@pytest.fixture
+def documents(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The documents in the operator's corpus, for tests that change neither."""
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(kept.parent / "corpus"))
+    return kept
+
+
+@pytest.fixture
+def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Documents in the operator's corpus for a test of its own."""
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(tmp_path / "corpus"))
+    return made(tmp_path)
 
 
 @pytest.fixture
@@ -127,11 +144,9 @@ async def test_a_passage_is_shown_in_its_surroundings(documents: Path, http: htt
     assert (await http.get(f"/documents/{spot['doc']}/pages/1.png")).status_code == 404
 
 
-async def test_an_archive_a_changed_file_and_one_that_is_gone_are_said(
-    documents: Path, http: httpx.AsyncClient
-) -> None:
-    packed = await found(documents, BUILT, source="old.zip")
-    weir = await found(documents, BUILT, source="weir.pdf")
+async def test_an_archive_a_changed_file_and_one_that_is_gone_are_said(changing: Path, http: httpx.AsyncClient) -> None:
+    packed = await found(changing, BUILT, source="old.zip")
+    weir = await found(changing, BUILT, source="weir.pdf")
 
     async def reason(spot: dict[str, Any], number: int = 1) -> str:
         place = f"/documents/{spot['doc']}/pages/{number}"
@@ -144,14 +159,14 @@ async def test_an_archive_a_changed_file_and_one_that_is_gone_are_said(
 
     assert await reason(packed) == "archive"
     assert await reason(weir, 9) == await reason(weir, 0) == "no_page"
-    file = documents / "weir.pdf"
+    file = changing / "weir.pdf"
     kept = file.read_bytes()
     file.write_bytes(kept + b"\n% saved again")
     assert await reason(weir) == "changed"
     file.unlink()
     assert await reason(weir) == "gone"
-    (documents / "elsewhere.pdf").write_bytes(kept)
-    file.symlink_to(documents / "elsewhere.pdf")
+    (changing / "elsewhere.pdf").write_bytes(kept)
+    file.symlink_to(changing / "elsewhere.pdf")
     assert await reason(weir) == "closed"
 
 
@@ -170,13 +185,13 @@ async def test_a_passage_marks_only_its_own_document(documents: Path, http: http
 
 
 async def test_what_is_somebody_elses_is_not_there(
-    documents: Path, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    documents: Path, http: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = {name: new_key() for name in ("ada", "bo")}
     entries = [{"identity": name, "sha256": digest_of_secret(secret)} for name, secret in keys.items()]
     entries[0]["access"] = ["hr"]  # type: ignore[assignment]
-    (documents.parent / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
-    monkeypatch.setenv("ANABRANCH_AUTH", str(documents.parent / "auth.yaml"))
+    (tmp_path / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
+    monkeypatch.setenv("ANABRANCH_AUTH", str(tmp_path / "auth.yaml"))
     environment.cache_clear()
     spot = await found(documents, SALARY)
     addresses = [
@@ -200,7 +215,7 @@ async def test_what_is_somebody_elses_is_not_there(
 
 
 async def test_nobody_removes_what_they_do_not_hold_and_a_file_that_was_sent_is_deleted(
-    documents: Path, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    changing: Path, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people: dict[str, dict[str, Any]] = {
         "ada": {"access": ["hr"], "roles": ["ask", "ingest"]},
@@ -210,21 +225,21 @@ async def test_nobody_removes_what_they_do_not_hold_and_a_file_that_was_sent_is_
     }
     keys = {name: new_key() for name in people}
     entries = [{"identity": name, "sha256": digest_of_secret(keys[name]), **more} for name, more in people.items()]
-    (documents.parent / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
-    monkeypatch.setenv("ANABRANCH_AUTH", str(documents.parent / "auth.yaml"))
-    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", str(documents.parent))
+    (changing.parent / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
+    monkeypatch.setenv("ANABRANCH_AUTH", str(changing.parent / "auth.yaml"))
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", str(changing.parent))
     environment.cache_clear()
     as_ = {name: {"Authorization": f"Bearer {secret}"} for name, secret in keys.items()}
-    corpus = documents.parent / "corpus"
-    (documents.parent / "merger.md").write_text("# Merger\n\nThe merger with Halden is planned for March.\n")
-    ingest([documents.parent / "merger.md"], corpus, access=["hr", "board"])
+    corpus = changing.parent / "corpus"
+    (changing.parent / "merger.md").write_text("# Merger\n\nThe merger with Halden is planned for March.\n")
+    ingest([changing.parent / "merger.md"], corpus, access=["hr", "board"])
     lines = [{"_id": "open", "text": "The canteen opens at eleven."}]
     lines.append({"_id": "closed", "text": "The board meets on Monday.", "access": ["board"]})
-    (documents.parent / "notes.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    ingest([documents.parent / "notes.jsonl"], corpus)
+    (changing.parent / "notes.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    ingest([changing.parent / "notes.jsonl"], corpus)
     sent = {"files": ("mine.md", b"# Mine\n\nThe lamp is green.\n")}
     (path,) = (await http.post("/uploads", files=sent, headers=as_["ada"])).json()["paths"]
-    ingest([documents.parent / path], corpus, access=["hr"])
+    ingest([changing.parent / path], corpus, access=["hr"])
 
     async def listed(who: str) -> dict[str, dict[str, Any]]:
         every = (await http.get("/documents", headers=as_[who])).json()
@@ -252,9 +267,9 @@ async def test_nobody_removes_what_they_do_not_hold_and_a_file_that_was_sent_is_
     assert await listed("ada") == seen
 
     assert (await removed("bo", "ferry.md")).json() == {"file": "ferry.md", "documents": 1, "deleted": False}
-    assert (documents / "ferry.md").exists()
+    assert (changing / "ferry.md").exists()
     assert (await removed("ada", "mine.md")).json()["deleted"] is True
-    assert not (documents.parent / path).exists()
+    assert not (changing.parent / path).exists()
     assert (await removed("root", "merger.md")).json()["documents"] == 1
     assert (await removed("ada", "merger.md", seen["merger.md"]["doc_id"])).status_code == 404
     assert set(await listed("ada")) == set(seen) - {"ferry.md", "mine.md", "merger.md"}

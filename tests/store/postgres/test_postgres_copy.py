@@ -89,8 +89,21 @@ copy_corpus(sys.argv[1], sys.argv[2], progress=lambda stage, done, *_: print(sta
 """
 
 
-@pytest.mark.parametrize("to", ["database", "folder"])
-@pytest.mark.parametrize("until", ["documents 1", "documents 5", "index", "compared 1"])
+# Each stage into a database; into a folder the stages are the same code, and one of them stands for the others.
+@pytest.mark.parametrize(
+    ("to", "until"),
+    [
+        pytest.param("database", "documents 1", marks=pytest.mark.exhaustive),
+        ("database", "documents 5"),
+        ("database", "index"),
+        ("database", "compared 1"),
+        *(
+            pytest.param("folder", each, marks=pytest.mark.exhaustive)
+            for each in ("documents 1", "index", "compared 1")
+        ),
+        ("folder", "documents 5"),
+    ],
+)
 def test_a_killed_copy_goes_on_where_it_was(full: str, corpus: str, tmp_path: Path, to: str, until: str) -> None:
     target = corpus if to == "database" else str(tmp_path / "c")
     with subprocess.Popen([sys.executable, "-c", RUN, full, target], stdout=subprocess.PIPE, text=True) as process:
