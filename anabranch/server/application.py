@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 import anabranch
 from anabranch.errors import (
@@ -92,6 +93,7 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
         app.include_router(each.router)
     app.add_exception_handler(AnabranchError, refused)
     app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _not_here)
     app.add_exception_handler(Exception, _broken)
     app.add_middleware(RequestLog)
     return app
@@ -109,8 +111,15 @@ async def refused(_: Request, error: Exception) -> JSONResponse:
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
     """Say where a request is wrong, without repeating what it held."""
     problems = error.errors() if isinstance(error, RequestValidationError) else []
-    told = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in problems[:5])
+    told = "; ".join(f"{'.'.join(map(str, each['loc'][1:])) or 'its body'}: {each['msg']}" for each in problems[:5])
     return JSONResponse(_problem(f"The request cannot be read: {told}.", "RequestError"), 422)
+
+
+async def _not_here(_: Request, error: Exception) -> JSONResponse:
+    """Say that there is no such path, or that it is not asked for so, as clients read it."""
+    if not isinstance(error, HTTPException):
+        raise error
+    return JSONResponse(_problem(error.detail, "RequestError"), error.status_code, headers=error.headers)
 
 
 async def _broken(_: Request, error: Exception) -> JSONResponse:

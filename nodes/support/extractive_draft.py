@@ -36,11 +36,9 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["original_question"]
     asks = asks_in_english(question)
-    # Whoever asks for an answer whatever the evidence gets one.
-    # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
-    is_held = context.grade == "scores" and question == state["standalone_question"]
     shown = await _shown(context, state, corpus)
-    about = _about_what_is_named(question, shown) if is_held else shown
+    # Whoever asks for an answer whatever the evidence gets one.
+    about = _about_what_is_named(question, shown) if context.grade == "scores" else shown
     found = await asyncio.to_thread(_candidates, about, rows=asks.figure or not asks.kind)
     if not found:
         return NO_DRAFT
@@ -77,7 +75,8 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
-    if is_held:
+    # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
+    if context.grade == "scores" and question == state["standalone_question"]:
         # Where passages that are about something else were left out, the evidence is no more what was judged.
         sure = state["evidence_scores"].get("confidence", 0.0) if len(about) == len(shown) else 0.0
         if not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):

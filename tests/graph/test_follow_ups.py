@@ -126,3 +126,11 @@ async def test_a_change_of_subject_that_the_documents_do_not_answer_is_not_answe
     alone = await graph.ainvoke({"question": asked}, context=Context(corpus=corpora["en"]))
     assert alone["abstained"]
     assert state["abstained"]
+
+
+@pytest.mark.parametrize("language", TALKS)
+async def test_a_follow_up_about_what_nothing_names_is_not_answered(corpora: dict[str, str], language: str) -> None:
+    context = Context(corpus=corpora[language], top_k=3)
+    followed = f"{TALKS[language].follow_up.rstrip('?？')} HX-4711?"
+    state = await graph.ainvoke(said(TALKS[language].first, followed), context=context)
+    assert state["abstained"]

@@ -95,6 +95,11 @@ def test_what_cannot_be_answered_says_why(client: OpenAI) -> None:
         client.chat.completions.create(model="anabranch", messages=[QUESTION], n=2)
     with pytest.raises(APIStatusError, match="messages"):
         client.chat.completions.create(model="anabranch", messages=[])
+    with pytest.raises(APIStatusError, match="its body: "):
+        client.post("/chat/completions", body="no object", cast_to=object)
+    with pytest.raises(NotFoundError) as refused:
+        client.embeddings.create(model="anabranch", input="Who built the weir?")
+    assert refused.value.body == {"message": "Not Found", "type": "RequestError", "param": None, "code": None}
 
 
 def test_a_claim_without_a_marker_and_an_abstention_have_no_annotation() -> None:

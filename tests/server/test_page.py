@@ -378,6 +378,36 @@ def test_a_telephone_shows_it_without_scrolling_sideways(reader: Reader) -> None
 
 
 @ONE_SERVER
+def test_a_question_that_was_stopped_as_it_began_is_not_shown_as_the_one_before(reader: Reader) -> None:
+    reader.ask(ASKED)
+    first = reader.page.request.get(f"{reader.url}/threads/{reader.page.url.rpartition('/')[2]}/state").json()
+
+    def stopped(route: Any) -> None:
+        # As it is told when the result of `begin` was written, and the run stopped before that was applied.
+        state = {**route.fetch().json(), "next": [], "tasks": [{"id": "1", "name": "begin", "interrupts": []}]}
+        route.fulfill(json={**state, "values": {**first["values"], "question": "How high is it?"}})
+
+    reader.page.route(re.compile(r"/state$"), stopped)
+    reader.ask("How high is it?")
+    assert reader.turn(1).get_by_role("heading", name="How high is it?").count() == 1
+    assert reader.turn(1).get_by_text("This was stopped").count() == 1
+    assert BUILT not in reader.turn(1).inner_text()
+
+
+@ONE_SERVER
+def test_a_button_stays_on_one_line_beside_a_long_title(reader: Reader) -> None:
+    reader.page.set_viewport_size({"width": 375, "height": 720})
+    documents = [{"doc_id": "1", "title": "The long title of a document " * 5, "source": "a.md", "file": "a.md",
+                  "pages": 0, "access": [], "removable": True}]  # fmt: skip
+    reader.page.route(re.compile(r"/documents\?"), lambda route: route.fulfill(json=documents))
+    reader.page.get_by_role("button", name="Documents", exact=True).click()
+    button = reader.page.get_by_role("button", name="Remove a.md")
+    button.wait_for()
+    lines = "(it) => it.getBoundingClientRect().height / parseFloat(getComputedStyle(it).fontSize)"
+    assert button.evaluate(lines) < 2.5
+
+
+@ONE_SERVER
 def test_a_finger_sees_the_quote_first_and_the_page_next(browser: Any, url: str) -> None:
     context = browser.new_context(viewport={"width": 380, "height": 780}, has_touch=True, is_mobile=True)
     reader = Reader(context.new_page(), url)

@@ -23,12 +23,12 @@ export async function load(thread, tip) {
         run: mine.metadata.run_id,
         // Another one where a person was waited for: what they replied began a run of its own.
         ended: state.metadata.run_id,
-        values: state.values,
+        values: valuesOf(state),
         checkpoint: id(state),
         // Where another version of this question would go on from.
         base: from ?? id(rivals[0] ?? mine),
         versions: [...new Set(rivals.map((each) => each.metadata.run_id))],
-        unfinished: (state.next ?? []).length > 0,
+        unfinished: waiting(state).length > 0,
         pause: pauseOf(state),
       });
     }
@@ -40,6 +40,12 @@ export async function load(thread, tip) {
     return parent(input) === null || begins.has(parent(input));
   }
 }
+
+// The steps that a run has yet to make. `next` leaves out one that was stopped when its result was written but not applied.
+const waiting = (state) => [...(state.next ?? []), ...(state.tasks ?? []).map((each) => each.name)];
+
+// Before the first step, the state is still that of the question before.
+const valuesOf = ({ values, ...state }) => (waiting(state).includes("begin") ? { original_question: values.question } : values);
 
 export const isOf = (turn, run) => Boolean(turn) && [turn.run, turn.ended].includes(run);
 
