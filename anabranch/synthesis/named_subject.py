@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from anabranch.citations.tokens import Token, tokens
+from anabranch.text.analyzer import UNSPACED
 from anabranch.text.function_words import fold_word
 from anabranch.text.language import language_of
 
-# "Llama2", "Llama-2" and "llama_2" are all read as "llama 2".
-_PART = re.compile(r"[^\W\d_]+|\d+")
+# "Llama2", "Llama-2" and "llama_2" are all read as "llama 2"; a writing without blanks begins after any of them.
+_PART = re.compile(rf"[{UNSPACED}]|[^\W\d_{UNSPACED}]+|\d+")
 _CODE = re.compile(r"[^\W\d_]+[\W_]?\d")
+_POSSESSIVE = re.compile(r"['’].*", re.DOTALL)
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 
 Parts = tuple[str, ...]
@@ -54,14 +56,15 @@ def named_subject(question: str) -> NamedSubject:
         after = read[at + 1] if at + 1 < len(read) else None
         written = question[token.start : token.end]
         if token.kind == "figure" and _YEAR.fullmatch(written):
-            numbered.add((written,))
+            numbered.add(_parts(written))
         elif token.kind in ("name", "code"):
-            if _CODE.match(written):
-                numbered.add(_code(_without_possessive(written)))
+            named = _POSSESSIVE.sub("", written)
+            if _CODE.match(named):
+                numbered.add(_code(_parts(named)))
             elif after and _numbers(after, question):
-                numbered.add((*_without_possessive(written), question[after.start : after.end]))
+                numbered.add(_parts(named) + _parts(question[after.start : after.end]))
             else:
-                names.add(_without_possessive(written))
+                names.add(_parts(named))
     return NamedSubject(frozenset(numbered), frozenset(names))
 
 
@@ -75,10 +78,6 @@ def _code(parts: Parts) -> Parts:
     last = max(at for at, part in enumerate(parts) if part.isdecimal())
     is_letter = len("".join(parts[last + 1 : last + 2])) == 1
     return parts[: last + 1 + is_letter]
-
-
-def _without_possessive(written: str) -> Parts:
-    return _parts(re.split(r"['’]", written, maxsplit=1)[0])
 
 
 def _parts(text: str) -> Parts:

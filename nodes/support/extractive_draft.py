@@ -38,7 +38,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     asks = asks_in_english(question)
     shown = await _shown(context, state, corpus)
     # Whoever asks for an answer whatever the evidence gets one.
-    about = _about_what_is_named(question, shown) if context.grade == "scores" else shown
+    about = await asyncio.to_thread(_about_what_is_named, question, shown) if context.grade == "scores" else shown
     found = await asyncio.to_thread(_candidates, about, rows=asks.figure or not asks.kind)
     if not found:
         return NO_DRAFT

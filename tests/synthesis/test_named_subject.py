@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anabranch.synthesis.named_subject import named_subject
 
@@ -35,7 +37,18 @@ REPORT = ("Revenue was $3,208 million.", "Item 7 > Results for 2021 and 2020", "
     ("Сколько жителей было в Казани в 2019 году?", ("В 2021 году в Казани было больше.",), False),
     ("2019年的收入是多少？", ("2021年的收入是三千万。",), False),
     ("2019年的收入是多少？", ("2019年的收入是三千万。",), True),
+    ("公司 Lyft 的收入是多少？", ("Lyft的收入是三千万。",), True),
+    ("公司 Lyft 的收入是多少？", ("Uber的收入是三千万。",), False),
+    ("GPT-4的上下文有多长？", ("GPT4的上下文是八千个词元。",), True),
+    ("GPT-5的上下文有多长？", ("GPT4的上下文是八千个词元。",), False),
 ])  # fmt: skip
 def test_what_is_named_is_looked_for(question: str, texts: tuple[str, ...], *, named: bool) -> None:
     subject = named_subject(question)
     assert (subject.is_numbered_in(texts) and subject.is_named_in(texts)) is named
+
+
+@given(st.text(st.sampled_from("aO'’2９²-_. A5年ß"), max_size=30))
+def test_a_question_is_about_what_it_names_itself(question: str) -> None:
+    subject = named_subject(question)
+    assert subject.is_numbered_in([question])
+    assert subject.is_named_in([question])
