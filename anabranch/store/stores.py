@@ -102,8 +102,8 @@ STORES: Registry[type[Store]] = Registry(
 CORPORA = 8
 """Addresses whose readers are kept: each holds files or connections open."""
 
-GENERATIONS = 4
-"""Readers that are kept of each: the present generation, and those before for the turns that have begun with them."""
+GENERATIONS = 2
+"""Readers that are kept of each: the present generation, and the one before for the turns that have begun with it."""
 
 _opened = LRU[str, LRU[int, CorpusReader]](CORPORA)
 """What addresses were opened with lately, by generation."""
@@ -132,8 +132,8 @@ async def open_corpus(corpus: StrPath) -> CorpusReader:
 def opened(corpus: StrPath, generation: int) -> CorpusReader | None:
     """Return the reader that `open_corpus` returned for a generation, without a look at whether there is a later one.
 
-    None where it is not kept any more. It shows no text and no tag of that time: what was removed or hidden since is so
-    for it, too.
+    None where it is not kept any more. What was removed or hidden since is so for it, too. A published copy is of one
+    moment as a whole instead, and is refused when it is too old.
     """
     readers = _opened.get(str(corpus))
     return None if readers is None else readers.get(generation)

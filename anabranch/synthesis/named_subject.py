@@ -57,7 +57,8 @@ def named_subject(question: str) -> NamedSubject:
         written = question[token.start : token.end]
         if token.kind == "figure" and _YEAR.fullmatch(written):
             numbered.add(_parts(written))
-        elif token.kind in ("name", "code"):
+        # "3rd" and "(3)" name nothing.
+        elif token.kind in ("name", "code") and written[:1].isalpha():
             named = _POSSESSIVE.sub("", written)
             if _CODE.match(named):
                 numbered.add(_code(_parts(named)))

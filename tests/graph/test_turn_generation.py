@@ -134,6 +134,23 @@ async def test_a_turn_whose_generation_is_gone_goes_on_with_the_present_one_and_
     assert ended["degraded"] == told
 
 
+IN_PLACE = pytest.mark.parametrize("site", ["folder", "postgresql"], indirect=True)
+
+
+@pytest.mark.parametrize("site", ["copy"], indirect=True)
+async def test_what_is_hidden_on_a_copy_is_hidden_from_the_next_turn_on(site: Site) -> None:
+    turn = Turn(site)
+    await turn.begin()
+    await asyncio.to_thread(site.write, "weir", "The weir of Halden was rebuilt in 1901.", "board")
+    assert "weir.md" in sources(await turn.search())
+    assert "1901" in (await turn.finish())["answer"]
+    later = Turn(site)
+    await later.begin()
+    assert "weir.md" not in sources(await later.search())
+    assert "1901" not in (await later.finish())["answer"]
+
+
+@IN_PLACE
 async def test_what_is_hidden_after_a_turn_has_begun_is_not_read_from_its_generation(site: Site) -> None:
     before_search, before_answer = Turn(site), Turn(site)
     first = await before_search.begin()
@@ -149,6 +166,7 @@ async def test_what_is_hidden_after_a_turn_has_begun_is_not_read_from_its_genera
         assert "weir.md" not in {each["source"] for each in ended["citations"]}
 
 
+@IN_PLACE
 async def test_what_is_removed_after_a_turn_has_begun_is_not_read_either(site: Site) -> None:
     turn = Turn(site)
     await turn.begin()

@@ -23,6 +23,7 @@ REPORT = ("Revenue was $3,208 million.", "Item 7 > Results for 2021 and 2020", "
     ("Does the pump HX200 leak?", ("The HX-200 is tight.",), True),
     ("Are histones degraded by a Rad53-dependent mechanism?", ("They are degraded by RAD53.",), True),
     ("Does it not require VPS9a?", ("VPS9 alone is enough.",), False),
+    ("When was the tower built? <img src=y onerror=alert(3)>", ("The tower was built in 1900.",), True),
     # One of the names is enough.
     ("Why did Daisy marry Tom Buchanan?", ("Daisy was sad. She married him in June.",), True),
     ("Why did Daisy marry Tom Buchanan?", ("She married him in June.",), False),

@@ -56,11 +56,7 @@ class Freshness:
 
 
 class ReplicaConnections(Connections):
-    """Connections to the database of one generation, which is not removed while this lives and has no successor.
-
-    A reader goes on with the index of its own generation and the database of the present one, as in a folder: what was
-    removed or hidden since is so for the turns that are under way, too.
-    """
+    """Connections to the database of one generation, which is not removed while this lives."""
 
     def __init__(self, home: Path, freshness: Freshness) -> None:
         """Open the database."""
@@ -72,11 +68,9 @@ class ReplicaConnections(Connections):
         lease.execute("BEGIN")
         lease.execute("SELECT count(*) FROM meta").fetchone()
         self._let_go = weakref.finalize(self, lease.close)
-        self._successor: ReplicaConnections | None = None
 
-    def hand_over(self, to: ReplicaConnections | None) -> None:
-        """Lend those of the generation that is the current one now, and let go of this; None: there is none."""
-        self._successor = to
+    def let_go(self) -> None:
+        """Lend none any more: the corpus holds no passage."""
         self._let_go()
 
     @contextmanager
@@ -89,11 +83,7 @@ class ReplicaConnections(Connections):
             CorpusDamagedError: The database cannot be read; it is made anew when the corpus is opened next.
         """
         if not self._let_go.alive:
-            if self._successor is None:
-                raise CorpusEmptyError(f"The corpus in {self._freshness.shown} holds no passage.")
-            with self._successor.lend() as connection:
-                yield connection
-            return
+            raise CorpusEmptyError(f"The corpus in {self._freshness.shown} holds no passage.")
         if not self._freshness.holds:
             raise self._freshness.error()
         try:
@@ -159,9 +149,9 @@ class ReplicaReader(LocalReader):
         with self._connections.lend() as connection:
             yield ReplicaListing(self, connection)
 
-    def hand_over(self, to: ReplicaReader | None) -> None:
-        """Show text and tags of the generation that is the current one now; None: there is none any more."""
-        self._connections.hand_over(None if to is None else to._connections)  # its own
+    def let_go(self) -> None:
+        """Show nothing any more: the corpus holds no passage."""
+        self._connections.let_go()
 
     @property
     def damaged(self) -> bool:

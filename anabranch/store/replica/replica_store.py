@@ -76,15 +76,13 @@ class Follower:
             # What was removed is gone at once: a copy of before must not be read while it is recent.
             self._reader = None
             if before is not None:
-                before.hand_over(None)
+                before.let_go()
             raise
         except AnabranchError as error:
             self._reader = self._usable() or self._copy.last()
             if self._reader is None:
                 raise (before.freshness.error(error.message) if before is not None else error) from error
             _log.warning("%s Reading what was published before.", error.message)
-        if before is not None and before is not self._reader:
-            before.hand_over(self._reader)
         return self._reader
 
 
