@@ -140,7 +140,8 @@ def test_questions_while_generations_are_swapped(ground: Path, model: Path, trie
     with row.attempt("differences"):
         assert reader.exit_code == 0
         assert [each for each in heard if each[2] != history[each[0]][each[1]]] == []
-        assert len(list((ground / "cache").glob("*/generations/*"))) <= 2
+        # The present one, the one before, which turns may have begun with, and one that the next look removes.
+        assert len(list((ground / "cache").glob("*/generations/*"))) <= 3
     row.tries -= 1
     row.remark = f"{len(heard):,} questions, {len({name for name, *_ in heard}):,} generations"
     row.settle()
