@@ -15,6 +15,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anabranch.agent.graph.answer import aanswer, answer, build, graph
+    from anabranch.agent.graph.answer_tool import as_tool
+    from anabranch.agent.graph.retrieval import HybridRetriever, asearch, search
+    from anabranch.agent.nodes.settings import Context
     from anabranch.errors import (
         AnabranchError,
         ClientFaultError,
@@ -50,10 +54,6 @@ if TYPE_CHECKING:
     from anabranch.store.protocol import CorpusReader, Scope
     from anabranch.store.stores import open_corpus, open_writer
     from anabranch.store.writer_protocol import CorpusWriter
-    from graph.answer import aanswer, answer, build, graph
-    from graph.answer_tool import as_tool
-    from graph.retrieval import HybridRetriever, asearch, search
-    from nodes.settings import Context
 
 __version__ = "0.1.0"
 
@@ -120,15 +120,15 @@ _PLACES = {
     "open_corpus": "anabranch.store.stores",
     "open_writer": "anabranch.store.stores",
     "CorpusWriter": "anabranch.store.writer_protocol",
-    "aanswer": "graph.answer",
-    "answer": "graph.answer",
-    "build": "graph.answer",
-    "graph": "graph.answer",
-    "as_tool": "graph.answer_tool",
-    "HybridRetriever": "graph.retrieval",
-    "asearch": "graph.retrieval",
-    "search": "graph.retrieval",
-    "Context": "nodes.settings",
+    "aanswer": "anabranch.agent.graph.answer",
+    "answer": "anabranch.agent.graph.answer",
+    "build": "anabranch.agent.graph.answer",
+    "graph": "anabranch.agent.graph.answer",
+    "as_tool": "anabranch.agent.graph.answer_tool",
+    "HybridRetriever": "anabranch.agent.graph.retrieval",
+    "asearch": "anabranch.agent.graph.retrieval",
+    "search": "anabranch.agent.graph.retrieval",
+    "Context": "anabranch.agent.nodes.settings",
 }
 
 
@@ -137,8 +137,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever has that name
         msg = f"module 'anabranch' has no attribute {name!r}"
         raise AttributeError(msg)
     place = _PLACES.get(name, "anabranch.errors")
-    if not place.startswith("anabranch."):
-        import_module("anabranch.package_names").refuse_taken()
     found = globals()[name] = getattr(import_module(place), name)
     return found
 

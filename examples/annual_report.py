@@ -4,8 +4,8 @@ Small chunks find the sentence among boilerplate that repeats itself, and a wide
 each of them holds. Without a chat model the five best of the fused list are kept.
 """
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import answered, changed, experiment, found, passage_line, show, show_answer, start
-from nodes.settings import Context
 
 FOUND, KEPT = 40, 5
 

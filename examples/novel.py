@@ -4,8 +4,8 @@ Chunks of 512 tokens, `top_k` 10, then the three that a chat model finds most re
 to judge, and the three best of the fused list are kept.
 """
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import answered, changed, experiment, found, passage_line, show, show_answer, start
-from nodes.settings import Context
 
 FOUND, KEPT = 10, 3
 

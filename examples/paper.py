@@ -4,8 +4,8 @@ The chat model writes three variants of the question, which weigh as much as it 
 searched for, in two lists.
 """
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import answered, changed, experiment, found, passage_line, show, show_answer, start
-from nodes.settings import Context
 
 QUERIES, KEPT = 4, 5
 

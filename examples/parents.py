@@ -3,8 +3,8 @@
 Twelve leaves of 128 tokens, merged at four thresholds; 1 merges nothing.
 """
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import answered, changed, experiment, show, show_answer, start
-from nodes.settings import Context
 
 
 def run(question: str, context: Context) -> None:

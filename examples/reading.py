@@ -3,8 +3,8 @@
 For a small document. Without a model there is nobody to read, and the fused list is all there is.
 """
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import changed, experiment, found, passage_line, show, start
-from nodes.settings import Context
 
 
 def run(question: str, context: Context) -> None:

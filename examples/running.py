@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
+from anabranch.agent.graph.answer import graph as answering
+from anabranch.agent.graph.retrieval import graph as searching
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.support.dependencies import chunks_of
+from anabranch.agent.nodes.support.state_records import Candidate
 from anabranch.chunking.hierarchical_chunker import Sizes
 from anabranch.cli.failures import guarded
 from anabranch.errors import UserError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
-from graph.answer import graph as answering
-from graph.retrieval import graph as searching
-from nodes.settings import Context
-from nodes.state import CHANNELS
-from nodes.support.dependencies import chunks_of
-from nodes.support.state_records import Candidate
 
 HOME = Path(".anabranch/examples")
 SIZES = (2048, 512, 128)

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import HOME, SIZES, changed, corpus_of, found, show, start
-from nodes.settings import Context
 
 SHOWN = 3
 QUESTION = "Why is reading a long document expensive?"

@@ -6,8 +6,8 @@ six. Without a chat model there is no summary: the sentences that cover the ques
 
 from collections import Counter
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import SIZES, answered, changed, experiment, found, passage_line, show, show_answer, start
-from nodes.settings import Context
 
 NODES, FAN_IN = 6, 2
 

@@ -3,8 +3,8 @@
 The prompts are templates, as in LlamaIndex's tutorial on response synthesis. Without a model the three are the same.
 """
 
+from anabranch.agent.nodes.settings import Context
 from examples.running import SIZES, answered, changed, experiment, show, show_answer, start
-from nodes.settings import Context
 
 ASK = "Context:\n{context_str}\nGiven the context alone, answer the query.\nQuery: {query_str}\nAnswer: "
 REFINE = "Query: {query_str}\nAnswer: {existing_answer}\nMore context:\n{context_str}\nWrite what is new, or KEEP: "

@@ -1,6 +1,5 @@
 """The order of the steps: `graph.answer` answers a question, `graph.ingest` fills a corpus."""
 
-from anabranch.package_names import refuse_taken
-
-# `graph`, `nodes` and `prompts` are short names: where another's is found first, that is said here and not deep below.
-refuse_taken()
+if __name__ == "graph":
+    # From the repository's own folder: a second copy of every class, which the first does not know.
+    raise ImportError("Import it as anabranch.agent.graph.")

@@ -18,10 +18,7 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from anabranch.errors import SettingsError
-from anabranch.models.embedder import Embedder
-from anabranch.synthesis.routing import SYNTHESIS_MODES
-from graph.dependency_injection import (
+from anabranch.agent.graph.dependency_injection import (
     OwnStep,
     Retrievers,
     bind,
@@ -29,26 +26,37 @@ from graph.dependency_injection import (
     refuse_unknown_nodes,
     replace_nodes,
 )
-from graph.retrieval import build as build_retrieval
-from graph.routes import after_begin, after_cite, after_draft, after_gather, after_pack, after_retrieval, to_begin
-from graph.sync_adapter import both_ways, route
-from nodes.abstain import abstain
-from nodes.begin import begin
-from nodes.cite import cite
-from nodes.create import create
-from nodes.finish import finish
-from nodes.gather import gather
-from nodes.installed import installed
-from nodes.map import map_window
-from nodes.pack import pack
-from nodes.reduce import reduce
-from nodes.refine import refine
-from nodes.review import review_sources
-from nodes.settings import Context
-from nodes.state import BeginTask, InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
-from nodes.support.dependencies import MAX_CONCURRENCY
-from nodes.support.run_spans import followed
-from nodes.support.settings_precedence import in_force
+from anabranch.agent.graph.retrieval import build as build_retrieval
+from anabranch.agent.graph.routes import (
+    after_begin,
+    after_cite,
+    after_draft,
+    after_gather,
+    after_pack,
+    after_retrieval,
+    to_begin,
+)
+from anabranch.agent.graph.sync_adapter import both_ways, route
+from anabranch.agent.nodes.abstain import abstain
+from anabranch.agent.nodes.begin import begin
+from anabranch.agent.nodes.cite import cite
+from anabranch.agent.nodes.create import create
+from anabranch.agent.nodes.finish import finish
+from anabranch.agent.nodes.gather import gather
+from anabranch.agent.nodes.installed import installed
+from anabranch.agent.nodes.map import map_window
+from anabranch.agent.nodes.pack import pack
+from anabranch.agent.nodes.reduce import reduce
+from anabranch.agent.nodes.refine import refine
+from anabranch.agent.nodes.review import review_sources
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import BeginTask, InputState, MapTask, OutputState, ReduceTask, RetrievalInput, State
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
+from anabranch.agent.nodes.support.run_spans import followed
+from anabranch.agent.nodes.support.settings_precedence import in_force
+from anabranch.errors import SettingsError
+from anabranch.models.embedder import Embedder
+from anabranch.synthesis.routing import SYNTHESIS_MODES
 
 AnswerBuilder = StateGraph[State, Context, InputState, OutputState]
 AnswerGraph = CompiledStateGraph[State, Context, InputState, OutputState]

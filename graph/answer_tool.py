@@ -6,8 +6,8 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph.answer import aanswer, answer
-from nodes.support.answer_messages import by_marker, title_of
+from anabranch.agent.graph.answer import aanswer, answer
+from anabranch.agent.nodes.support.answer_messages import by_marker, title_of
 
 NAME = "ask_documents"
 DESCRIPTION = (

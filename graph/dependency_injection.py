@@ -16,15 +16,15 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import StateGraph
 from langgraph.runtime import get_runtime
 
+from anabranch.agent.graph.sync_adapter import both_ways
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.fusion_weights import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS
+from anabranch.agent.nodes.support.graph_bindings import GraphBindings
+from anabranch.agent.nodes.support.settings_precedence import given_settings
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder
 from anabranch.models.given_embedder import given_embedder
-from graph.sync_adapter import both_ways
-from nodes.settings import Context
-from nodes.support.fusion_weights import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS
-from nodes.support.graph_bindings import GraphBindings
-from nodes.support.settings_precedence import given_settings
-from nodes.support.tracing import Update, traced
 
 OwnStep = Callable[..., Any] | Runnable[Any, Any]
 """A step in the place of one of ours: takes the state, or the state and the runtime, and returns an update."""

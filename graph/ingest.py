@@ -11,10 +11,10 @@ from typing import Any, NotRequired
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from graph.sync_adapter import both_ways
-from nodes.add_documents import add_documents
-from nodes.support.ingest_settings import IngestContext
-from nodes.support.run_spans import followed
+from anabranch.agent.graph.sync_adapter import both_ways
+from anabranch.agent.nodes.add_documents import add_documents
+from anabranch.agent.nodes.support.ingest_settings import IngestContext
+from anabranch.agent.nodes.support.run_spans import followed
 
 
 class IngestInput(TypedDict):

@@ -18,21 +18,20 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from anabranch.models.embedder import Embedder
-from graph.dependency_injection import OwnStep, Retrievers, bind, for_one_run, replace_nodes
-from graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
-from graph.sync_adapter import NONE_BOUND, both_ways, route
-from nodes.begin import begin
-from nodes.condense import condense
-from nodes.fuse import fuse
-from nodes.grade import grade
-from nodes.merge import merge
-from nodes.rerank import rerank
-from nodes.retrieve import retrieve
-from nodes.review import review_queries
-from nodes.rewrite import rewrite
-from nodes.settings import Context
-from nodes.state import (
+from anabranch.agent.graph.dependency_injection import OwnStep, Retrievers, bind, for_one_run, replace_nodes
+from anabranch.agent.graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
+from anabranch.agent.graph.sync_adapter import NONE_BOUND, both_ways, route
+from anabranch.agent.nodes.begin import begin
+from anabranch.agent.nodes.condense import condense
+from anabranch.agent.nodes.fuse import fuse
+from anabranch.agent.nodes.grade import grade
+from anabranch.agent.nodes.merge import merge
+from anabranch.agent.nodes.rerank import rerank
+from anabranch.agent.nodes.retrieve import retrieve
+from anabranch.agent.nodes.review import review_queries
+from anabranch.agent.nodes.rewrite import rewrite
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import (
     BeginTask,
     InputState,
     RetrievalInput,
@@ -42,9 +41,10 @@ from nodes.state import (
     SearchOutput,
     State,
 )
-from nodes.support.dependencies import MAX_CONCURRENCY
-from nodes.support.graph_bindings import GraphBindings
-from nodes.support.run_spans import followed
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
+from anabranch.agent.nodes.support.graph_bindings import GraphBindings
+from anabranch.agent.nodes.support.run_spans import followed
+from anabranch.models.embedder import Embedder
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]

@@ -11,16 +11,16 @@ from typing import Literal
 from langgraph.runtime import get_runtime
 from langgraph.types import Send
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import BeginTask, InputState, MapTask, ReduceTask, RetrievalState, RetrieveTask, State
+from anabranch.agent.nodes.support.dependencies import has_model
+from anabranch.agent.nodes.support.fusion_weights import READER, searched
+from anabranch.agent.nodes.support.settings_precedence import settle
+from anabranch.agent.nodes.support.state_records import Partial
+from anabranch.agent.nodes.support.turn_budget import affords_more, as_left, beside, left_of
 from anabranch.errors import ThreadStateError
 from anabranch.synthesis.budget import Spending
 from anabranch.synthesis.routing import EARLY_STOP
-from nodes.settings import Context
-from nodes.state import BeginTask, InputState, MapTask, ReduceTask, RetrievalState, RetrieveTask, State
-from nodes.support.dependencies import has_model
-from nodes.support.fusion_weights import READER, searched
-from nodes.support.settings_precedence import settle
-from nodes.support.state_records import Partial
-from nodes.support.turn_budget import affords_more, as_left, beside, left_of
 
 # Of search in one turn: each takes a call for other words and a search before the answer can begin.
 ROUNDS = 2

@@ -18,10 +18,10 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.runtime import get_runtime
 
-from nodes.settings import Context
-from nodes.support.graph_bindings import GraphBindings, bindings_in_force
-from nodes.support.state_validation import checked
-from nodes.support.tracing import NodeFunction, Update
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.graph_bindings import GraphBindings, bindings_in_force
+from anabranch.agent.nodes.support.state_validation import checked
+from anabranch.agent.nodes.support.tracing import NodeFunction, Update
 
 
 @cache

@@ -3,3 +3,7 @@
 A node is thin: it fetches what it needs by id, calls one pure algorithm from `anabranch` or one model, and returns ids,
 scores and short records. What ran, how long it took and what it cost is `nodes.support.tracing`'s business.
 """
+
+if __name__ == "nodes":
+    # From the repository's own folder: a second copy of every class, which the first does not know.
+    raise ImportError("Import it as anabranch.agent.nodes.")

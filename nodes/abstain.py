@@ -7,15 +7,15 @@ import re
 from collections.abc import Sequence
 from itertools import chain
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.answer_messages import new_message_id, show
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.phrases import phrases_for
 from anabranch.text.sentences import spans
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.answer_messages import new_message_id, show
-from nodes.support.dependencies import chunks_of, corpus_of
-from nodes.support.tracing import Update, traced
 
 NEAREST = 3
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)

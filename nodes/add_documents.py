@@ -11,6 +11,11 @@ from typing import Any, get_args
 
 from langgraph.runtime import Runtime
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.audit_events import failure_noted, note
+from anabranch.agent.nodes.support.ingest_settings import IngestContext
+from anabranch.agent.nodes.support.settings_precedence import in_force
+from anabranch.agent.nodes.support.step_telemetry import observed
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import UPLOADS, User, upload_folder
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
@@ -20,11 +25,6 @@ from anabranch.ingestion.pipeline import ingest as ingest_files
 from anabranch.readers.document import access_tags
 from anabranch.safety.operator import operator
 from anabranch.store.writer_protocol import Progress
-from nodes.settings import Context
-from nodes.support.audit_events import failure_noted, note
-from nodes.support.ingest_settings import IngestContext
-from nodes.support.settings_precedence import in_force
-from nodes.support.step_telemetry import observed
 
 # Files that a result names; a server keeps it whole, in a checkpoint.
 MOST_FILES = 1_000

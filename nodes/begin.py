@@ -7,20 +7,20 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
+from anabranch.agent.nodes.retrieve import refuse_unknown
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import BeginTask, fresh_turn
+from anabranch.agent.nodes.support.answer_messages import new_message_id, show
+from anabranch.agent.nodes.support.audit_events import note
+from anabranch.agent.nodes.support.dependencies import about_model, corpus_of, model_of, reranker_of
+from anabranch.agent.nodes.support.settings_precedence import reader_of
+from anabranch.agent.nodes.support.state_records import Degraded, Query
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.errors import QuestionError
 from anabranch.identity.audit_log import question_facts
 from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
 from anabranch.text.phrases import greeting_reply
-from nodes.retrieve import refuse_unknown
-from nodes.settings import Context
-from nodes.state import BeginTask, fresh_turn
-from nodes.support.answer_messages import new_message_id, show
-from nodes.support.audit_events import note
-from nodes.support.dependencies import about_model, corpus_of, model_of, reranker_of
-from nodes.support.settings_precedence import reader_of
-from nodes.support.state_records import Degraded, Query
-from nodes.support.tracing import Update, traced
 
 MAX_QUESTION_CHARS = 10_000
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.answer_check import JUDGED, after_judgement, judged, with_quotes
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.drafts import instructions, passages_of
+from anabranch.agent.nodes.support.state_records import Citation, Degraded, Excerpt, Verification
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import granted
 from anabranch.citations.deep_links import link_to
 from anabranch.citations.similarity import with_similar
 from anabranch.citations.verification import (
@@ -23,14 +31,6 @@ from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
 from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.answer_check import JUDGED, after_judgement, judged, with_quotes
-from nodes.support.dependencies import corpus_of, model_of, scope_of
-from nodes.support.drafts import instructions, passages_of
-from nodes.support.state_records import Citation, Degraded, Excerpt, Verification
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import granted
 
 
 @traced("cite")

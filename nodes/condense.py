@@ -6,16 +6,16 @@ import asyncio
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
+from anabranch.agent.nodes.support.state_records import Degraded, Query
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import spares
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context
-from nodes.state import RetrievalState
-from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.state_records import Degraded, Query
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import spares
 
 # Kind of a query that is the question with the one before it; the question alone comes next.
 TOGETHER = "together"

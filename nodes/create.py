@@ -6,6 +6,24 @@ import asyncio
 
 from langgraph.config import get_stream_writer
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.answer_messages import new_message_id, write_live
+from anabranch.agent.nodes.support.dependencies import model_of
+from anabranch.agent.nodes.support.drafts import (
+    asking,
+    cites_documents,
+    draft_of,
+    gone,
+    instructions,
+    prompt,
+    window_text,
+)
+from anabranch.agent.nodes.support.extractive_draft import composed_draft
+from anabranch.agent.nodes.support.state_records import NO_DRAFT
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import beside, repeat_within
+from anabranch.agent.prompts import GUARD, GUARD_AGAIN
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
@@ -13,16 +31,6 @@ from anabranch.parsing.answer_reply import MARKER
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.synthesis.budget import RouteName
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.answer_messages import new_message_id, write_live
-from nodes.support.dependencies import model_of
-from nodes.support.drafts import asking, cites_documents, draft_of, gone, instructions, prompt, window_text
-from nodes.support.extractive_draft import composed_draft
-from nodes.support.state_records import NO_DRAFT
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import beside, repeat_within
-from prompts import GUARD, GUARD_AGAIN
 
 
 @traced("create")

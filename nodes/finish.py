@@ -9,14 +9,14 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
+from anabranch.agent.nodes.support.audit_events import note
+from anabranch.agent.nodes.support.state_records import Citation, Degraded, Step
+from anabranch.agent.nodes.support.step_telemetry import count_answer
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.errors import RequestRefusedError
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
-from nodes.support.audit_events import note
-from nodes.support.state_records import Citation, Degraded, Step
-from nodes.support.step_telemetry import count_answer
-from nodes.support.tracing import Update, traced
 
 
 @traced("finish")

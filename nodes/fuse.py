@@ -6,18 +6,18 @@ from dataclasses import asdict
 
 from langgraph.types import Overwrite
 
+from anabranch.agent.nodes.condense import ALONE, TOGETHER
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState
+from anabranch.agent.nodes.support.dependencies import corpus_of, scope_of
+from anabranch.agent.nodes.support.fusion_weights import CORPUS_RETRIEVERS, informed
+from anabranch.agent.nodes.support.state_records import Candidate, Degraded, Query, Retrieved
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion import with_best_of_each
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence
 from anabranch.store.protocol import RankedList
-from nodes.condense import ALONE, TOGETHER
-from nodes.settings import Context
-from nodes.state import RetrievalState
-from nodes.support.dependencies import corpus_of, scope_of
-from nodes.support.fusion_weights import CORPUS_RETRIEVERS, informed
-from nodes.support.state_records import Candidate, Degraded, Query, Retrieved
-from nodes.support.tracing import Update, traced
 
 EQUAL = 0.5
 

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from langgraph.types import Overwrite
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.answer_messages import new_message_id
+from anabranch.agent.nodes.support.context_window import envelope, room_of
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
+from anabranch.agent.nodes.support.drafts import asks_for_markers, side_by_side
+from anabranch.agent.nodes.support.extractive_draft import composed_draft
+from anabranch.agent.nodes.support.state_records import Degraded, Draft, Partial
+from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.agent.nodes.support.turn_budget import left_of
 from anabranch.models.chat import Chat
 from anabranch.synthesis.budget import Spending, group
 from anabranch.synthesis.near_duplicates import Duplicates
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.answer_messages import new_message_id
-from nodes.support.context_window import envelope, room_of
-from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.drafts import asks_for_markers, side_by_side
-from nodes.support.extractive_draft import composed_draft
-from nodes.support.state_records import Degraded, Draft, Partial
-from nodes.support.tracing import Update, traced
-from nodes.support.turn_budget import left_of
 
 # Share of the best score that a partial answer needs to stand beside it.
 NEARLY = 0.8

@@ -6,6 +6,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from anabranch.agent.nodes.condense import ALONE, TOGETHER
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.state_records import Degraded, Evidence
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import spares
 from anabranch.errors import ModelError, SettingsError
 from anabranch.parsing import parse_verdict
 from anabranch.parsing.query_list import WORD
@@ -15,13 +22,6 @@ from anabranch.retrieval.term_statistics import idf_of, occurring_in
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.safety.prompt_template import messages
 from anabranch.store.protocol import CorpusReader
-from nodes.condense import ALONE, TOGETHER
-from nodes.settings import Context
-from nodes.state import RetrievalState
-from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from nodes.support.state_records import Degraded, Evidence
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import spares
 
 MAX_MISSING = 200
 

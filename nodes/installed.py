@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.audit_events import note
+from anabranch.agent.nodes.support.dependencies import chunks_of
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.synthesis.routing import SYNTHESIS_MODES
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.audit_events import note
-from nodes.support.dependencies import chunks_of
-from nodes.support.tracing import Update, traced
 
 
 @traced("installed")

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import asyncio
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import MapTask
+from anabranch.agent.nodes.support.dependencies import model_of
+from anabranch.agent.nodes.support.drafts import (
+    asking,
+    cites_documents,
+    draft_of,
+    gone,
+    instructions,
+    passages_of,
+    prompt,
+    window_text,
+)
+from anabranch.agent.nodes.support.state_records import Partial
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import repeat_within
+from anabranch.agent.prompts import GUARD
 from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
-from nodes.settings import Context
-from nodes.state import MapTask
-from nodes.support.dependencies import model_of
-from nodes.support.drafts import asking, cites_documents, draft_of, gone, instructions, passages_of, prompt, window_text
-from nodes.support.state_records import Partial
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import repeat_within
-from prompts import GUARD
 
 
 @traced("map")

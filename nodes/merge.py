@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
+from anabranch.agent.nodes.support.state_records import Passage
+from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.auto_merging import Merged, room_left
 from anabranch.retrieval.auto_merging import merge as merge_chunks
 from anabranch.store.chunk_ancestors import Ancestry, ancestry_of
-from nodes.settings import Context
-from nodes.state import RetrievalState
-from nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from nodes.support.state_records import Passage
-from nodes.support.tracing import Update, traced
 
 PREVIEW_CHARS = 80
 

@@ -6,6 +6,14 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.context_window import Room, room_of
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.drafts import label
+from anabranch.agent.nodes.support.state_records import Degraded, Excerpt
+from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.agent.nodes.support.turn_budget import left_of
 from anabranch.models.chat import Chat
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import CorpusReader
@@ -14,14 +22,6 @@ from anabranch.synthesis.packing import Dropped, PackablePassage, Packed
 from anabranch.synthesis.packing import pack as pack_passages
 from anabranch.synthesis.routing import RouteChoice, afford, choose
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.context_window import Room, room_of
-from nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from nodes.support.drafts import label
-from nodes.support.state_records import Degraded, Excerpt
-from nodes.support.tracing import Update, traced
-from nodes.support.turn_budget import left_of
 
 Window = tuple[PackablePassage, ...]
 

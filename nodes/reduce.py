@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import ReduceTask
+from anabranch.agent.nodes.support.answer_messages import write_live
+from anabranch.agent.nodes.support.dependencies import model_of
+from anabranch.agent.nodes.support.drafts import draft_of, instructions, prompt, side_by_side
+from anabranch.agent.nodes.support.state_records import Degraded, Draft, Partial
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import repeat_within
+from anabranch.agent.prompts import GUARD
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
@@ -12,15 +21,6 @@ from anabranch.parsing import AnswerStream
 from anabranch.parsing.answer_reply import MARKER
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from nodes.settings import Context
-from nodes.state import ReduceTask
-from nodes.support.answer_messages import write_live
-from nodes.support.dependencies import model_of
-from nodes.support.drafts import draft_of, instructions, prompt, side_by_side
-from nodes.support.state_records import Degraded, Draft, Partial
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import repeat_within
-from prompts import GUARD
 
 
 @traced("reduce")

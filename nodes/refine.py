@@ -6,18 +6,11 @@ import asyncio
 
 from langgraph.config import get_stream_writer
 
-from anabranch.citations.verification import verify
-from anabranch.errors import ModelError
-from anabranch.models.chat import Chat
-from anabranch.parsing import Action, appended, read_revision
-from anabranch.safety.prompt_leak import without_instructions
-from anabranch.synthesis.budget import Spending
-from anabranch.synthesis.routing import EARLY_STOP
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.context_window import sizes
-from nodes.support.dependencies import corpus_of, model_of
-from nodes.support.drafts import (
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.context_window import sizes
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
+from anabranch.agent.nodes.support.drafts import (
     asking,
     cites_documents,
     draft_of,
@@ -27,10 +20,17 @@ from nodes.support.drafts import (
     prompt,
     window_text,
 )
-from nodes.support.state_records import Degraded, Draft
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import beside, left_of, repeat_within
-from prompts import GUARD
+from anabranch.agent.nodes.support.state_records import Degraded, Draft
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import beside, left_of, repeat_within
+from anabranch.agent.prompts import GUARD
+from anabranch.citations.verification import verify
+from anabranch.errors import ModelError
+from anabranch.models.chat import Chat
+from anabranch.parsing import Action, appended, read_revision
+from anabranch.safety.prompt_leak import without_instructions
+from anabranch.synthesis.budget import Spending
+from anabranch.synthesis.routing import EARLY_STOP
 
 
 @traced("refine")

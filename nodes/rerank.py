@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState
+from anabranch.agent.nodes.support.audit_events import note
+from anabranch.agent.nodes.support.dependencies import chunks_of, max_concurrency, reranker_of
+from anabranch.agent.nodes.support.state_records import Candidate
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import spares
 from anabranch.errors import ModelError
 from anabranch.models.rerankers import Reranker
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.fusion.score_normalization import min_max
 from anabranch.store.protocol import RankedList
 from anabranch.store.records import embedded_text
-from nodes.settings import Context
-from nodes.state import RetrievalState
-from nodes.support.audit_events import note
-from nodes.support.dependencies import chunks_of, max_concurrency, reranker_of
-from nodes.support.state_records import Candidate
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import spares
 
 
 @traced("rerank")

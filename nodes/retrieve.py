@@ -8,6 +8,15 @@ from typing import cast
 
 from langchain_core.retrievers import BaseRetriever
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrieveTask
+from anabranch.agent.nodes.support.audit_events import note
+from anabranch.agent.nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
+from anabranch.agent.nodes.support.fusion_weights import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, READER
+from anabranch.agent.nodes.support.graph_bindings import bindings_in_force
+from anabranch.agent.nodes.support.state_records import Degraded, Retrieved
+from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.agent.nodes.support.turn_budget import as_spending, spent_on
 from anabranch.errors import SettingsError, UserError
 from anabranch.models.embedder import unread_script
 from anabranch.models.rerankers.rerank_calls import judge_all, reply_tokens, user_text
@@ -19,15 +28,6 @@ from anabranch.retrieval.llm_retriever import BATCH, MOST_CALLS, Reach, read_all
 from anabranch.safety.key_redaction import redacted
 from anabranch.store.protocol import Arm, Outlines, RankedList
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context
-from nodes.state import RetrieveTask
-from nodes.support.audit_events import note
-from nodes.support.dependencies import corpus_of, max_concurrency, model_of, scope_of
-from nodes.support.fusion_weights import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS, READER
-from nodes.support.graph_bindings import bindings_in_force
-from nodes.support.state_records import Degraded, Retrieved
-from nodes.support.tracing import Update, traced
-from nodes.support.turn_budget import as_spending, spent_on
 
 
 @traced("retrieve")

@@ -12,12 +12,12 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState, State
+from anabranch.agent.nodes.support.settings_precedence import settle
+from anabranch.agent.nodes.support.state_records import Passage, Query
+from anabranch.agent.nodes.support.state_validation import checked, hold_to_reader
 from anabranch.errors import SettingsError
-from nodes.settings import Context
-from nodes.state import RetrievalState, State
-from nodes.support.settings_precedence import settle
-from nodes.support.state_records import Passage, Query
-from nodes.support.state_validation import checked, hold_to_reader
 
 MAX_QUERIES = 32
 # Each try is a pause in the same step, which LangGraph runs through again from the first one.

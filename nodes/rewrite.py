@@ -5,18 +5,18 @@ Pseudo-relevance feedback could make them from the corpus itself. It was measure
 
 from __future__ import annotations
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import RetrievalState
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.state_records import Degraded, Query
+from anabranch.agent.nodes.support.tracing import Update, failed, traced
+from anabranch.agent.nodes.support.turn_budget import spares
+from anabranch.agent.prompts import QUERY_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
 from anabranch.retrieval.spelling import corrected, respelled
 from anabranch.safety.prompt_template import messages
-from nodes.settings import Context
-from nodes.state import RetrievalState
-from nodes.support.dependencies import corpus_of, model_of, scope_of
-from nodes.support.state_records import Degraded, Query
-from nodes.support.tracing import Update, failed, traced
-from nodes.support.turn_budget import spares
-from prompts import QUERY_FORM, REWRITE
 
 # Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
 SPELLING = "spelling"

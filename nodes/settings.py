@@ -25,7 +25,8 @@ from pydantic import (
     model_validator,
 )
 
-import prompts
+from anabranch.agent import prompts
+from anabranch.agent.nodes.support.extension_names import OneOf, objects_in
 from anabranch.models.providers import Effort, without_secrets
 from anabranch.models.rerankers import RERANKERS
 from anabranch.registry import OBJECT, object_name
@@ -33,7 +34,6 @@ from anabranch.retrieval import RETRIEVERS
 from anabranch.safety.prompt_template import PLACES, checked_prompt
 from anabranch.store.corpus_address import DEFAULT_CORPUS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
-from nodes.support.extension_names import OneOf, objects_in
 
 if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor

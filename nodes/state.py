@@ -19,9 +19,7 @@ from langgraph.types import Overwrite
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one, and a server shows no input form.
 from typing_extensions import TypedDict
 
-from anabranch.errors import ThreadStateError
-from anabranch.readers.document import Chunk
-from nodes.support.state_records import (
+from anabranch.agent.nodes.support.state_records import (
     NO_DRAFT,
     Candidate,
     Citation,
@@ -39,6 +37,8 @@ from nodes.support.state_records import (
     Text,
     Verification,
 )
+from anabranch.errors import ThreadStateError
+from anabranch.readers.document import Chunk
 
 
 @dataclass(frozen=True)

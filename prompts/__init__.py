@@ -4,17 +4,21 @@ Those that can be replaced are Context fields, `<stem>_prompt`. Questions and pa
 program adds them in the user role, passages inside an envelope; a template of the user's says by placeholders where.
 """
 
-from prompts.condense import CONDENSE
-from prompts.create import CITE, CREATE
-from prompts.grade import GRADE
-from prompts.guard import GUARD, GUARD_AGAIN
-from prompts.judge import JUDGE
-from prompts.quote import QUOTE
-from prompts.reduce import REDUCE
-from prompts.refine import REFINE
-from prompts.rerank import RERANK
-from prompts.retrieve import RETRIEVE
-from prompts.rewrite import QUERY_FORM, REWRITE
+if __name__ == "prompts":
+    # From the repository's own folder: a second copy of every class, which the first does not know.
+    raise ImportError("Import it as anabranch.agent.prompts.")
+
+from anabranch.agent.prompts.condense import CONDENSE
+from anabranch.agent.prompts.create import CITE, CREATE
+from anabranch.agent.prompts.grade import GRADE
+from anabranch.agent.prompts.guard import GUARD, GUARD_AGAIN
+from anabranch.agent.prompts.judge import JUDGE
+from anabranch.agent.prompts.quote import QUOTE
+from anabranch.agent.prompts.reduce import REDUCE
+from anabranch.agent.prompts.refine import REFINE
+from anabranch.agent.prompts.rerank import RERANK
+from anabranch.agent.prompts.retrieve import RETRIEVE
+from anabranch.agent.prompts.rewrite import QUERY_FORM, REWRITE
 
 __all__ = [
     "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "QUERY_FORM", "QUOTE", "REDUCE", "REFINE",

@@ -18,7 +18,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?://|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
 
 def picture() -> str:
     """Return the answer graph as a Mermaid drawing."""
-    from graph.answer import graph
+    from anabranch.agent.graph.answer import graph
 
     drawing = graph.get_graph(xray=1).draw_mermaid()
     # The front matter and the inline HTML are for Mermaid's own site; GitHub draws the plain form.
@@ -35,7 +35,7 @@ def imports() -> str:
 
 def settings() -> str:
     """Return the table of Context fields."""
-    from nodes.settings import Context
+    from anabranch.agent.nodes.settings import Context
 
     rows = ["| setting | default | what it does |", "|---|---|---|"]
     schema = Context.model_json_schema()["properties"]

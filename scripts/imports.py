@@ -9,13 +9,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TOPS = ("graph", "nodes", "prompts", "anabranch")
+AGENT = "anabranch.agent."
+"""What the first three are imported by: `anabranch/agent` links them."""
 EVERYWHERE = {"errors", "registry"}
 """What any package may import, left out so that the picture can be read."""
 
 
 def package_of(module: str) -> str | None:
     """Return the part of the picture that a module belongs to: a top-level package, or a folder of `anabranch`."""
-    first, *rest = module.split(".")
+    first, *rest = module.removeprefix(AGENT).split(".")
     if first not in TOPS:
         return None
     if first != "anabranch":

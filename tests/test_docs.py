@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anabranch import errors
-from nodes.settings import Context
+from anabranch.agent.nodes.settings import Context
 from tests.conftest import REPOSITORY
 
 DOCS = REPOSITORY / "docs"

@@ -72,7 +72,7 @@ def test_no_example_of_putting_it_into_other_code_takes_more_than_twenty_lines()
 
 
 def test_the_small_picture_has_only_steps_of_the_graph() -> None:
-    from graph.answer import graph
+    from anabranch.agent.graph.answer import graph
 
     (drawn,) = re.findall(r"^```mermaid\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     boxes = re.sub(r"\[.*?\]|-- .*? -->|-\. .*? \.->|graph LR", " ", drawn)

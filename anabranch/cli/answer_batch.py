@@ -9,16 +9,16 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from anabranch.agent.graph.answer import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS, InputState
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.cli.answer_json import is_written, result_of
 from anabranch.cli.failures import innermost, paragraph
 from anabranch.cli.output import check_folder, notes, say, write_whole
 from anabranch.cli.progress import bar
 from anabranch.cli.question_file import QuestionLine, read_questions
 from anabranch.errors import AnabranchError, SettingsError
-from graph.answer import graph
-from nodes.settings import Context
-from nodes.state import CHANNELS, InputState
-from nodes.support.dependencies import corpus_of, model_of
 
 
 async def answer_questions(

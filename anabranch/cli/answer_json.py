@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.agent.nodes.finish import usage_of
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.dependencies import chunks_of
+from anabranch.agent.nodes.support.drafts import piece_of
+from anabranch.agent.nodes.support.state_records import Passage
+from anabranch.agent.nodes.support.tracing import UNWRITTEN
 from anabranch.cli.prompt_log import SentPrompt
-from nodes.finish import usage_of
-from nodes.settings import Context
-from nodes.support.dependencies import chunks_of
-from nodes.support.drafts import piece_of
-from nodes.support.state_records import Passage
-from nodes.support.tracing import UNWRITTEN
 
 
 async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any]:

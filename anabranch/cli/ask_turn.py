@@ -13,6 +13,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, StateSnapshot, StreamMode
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.graph.answer import graph as answer_graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS, InputState
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, chunks_of, corpus_of
+from anabranch.agent.nodes.support.settings_precedence import settle
 from anabranch.cli.answer_json import explained, is_written, result_of
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
@@ -22,12 +28,6 @@ from anabranch.cli.prompt_log import PromptLog
 from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, how_to_resume, reply_of, show
 from anabranch.cli.threads import is_ahead, is_taken_in, is_unfinished, thread_config, thread_file, threads_of
 from anabranch.errors import SettingsError
-from graph.answer import build
-from graph.answer import graph as answer_graph
-from nodes.settings import Context
-from nodes.state import CHANNELS, InputState
-from nodes.support.dependencies import MAX_CONCURRENCY, chunks_of, corpus_of
-from nodes.support.settings_precedence import settle
 
 
 @dataclass(frozen=True, slots=True)

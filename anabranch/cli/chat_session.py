@@ -9,14 +9,14 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.cli.answer_view import print_answer, print_sources
 from anabranch.cli.ask_turn import Request, TurnResult, show_waiting, show_work, turn_of
 from anabranch.cli.failures import report
 from anabranch.cli.output import notes, results, say, say_command
 from anabranch.cli.review_prompt import chat_command
 from anabranch.cli.threads import thread_config
-from nodes.settings import Context
-from nodes.support.dependencies import corpus_of, model_of
 
 PROMPT = "> "
 COMMANDS = {

@@ -13,12 +13,11 @@ from anabranch.cli.installation_checks import (
     extension_checks,
     extras_check,
     installation_checks,
-    packages_check,
 )
 from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundError
 
 if TYPE_CHECKING:
-    from nodes.settings import Context
+    from anabranch.agent.nodes.settings import Context
 
 KEYS = (
     "OPENAI_API_KEY",
@@ -40,7 +39,7 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
         sets: `--set` pairs.
         options: Settings with options of their own (corpus, model, base_url), None where not given.
     """
-    checks = [*installation_checks(), packages_check()]
+    checks = [*installation_checks()]
     if any(check.status == "problem" for check in checks):
         return checks  # the settings live in a package that cannot be imported
     # After the checks of the packages: a `nodes` of somebody else would be imported here.
@@ -77,8 +76,8 @@ async def every_check(sets: Sequence[str] | None, **options: str | None) -> list
 
 
 def _environment(environ: Mapping[str, str] = os.environ) -> Iterator[DoctorCheck]:
+    from anabranch.agent.nodes.settings import Context
     from anabranch.safety.operator import Operator
-    from nodes.settings import Context
 
     names = [*Context.model_fields, *Operator.model_fields, "debug"]
     known = [f"ANABRANCH_{name.upper()}" for name in names]
@@ -103,7 +102,7 @@ def _changed(context: Context) -> DoctorCheck:
 
 
 def _locked() -> Iterator[DoctorCheck]:
-    from nodes.support.settings_precedence import locked
+    from anabranch.agent.nodes.support.settings_precedence import locked
 
     if names := locked():
         yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")
@@ -128,7 +127,7 @@ def _short(value: Any) -> str:  # noqa: ANN401  # any setting
 
 
 async def _corpus(context: Context) -> list[DoctorCheck]:
-    from nodes.support.dependencies import corpus_of
+    from anabranch.agent.nodes.support.dependencies import corpus_of
 
     try:
         info = await (await corpus_of(context)).info()
@@ -153,8 +152,8 @@ def _embedder() -> list[DoctorCheck]:
 
 async def _model_check(context: Context) -> list[DoctorCheck]:
     """Say whether the chat model can be made; only a server of the user's own is contacted."""
-    from nodes.settings import AUTO
-    from nodes.support.dependencies import about_model, model_of
+    from anabranch.agent.nodes.settings import AUTO
+    from anabranch.agent.nodes.support.dependencies import about_model, model_of
 
     if context.model is None:
         return [_without(context)]
@@ -217,7 +216,7 @@ async def _served(model: str, base_url: str) -> DoctorCheck:
 
 async def _reranker_check(context: Context) -> list[DoctorCheck]:
     """Say whether the reranker can be made."""
-    from nodes.support.dependencies import reranker_of
+    from anabranch.agent.nodes.support.dependencies import reranker_of
 
     if context.rerank == "none":
         return [DoctorCheck("rerank", "off", "none: the fused order stays")]

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from anabranch.agent.graph.answer import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS, InputState
+from anabranch.agent.nodes.support.dependencies import chunks_of
 from anabranch.cli.eval_settings import Values, context_of
 from anabranch.cli.progress import bar
 from anabranch.evaluation.answer_quality import WrittenAnswer, outcome_of
@@ -12,10 +16,6 @@ from anabranch.evaluation.answer_report import AnswerCollection
 from anabranch.evaluation.collection_corpus import Prepared
 from anabranch.evaluation.question_selection import Question, asked_of, pool_of
 from anabranch.evaluation.score_tables import ANSWERS, AnswerTable
-from graph.answer import graph
-from nodes.settings import Context
-from nodes.state import CHANNELS, InputState
-from nodes.support.dependencies import chunks_of
 
 # [?] is what stands behind a claim without support.
 _MARKER = re.compile(r"\s?\[(?:\d+|\?)\]")

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, model_of
 from anabranch.cli.eval_output import EvalOptions
 from anabranch.cli.output import notes, say, write_whole
 from anabranch.cli.progress import bar
@@ -25,7 +26,6 @@ from anabranch.evaluation.question_generation import (
 )
 from anabranch.evaluation.question_selection import spread
 from anabranch.models.chat import Chat
-from nodes.support.dependencies import MAX_CONCURRENCY, model_of
 
 
 def generated(asked: EvalOptions) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, corpus_of, model_of
 from anabranch.cli.eval_answers import written_answers
 from anabranch.cli.eval_settings import Selection, Values, context_of
 from anabranch.errors import SettingsError
@@ -18,7 +19,6 @@ from anabranch.evaluation.score_tables import JudgedTable
 from anabranch.models.chat import Chat
 from anabranch.models.embedder import Embedder
 from anabranch.models.usage import metered
-from nodes.support.dependencies import MAX_CONCURRENCY, corpus_of, model_of
 
 
 async def judged(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.cli.eval_answers import answers_measured
 from anabranch.cli.eval_judge import judged
 from anabranch.cli.eval_output import EvalOptions, deliver
@@ -37,7 +38,6 @@ from anabranch.evaluation.score_tables import (
     read_table,
     usual_table,
 )
-from nodes.settings import Context
 
 MOST_DOCUMENTS = 1000
 """Of one ranking."""

@@ -9,12 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.settings_precedence import given_settings, in_force
 from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
 from anabranch.evaluation.metrics import cutoff_of, measure_of
 from anabranch.evaluation.score_tables import EvalTable, ScoreTable
-from nodes.settings import Context
-from nodes.support.settings_precedence import given_settings, in_force
 
 Values = dict[str, Any]
 

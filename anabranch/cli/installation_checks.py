@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Literal
 
 from anabranch import __version__
-from anabranch.package_names import OWN, advice, taken_by
 from anabranch.text.normalization import squeeze
 
 # By a module that comes with this extra alone; `langchain_openai`, say, is always there.
@@ -61,23 +59,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
-
-
-def packages_check() -> DoctorCheck:
-    """Say whether something hides one of our packages: `graph`, `nodes` and `prompts` are names that others have, too.
-
-    That is what this process finds, and what lies in this folder: a program that runs here looks there first.
-    """
-    for name in OWN:
-        if find_spec(name) is None:
-            return DoctorCheck("packages", "problem", f"nothing stands for Anabranch's package {name!r}", _REINSTALL)
-        if place := taken_by(name):
-            return DoctorCheck("packages", "problem", f"{place} stands for Anabranch's package {name!r}", advice(name))
-    for name in OWN:
-        if place := taken_by(name, [str(Path.cwd())]):
-            said = f"{place} hides Anabranch's package {name!r} from Python programs that run in this folder"
-            return DoctorCheck("packages", "problem", said, advice(name))
-    return DoctorCheck("packages", "ok", "graph, nodes and prompts are Anabranch's")
 
 
 def extras_check() -> DoctorCheck:

@@ -8,6 +8,11 @@ from typing import Any
 
 from rich.text import Text
 
+from anabranch.agent.graph.retrieval import graph as search
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of
+from anabranch.agent.nodes.support.state_records import Candidate
 from anabranch.cli.answer_view import NOTHING_MATCHES
 from anabranch.cli.output import check_folder, notes, results, say, write_json, write_whole
 from anabranch.cli.progress import bar
@@ -16,11 +21,6 @@ from anabranch.cli.settings_options import with_at_least
 from anabranch.evaluation.runs import best_per_document, check_query_id, run_lines
 from anabranch.readers.document import Chunk
 from anabranch.text.normalization import squeeze
-from graph.retrieval import graph as search
-from nodes.settings import Context
-from nodes.state import InputState
-from nodes.support.dependencies import chunks_of, corpus_of, model_of
-from nodes.support.state_records import Candidate
 
 LEAVES_PER_DOCUMENT = 10
 """Leaf passages kept for each document that a run wants: several of them may be of one document."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 from anabranch.errors import SettingsError
 
 if TYPE_CHECKING:
-    from nodes.settings import Context
+    from anabranch.agent.nodes.settings import Context
 
 MAX_SHOWN = 80
 
@@ -25,8 +25,8 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
     Raises:
         SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given both ways.
     """
-    from nodes.settings import Context
-    from nodes.support.settings_precedence import given_settings, in_force
+    from anabranch.agent.nodes.settings import Context
+    from anabranch.agent.nodes.support.settings_precedence import given_settings, in_force
 
     # A later pair counts: an alias of the shell may hold the first.
     given = dict(_pair(pair) for pair in sets or ())
@@ -60,8 +60,8 @@ def asking_context(
 
 def with_at_least(context: Context, *, top_k: int, **least: int) -> Context:
     """Return the context with that many passages, and no list shorter than `least`, as far as their bounds allow."""
-    from nodes.settings import Context
-    from nodes.support.settings_precedence import in_force
+    from anabranch.agent.nodes.settings import Context
+    from anabranch.agent.nodes.support.settings_precedence import in_force
 
     wanted = {"top_k": top_k, **{name: max(value, getattr(context, name)) for name, value in least.items()}}
     limits = {

@@ -55,6 +55,6 @@ class PlainGroup(TyperGroup):
 
 
 def _settings_like(option: str) -> list[str]:
-    from nodes.settings import Context
+    from anabranch.agent.nodes.settings import Context
 
     return get_close_matches(option.lstrip("-").replace("-", "_"), Context.model_fields, n=1)

@@ -15,12 +15,12 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch.agent.nodes.support.answer_messages import by_marker, placed, title_of
 from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.services import NotFoundError, Services, Serving
-from nodes.support.answer_messages import by_marker, placed, title_of
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, Query, Response
 from fastapi.responses import JSONResponse
 
+from anabranch.agent.nodes.support.settings_precedence import operators_for
 from anabranch.errors import SettingsError
 from anabranch.identity.audit_log import audit
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
@@ -30,7 +31,6 @@ from anabranch.server.upload_routes import discard
 from anabranch.store.file_identity import archives_of, is_url
 from anabranch.store.protocol import CorpusReader, Original, Originals, Outlines, Scope
 from anabranch.store.stores import open_corpus
-from nodes.support.settings_precedence import operators_for
 
 MOST_LISTED = 10_000
 WAIT = 10.0

@@ -17,15 +17,15 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 import anabranch
+from anabranch.agent.graph.answer import graph as answer_graph
+from anabranch.agent.graph.retrieval import graph as search_graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
+from anabranch.agent.nodes.support.settings_precedence import in_force, operators_for
 from anabranch.errors import AnabranchError
 from anabranch.identity import AUTH_USER, User
 from anabranch.identity.audit_log import audit
-from graph.answer import graph as answer_graph
-from graph.retrieval import graph as search_graph
-from nodes.settings import Context
-from nodes.state import InputState
-from nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from nodes.support.settings_precedence import in_force, operators_for
 
 MOST = 20
 """Passages that one search returns at most."""

@@ -13,8 +13,8 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse
 
 import anabranch
+from anabranch.agent.nodes.support.settings_precedence import locked
 from anabranch.server.requester import Asker
-from nodes.support.settings_precedence import locked
 
 STATIC = Path(__file__).parent / "page" / "static"
 

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from langgraph.types import Command, StreamMode
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
+from anabranch.agent.nodes.support.settings_precedence import given_settings
 from anabranch.errors import SettingsError
-from nodes.settings import Context
-from nodes.support.dependencies import MAX_CONCURRENCY
-from nodes.support.settings_precedence import given_settings
 
 # LangGraph's servers call the stream of single words by another name than LangGraph itself.
 MODES: Mapping[str, StreamMode] = {

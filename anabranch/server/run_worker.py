@@ -18,6 +18,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 from sqlalchemy.exc import SQLAlchemyError
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS
 from anabranch.errors import AnabranchError, OperationError
 from anabranch.identity import AUTH_USER, User
 from anabranch.models.usage import Meter, billed
@@ -29,8 +31,6 @@ from anabranch.server.run_request import RunRequest
 from anabranch.server.run_telemetry import RunTelemetry, set_waiting
 from anabranch.server.thread_records import Threads
 from anabranch.server.usage_limits import UsageLimits
-from nodes.settings import Context
-from nodes.state import CHANNELS
 
 log = logging.getLogger("anabranch.server")
 

@@ -12,6 +12,10 @@ from filelock import FileLock, Timeout
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 
+from anabranch.agent.graph.answer import build as build_answer
+from anabranch.agent.graph.ingest import build as build_ingest
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.run_spans import followed
 from anabranch.errors import SettingsError, UserError
 from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import folder_at, is_postgres, open_database, private_file
@@ -24,10 +28,6 @@ from anabranch.server.run_telemetry import accepted
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
 from anabranch.server.thread_records import Threads
 from anabranch.server.usage_limits import UsageLimits
-from graph.answer import build as build_answer
-from graph.ingest import build as build_ingest
-from nodes.settings import Context
-from nodes.support.run_spans import followed
 
 LOCK = "server.lock"
 

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
+from anabranch.agent.nodes.settings import Context
 from benchmarks import ROOT
 from benchmarks.at_scale.figures import Kept
 from benchmarks.at_scale.generate import generate
@@ -22,7 +23,6 @@ from benchmarks.at_scale.running import OURS, Terms, measured
 from benchmarks.at_scale.systems import NAMES
 from benchmarks.at_scale.tables import tables, versions
 from benchmarks.report import Table, shown
-from nodes.settings import Context
 
 PAGE = Path(__file__).parent.with_name("at-scale.md")
 TEXT = (ROOT / "docs", ROOT / "tests" / "samples")

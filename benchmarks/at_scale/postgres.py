@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import load_embedder
 from anabranch.store.protocol import FullScores, Scope
@@ -25,7 +26,6 @@ from benchmarks.at_scale.material import Material
 from benchmarks.at_scale.pool import pool_of
 from benchmarks.at_scale.systems.anabranch import BATCH, System
 from benchmarks.report import Table, shown
-from nodes.settings import Context
 
 COLUMNS = (
     "passages", "corpus", "load", "ingested, passages/s", "client, ms", "server, ms", "together, ms",

@@ -121,7 +121,7 @@ def _dev(home: Path, environment: dict[str, str], at_once: int) -> Iterator[tupl
     code = home / f"dev-{at_once}"
     code.mkdir()
     for name in ("anabranch", "graph", "nodes", "prompts"):
-        shutil.copytree(ROOT / name, code / name, ignore=shutil.ignore_patterns("node_modules"))
+        shutil.copytree(ROOT / name, code / name, symlinks=True, ignore=shutil.ignore_patterns("node_modules"))
     for name in ("langgraph.json", "pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, code / name)
     command = ["dev", "--no-browser", "--no-reload", "--port", "20247", "--n-jobs-per-worker", str(at_once)]

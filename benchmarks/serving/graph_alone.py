@@ -7,10 +7,10 @@ import os
 import sys
 import time
 
+from anabranch.agent.graph.answer import graph
+from anabranch.agent.nodes.settings import Context
 from benchmarks.serving.__main__ import questions_of
 from benchmarks.serving.load_test import load
-from graph.answer import graph
-from nodes.settings import Context
 
 
 async def _asked(question: str) -> float:

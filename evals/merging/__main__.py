@@ -21,6 +21,8 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.dependencies import corpus_of, scope_of
 from anabranch.cli.search_view import hits_of
 from anabranch.evaluation.collection import read_collection
 from anabranch.evaluation.collection_corpus import Prepared, prepare
@@ -32,8 +34,6 @@ from anabranch.store.stores import open_corpus
 from evals.merging.passage_builders import PassageBuilder, passages_of
 from evals.merging.span_evidence import SpanEvidence, with_spans
 from evals.merging.token_metrics import TextSpan, span_scores
-from nodes.settings import Context
-from nodes.support.dependencies import corpus_of, scope_of
 
 TABLE = Path(__file__).with_name("table.yaml")
 AFTER_SEARCH = {"merge_threshold", "window_tokens"}

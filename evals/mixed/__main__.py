@@ -19,6 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.cli.search_view import hits_of
 from anabranch.evaluation.collection import CORPUS, Collection, read_collection, with_evidence
 from anabranch.evaluation.evidence_patterns import Gold
@@ -28,7 +29,6 @@ from anabranch.evaluation.queries import read_gold, read_queries
 from anabranch.evaluation.runs import best_per_document
 from anabranch.evaluation.significance import p_value
 from anabranch.ingestion.pipeline import ingest
-from nodes.settings import Context
 
 NAMES = ("hotpotqa", "musique", "codebase", "finance_10k", "cranfield", "scifact")
 READER = "reader"

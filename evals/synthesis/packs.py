@@ -20,13 +20,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.support.dependencies import chunks_of
+from anabranch.agent.nodes.support.drafts import label, piece_of
 from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.pipeline import ingest
-from graph.answer import build
-from nodes.settings import Context
-from nodes.state import CHANNELS
-from nodes.support.dependencies import chunks_of
-from nodes.support.drafts import label, piece_of
 
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
 SEEDS, WINDOW = "seeds", 500

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.context_window import Row, fitting
+from anabranch.agent.nodes.support.dependencies import corpus_of
+from anabranch.agent.nodes.support.drafts import prompt
+from anabranch.agent.prompts import GUARD, JUDGE, QUOTE
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
 from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes
 from anabranch.safety.prompt_envelope import new_nonce, wrap
-from nodes.settings import Context
-from nodes.support.context_window import Row, fitting
-from nodes.support.dependencies import corpus_of
-from nodes.support.drafts import prompt
-from prompts import GUARD, JUDGE, QUOTE
 
 # What was checked, for people, by the setting `verify`.
 JUDGED = {

@@ -9,12 +9,12 @@ from langchain_core.messages import AIMessageChunk
 from langchain_core.messages import content as blocks
 from langgraph.graph.message import push_message
 
+from anabranch.agent.nodes.support.state_records import Citation
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.models.usage import note_failure
 from anabranch.parsing import AnswerStream, read_answer
 from anabranch.text.sentences import spans
-from nodes.support.state_records import Citation
 
 
 def new_message_id() -> str:

@@ -9,12 +9,12 @@ from typing import Any
 
 from langgraph.config import get_config
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.caller import caller
 from anabranch.errors import UserError
 from anabranch.identity.audit_log import audit, is_audited
 from anabranch.identity.user import User
 from anabranch.readers.document import Chunk
-from nodes.settings import Context
-from nodes.support.caller import caller
 
 
 async def note(event: str, context: Context, chunks: Iterable[Chunk] | None = None, **facts: object) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from langgraph.config import get_config
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import AUTH_USER, User
 from anabranch.safety.operator import needs_identity
-from nodes.settings import Context
 
 
 def caller(*, required: bool = True) -> User | None:

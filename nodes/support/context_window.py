@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.prompts import CITE, GUARD
 from anabranch.errors import SettingsError
 from anabranch.models.chat import Chat
 from anabranch.models.embedder import Embedder
@@ -14,8 +16,6 @@ from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.packing import Limit
 from anabranch.synthesis.token_bound import at_most
-from nodes.settings import Context
-from prompts import CITE, GUARD
 
 # Tokens of a chat template and of the words between question, answer so far and passages.
 MESSAGES = 40

@@ -9,6 +9,10 @@ from typing import Any
 
 from langgraph.config import get_config
 
+from anabranch.agent.nodes.settings import AUTO, Context
+from anabranch.agent.nodes.support.fusion_weights import BUILT_IN_RETRIEVERS
+from anabranch.agent.nodes.support.graph_bindings import bindings_in_force
+from anabranch.agent.nodes.support.turn_generation import TurnGeneration, generation_in_force
 from anabranch.errors import EmbedderMismatchError, SettingsError
 from anabranch.models import local_servers
 from anabranch.models.chat import Chat, given_chat, load_chat
@@ -22,10 +26,6 @@ from anabranch.registry import OBJECT
 from anabranch.store.no_corpus import no_corpus
 from anabranch.store.protocol import CorpusReader, Scope
 from anabranch.store.stores import open_corpus, opened
-from nodes.settings import AUTO, Context
-from nodes.support.fusion_weights import BUILT_IN_RETRIEVERS
-from nodes.support.graph_bindings import bindings_in_force
-from nodes.support.turn_generation import TurnGeneration, generation_in_force
 
 # Model calls at once within one step, where the config of the run does not say `max_concurrency`.
 MAX_CONCURRENCY = 8

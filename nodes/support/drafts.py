@@ -6,6 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.audit_events import note
+from anabranch.agent.nodes.support.dependencies import chunks_of
+from anabranch.agent.nodes.support.state_records import Degraded, Draft, Excerpt
+from anabranch.agent.prompts import CITE, GUARD
 from anabranch.citations.passage_text import PassageText
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
@@ -14,11 +19,6 @@ from anabranch.parsing.answer_reply import MARKER
 from anabranch.readers.document import Chunk
 from anabranch.safety.prompt_envelope import OPENING, new_nonce, wrap
 from anabranch.safety.prompt_template import filled, is_template
-from nodes.settings import Context
-from nodes.support.audit_events import note
-from nodes.support.dependencies import chunks_of
-from nodes.support.state_records import Degraded, Draft, Excerpt
-from prompts import CITE, GUARD
 
 # Characters of the instructions that no answer begins with.
 _TOLD = 80

@@ -8,6 +8,11 @@ from functools import partial
 
 import numpy as np
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
+from anabranch.agent.nodes.support.drafts import piece_of
+from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
 from anabranch.retrieval.term_statistics import idf_of
@@ -17,11 +22,6 @@ from anabranch.synthesis.extractive import Sentence, pick, shortlist
 from anabranch.synthesis.named_subject import named_subject
 from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.dependencies import chunks_of, corpus_of, scope_of
-from nodes.support.drafts import piece_of
-from nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 
 # Statements embedded at most; to embed one takes as long as to look at a thousand words.
 MAX_CANDIDATES = 60

@@ -9,12 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import cast, get_args
 
+from anabranch.agent.nodes.support.state_records import Query, Retrieved
 from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import completed
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
 from anabranch.text.quantity_questions import without_quantity_words
-from nodes.support.state_records import Query, Retrieved
 
 CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)
 # The chat model reads the corpus.

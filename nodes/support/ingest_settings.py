@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nodes.settings import Context
-from nodes.support.settings_precedence import given_settings
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.settings_precedence import given_settings
 
 
 def _same(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from anabranch.agent.nodes.settings import PRIVATE, Context
+from anabranch.agent.nodes.support.caller import caller, for_user, hold_to_user
+from anabranch.agent.nodes.support.extension_names import OBJECTS
+from anabranch.agent.nodes.support.graph_bindings import bindings_in_force
 from anabranch.errors import SettingsError
 from anabranch.identity.user import User, UserRole
 from anabranch.registry import OBJECT
 from anabranch.safety.operator import environment, operator
-from nodes.settings import PRIVATE, Context
-from nodes.support.caller import caller, for_user, hold_to_user
-from nodes.support.extension_names import OBJECTS
-from nodes.support.graph_bindings import bindings_in_force
 
 if TYPE_CHECKING:
     # It takes a second to import, which `anabranch ingest` has no use for.

@@ -16,11 +16,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 # Not typing's: before Python 3.12 pydantic cannot make a schema of that one.
 from typing_extensions import TypedDict
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.settings_precedence import reader_of
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.readers.document import Chunk
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.settings_precedence import reader_of
 
 MAX_PROBLEMS = 3
 

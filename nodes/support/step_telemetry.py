@@ -16,8 +16,8 @@ from typing import Any
 from langgraph.types import Overwrite
 from opentelemetry import metrics, trace
 
-from nodes.support.run_spans import run_span
-from nodes.support.state_records import Step
+from anabranch.agent.nodes.support.run_spans import run_span
+from anabranch.agent.nodes.support.state_records import Step
 
 log = logging.getLogger("anabranch.steps")
 

@@ -11,15 +11,15 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.audit_events import failure_noted
+from anabranch.agent.nodes.support.settings_precedence import settle
+from anabranch.agent.nodes.support.state_records import Degraded, Step
+from anabranch.agent.nodes.support.state_validation import checked, hold_to_reader, shape_of
+from anabranch.agent.nodes.support.step_telemetry import observed
+from anabranch.agent.nodes.support.turn_generation import reading_generation
 from anabranch.errors import ModelError
 from anabranch.models.usage import Meter, metered
-from nodes.settings import Context
-from nodes.support.audit_events import failure_noted
-from nodes.support.settings_precedence import settle
-from nodes.support.state_records import Degraded, Step
-from nodes.support.state_validation import checked, hold_to_reader, shape_of
-from nodes.support.step_telemetry import observed
-from nodes.support.turn_generation import reading_generation
 
 UNWRITTEN = "model_did_not_write"
 """Code of the record that no model wrote the answer, though one was asked for."""

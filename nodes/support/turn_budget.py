@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from anabranch.agent.nodes.finish import usage_of
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.state_records import Left, Step
 from anabranch.errors import OperationError
 from anabranch.models.usage import allow_repeats, note_failure
 from anabranch.synthesis.budget import Prices, RouteName, Spending
-from nodes.finish import usage_of
-from nodes.settings import Context
-from nodes.support.state_records import Left, Step
 
 UNASKED = "the model was not asked: this step and the answer would take {}"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.cli.ask_turn import Request, TurnResult, turn_of
 from anabranch.cli.chat_session import COMMANDS, typed_lines
-from nodes.settings import Context
 from tests.cli.conftest import Run
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub

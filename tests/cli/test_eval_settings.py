@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.cli.eval_settings import (
     Selection,
     collections_of,
@@ -15,7 +16,6 @@ from anabranch.cli.eval_settings import (
 )
 from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.score_tables import ScoreTable
-from nodes.settings import Context
 from tests.evaluation.made import make_collection
 
 

@@ -5,8 +5,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from anabranch.agent.graph.answer import graph
 from anabranch.cli.live_answer import LABELS, LiveAnswer, watching
-from graph.answer import graph
 
 
 def drawn(answer: LiveAnswer, *, height: int = 10) -> list[str]:

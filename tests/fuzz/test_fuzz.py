@@ -23,11 +23,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
 from pydantic import ValidationError
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import State
+from anabranch.agent.nodes.support.settings_precedence import in_force
 from anabranch.errors import AnabranchError
 from anabranch.ingestion.pipeline import ingest
-from nodes.settings import Context
-from nodes.state import State
-from nodes.support.settings_precedence import in_force
 from tests.conftest import REPOSITORY
 from tests.graph.inside import build, graph
 

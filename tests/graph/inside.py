@@ -7,9 +7,9 @@ from typing import Any
 
 from langchain_core.retrievers import BaseRetriever
 
-from graph import answer
-from nodes.state import CHANNELS
-from nodes.support.dependencies import MAX_CONCURRENCY
+from anabranch.agent.graph import answer
+from anabranch.agent.nodes.state import CHANNELS
+from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 
 
 def build(retrievers: Mapping[str, BaseRetriever] | None = None, **options: Any) -> Any:

@@ -10,8 +10,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.text.normalization import squeeze
-from nodes.settings import Context
 from tests.graph.inside import build, graph
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.answer_check import JUDGED
 from anabranch.citations.verification import CHECKED
 from anabranch.synthesis.verbatim_text import VERBATIM
-from nodes.settings import Context
-from nodes.support.answer_check import JUDGED
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.prompts import CITE, CREATE, GUARD
 from anabranch.models import reply_budget
-from nodes.settings import Context
-from prompts import CITE, CREATE, GUARD
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of
 from tests.servers.anthropic_stub import AnthropicStub, documents_of

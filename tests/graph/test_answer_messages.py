@@ -10,9 +10,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_openai import ChatOpenAI
 
-from nodes.settings import Context
-from nodes.support.answer_messages import with_sources
-from nodes.support.state_records import Citation
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.answer_messages import with_sources
+from anabranch.agent.nodes.support.state_records import Citation
 from tests.graph.inside import graph
 from tests.graph.replies import model
 from tests.servers.anthropic_stub import AnthropicStub

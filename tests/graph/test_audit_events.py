@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.graph.ingest import graph as ingest_graph
+from anabranch.agent.graph.retrieval import search
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import OperationError, QuestionError
 from anabranch.identity import AUTH_USER, User
 from anabranch.safety.operator import environment
-from graph.answer import build
-from graph.ingest import graph as ingest_graph
-from graph.retrieval import search
-from nodes.settings import Context
 from tests.graph.replies import model
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -86,7 +86,7 @@ async def test_a_run_that_fails_or_is_stopped_says_at_which_step(
     async def endless(*_: Any, **__: Any) -> Any:
         await asyncio.sleep(600)
 
-    monkeypatch.setattr("nodes.merge.merged_of", endless)
+    monkeypatch.setattr("anabranch.agent.nodes.merge.merged_of", endless)
     run = asyncio.create_task(compiled.ainvoke({"question": QUESTION}, known))
     while "found" not in log.read_text():
         await asyncio.sleep(0.01)

@@ -12,12 +12,12 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.graph.retrieval import graph as search
+from anabranch.agent.nodes.begin import MAX_QUESTION_CHARS
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
 from anabranch.errors import CorpusEmptyError, QuestionError
 from anabranch.ingestion.pipeline import ingest
-from graph.retrieval import graph as search
-from nodes.begin import MAX_QUESTION_CHARS
-from nodes.settings import Context
-from nodes.state import InputState
 from tests.cli.conftest import Run, run, write_rows  # noqa: F401  # a fixture
 from tests.evaluation.made import make_collection
 from tests.graph.inside import build as build_answer

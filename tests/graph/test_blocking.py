@@ -12,9 +12,9 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support import extractive_draft as composed
 from anabranch.text.analyzer import Analyser
-from nodes.settings import Context
-from nodes.support import extractive_draft as composed
 from tests.graph.inside import build
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
@@ -74,7 +74,7 @@ async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monk
     for owner, name in (
         (Analyser, "terms"),
         (composed, "statements"),
-        (importlib.import_module("nodes.abstain"), "spans"),
+        (importlib.import_module("anabranch.agent.nodes.abstain"), "spans"),
     ):
         monkeypatch.setattr(owner, name, _noted(threads, name, getattr(owner, name)))
     note = Document("The weir of Vesle was built in 1904. It is of stone.", id="1", metadata={"source": "note"})

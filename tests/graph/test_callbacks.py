@@ -11,8 +11,8 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.outputs import LLMResult
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph.answer import build, graph
-from nodes.settings import Context
+from anabranch.agent.graph.answer import build, graph
+from anabranch.agent.nodes.settings import Context
 
 QUESTION = {"question": "Who built the Halden weir?"}
 

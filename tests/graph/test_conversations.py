@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes.settings import Context
+from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
@@ -129,7 +129,7 @@ async def test_what_a_model_loses_or_invents_does_not_decide_the_search(
 async def test_the_conversation_is_read_up_to_its_budget_newest_first(
     budget: int, read: int, river: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodes.condense.HISTORY_TOKENS", budget)
+    monkeypatch.setattr("anabranch.agent.nodes.condense.HISTORY_TOKENS", budget)
     messages: list[Any] = []
     for number in range(12):
         messages += [

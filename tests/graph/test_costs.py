@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nodes.settings import Context
+from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import at_once, model, passages_in, rounds_of, step_of, written
 from tests.servers.calls import Request

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from anabranch import Context, CorpusNotFoundError, SettingsError, answer, search
-from nodes.rerank import rerank
+from anabranch.agent.nodes.rerank import rerank
 from tests.graph.inside import build
 
 QUESTION = "Who built the Halden weir?"

@@ -37,9 +37,9 @@ import asyncio, json, os, sys
 os.environ["OPENAI_API_KEY"] = "unused"
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from graph.answer import build, graph
-from nodes.settings import Context
-from nodes.state import CHANNELS
+from anabranch.agent.graph.answer import build, graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS
 
 def ask(question, **settings):
     context = Context(corpus="corpus", **settings)

@@ -10,9 +10,9 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.retrievers import BaseRetriever
 
+from anabranch.agent.graph.retrieval import build_search
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
-from graph.retrieval import build_search
-from nodes.settings import Context
 from tests.graph.inside import build
 
 TOLL = "The toll bridge at Halden was opened in 1832 by Queen Adelaide."

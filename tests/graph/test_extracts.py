@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
-from nodes.settings import Context
 from tests.graph.inside import graph
 
 GUIDE = """# The Halden mill

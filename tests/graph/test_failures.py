@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import (
     CorpusEmptyError,
     CorpusNotFoundError,
@@ -16,7 +17,6 @@ from anabranch.errors import (
     QuestionError,
     SettingsError,
 )
-from nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.replies import model
 from tests.servers import scripts

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
-from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Arm, CorpusReader, Scope
 from anabranch.store.stores import open_corpus
-from nodes.settings import Context
 from tests.graph.inside import build
 
 pytestmark = pytest.mark.slow

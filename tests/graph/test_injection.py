@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.prompts import CREATE
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from nodes.settings import Context
-from prompts import CREATE
 from tests.conftest import REPOSITORY
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of, written

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from nodes import retrieve
-from nodes.settings import Context
+from anabranch.agent.nodes import retrieve
+from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.levels import most_at_once, twenty_notes
 from tests.graph.replies import at_once, model, passages_in, step_of, without_nonce, written

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes import retrieve
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
-from nodes import retrieve
-from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in
 from tests.servers import scripts

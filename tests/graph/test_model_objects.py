@@ -11,11 +11,11 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch import aanswer, answer
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.tracing import UNWRITTEN
 from anabranch.errors import SettingsError
 from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalServer
-from nodes.settings import Context
-from nodes.support.tracing import UNWRITTEN
 from tests.graph.inside import build, graph
 from tests.servers.openai_stub import OpenAIStub
 

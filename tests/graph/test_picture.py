@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph.answer import graph
+from anabranch.agent.graph.answer import graph
 
 EDGES = [
     "__start__ ..> begin",

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.prompts import GUARD, QUERY_FORM
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.prompt_envelope import DATA
-from nodes.settings import Context
-from prompts import GUARD, QUERY_FORM
 from tests.graph.inside import graph
 from tests.graph.replies import first_sentence, passages_in
 from tests.servers.calls import Request

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from nodes.settings import Context
-from nodes.support.dependencies import model_of
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.dependencies import model_of
 from tests.graph.inside import graph
 
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.tracing import UNWRITTEN
 from anabranch.models import reply_budget
 from anabranch.models.reply_budget import learned_of
-from nodes.settings import Context
-from nodes.support.tracing import UNWRITTEN
 from tests.graph.inside import graph
 from tests.graph.replies import model
 from tests.models.test_reasoning import ceiling_of, completion

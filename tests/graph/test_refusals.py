@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from nodes.settings import Context
+from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, step_of
 from tests.safety.test_key_redaction import KEY, echoing

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.maintenance.remove import remove
-from nodes.settings import Context
 from tests.graph.inside import build
 from tests.graph.replies import model, passages_in, step_of
 from tests.servers.calls import Request

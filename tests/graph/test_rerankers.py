@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodes.settings import Context
+from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in
 from tests.models.rerankers.pair_models import transformer

@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from psycopg import sql
 
-from nodes.settings import Context
+from anabranch.agent.nodes.settings import Context
 from tests.fork_server import CONTEXT
 from tests.graph import turn
 from tests.graph.inside import build, graph

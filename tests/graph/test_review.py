@@ -8,8 +8,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.safety.operator import environment
-from nodes.settings import Context
 from tests.graph.inside import build
 
 QUESTION = "Who built the Halden weir?"

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
-from graph.answer import build
-from nodes.settings import Context
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from langgraph.graph import StateGraph
 
-from graph.retrieval import build as build_retrieval
-from graph.retrieval import graph
-from nodes.settings import Context
-from nodes.state import InputState
+from anabranch.agent.graph.retrieval import build as build_retrieval
+from anabranch.agent.graph.retrieval import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
 from tests.cli.conftest import corpus, documents  # noqa: F401  # fixtures
 from tests.graph.inside import graph as answer
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nodes.settings import Context
-from prompts import GUARD, GUARD_AGAIN
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.prompts import GUARD, GUARD_AGAIN
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of, written
 from tests.servers.openai_stub import OpenAIStub

@@ -10,10 +10,10 @@ from typing import Any
 import pymupdf
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from nodes.settings import Context
 from tests.graph.inside import graph
 
 pytestmark = pytest.mark.slow

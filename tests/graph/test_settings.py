@@ -13,10 +13,10 @@ from langgraph.graph import END, START, StateGraph
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.settings_precedence import in_force, locked
 from anabranch.errors import SettingsError
 from anabranch.safety.operator import environment
-from nodes.settings import Context
-from nodes.support.settings_precedence import in_force, locked
 from tests.graph.inside import build, graph
 
 QUESTION = "Who built the Halden weir?"

@@ -10,9 +10,9 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.prompts import CREATE
 from anabranch.safety.prompt_leak import runs_in
-from nodes.settings import Context
-from prompts import CREATE
 from tests.graph.inside import graph
 from tests.graph.replies import model, step_of, written
 from tests.servers.calls import Request

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
-from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, rounds_of, step_of
 from tests.servers.calls import Request
@@ -50,7 +50,7 @@ async def test_signals_are_kept_where_nobody_judges(river: str) -> None:
 async def test_cosines_of_an_embedder_that_was_not_calibrated_do_not_count(
     river: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodes.grade.CALIBRATED", frozenset())
+    monkeypatch.setattr("anabranch.agent.nodes.grade.CALIBRATED", frozenset())
     state = await _ask(QUESTION, river)
     assert not any("cosine" in reason for reason in state["evidence"]["reasons"])
     assert "Ida Marrow" in state["answer"]

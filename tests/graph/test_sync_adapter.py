@@ -12,7 +12,7 @@ import pytest
 from langgraph.graph import StateGraph
 from typing_extensions import TypedDict
 
-from graph.sync_adapter import both_ways
+from anabranch.agent.graph.sync_adapter import both_ways
 
 
 class Word(TypedDict):

@@ -10,11 +10,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from opentelemetry import trace
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.graph.ingest import graph as ingest_graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.run_spans import RunSpans
 from anabranch.errors import QuestionError
-from graph.answer import build
-from graph.ingest import graph as ingest_graph
-from nodes.settings import Context
-from nodes.support.run_spans import RunSpans
 from tests.graph.replies import model
 from tests.recorded_telemetry import attributes, recorded
 from tests.servers.openai_stub import OpenAIStub

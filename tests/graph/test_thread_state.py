@@ -11,9 +11,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError, ThreadStateError
 from anabranch.ingestion.pipeline import ingest
-from nodes.settings import Context
 from tests.graph.inside import build
 from tests.graph.replies import model, written
 from tests.servers.calls import Request

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store import stores
 from anabranch.store.replica import replica_store
 from anabranch.store.replica.replica_publisher import publish_replica
 from anabranch.store.stores import open_corpus
-from graph.answer import build
-from nodes.settings import Context
 from tests.server.postgres import postgres
 from tests.store.replica.conftest import cache_at
 

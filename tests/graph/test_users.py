@@ -15,16 +15,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
+from anabranch.agent.graph.answer import answer, build
+from anabranch.agent.graph.ingest import graph as ingest_graph
+from anabranch.agent.graph.retrieval import HybridRetriever
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import OutputState
+from anabranch.agent.nodes.support.dependencies import scope_of
+from anabranch.agent.nodes.support.settings_precedence import in_force, reader_of
 from anabranch.errors import NotAllowedError, NotAuthenticatedError, SettingsError, UserError
 from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.safety.operator import environment
-from graph.answer import answer, build
-from graph.ingest import graph as ingest_graph
-from graph.retrieval import HybridRetriever
-from nodes.settings import Context
-from nodes.state import OutputState
-from nodes.support.dependencies import scope_of
-from nodes.support.settings_precedence import in_force, reader_of
 
 TAGS = ["hr", "board", "family", "staff"]
 QUESTION = "What did Ida Marrow bury under the eastern abutment?"

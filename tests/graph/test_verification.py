@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_json import result_of
 from anabranch.ingestion.pipeline import ingest
-from nodes.settings import Context
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, passages_in
 from tests.servers.calls import Request

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.wordpiece_tokenizer import WordPieces
@@ -16,7 +17,6 @@ from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from anabranch.synthesis.token_bound import at_most
 from anabranch.text.sentences import spans
-from nodes.settings import Context
 from tests.graph.inside import graph
 from tests.graph.replies import at_once, model, step_of
 from tests.servers.loopback import Reply

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.answer import build
-from nodes.settings import Context
+from anabranch.agent.graph.answer import build
+from anabranch.agent.nodes.settings import Context
 
 
 def run(

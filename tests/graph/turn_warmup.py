@@ -9,9 +9,9 @@ import anyio
 from langchain.chat_models import init_chat_model
 from openai.types.chat import ChatCompletion, ParsedChatCompletion
 
+from anabranch.agent.graph.answer import build
 from anabranch.models.embedders import load_embedder
 from anabranch.models.onnx_embedder import OnnxEmbedder
-from graph.answer import build
 from tests.graph import turn
 
 __all__ = ["turn"]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
 from anabranch.models.embedders import settled_spec
-from nodes.settings import Context
 from tests.conftest import REPOSITORY
 
 RERANKER = """
@@ -62,8 +62,8 @@ assert ingest(["documents"], "corpus"{options}).count("added") == 2
 SEARCH = """
 import asyncio, json, sys
 from anabranch.cli import main
-from graph.retrieval import graph as search
-from nodes.settings import Context
+from anabranch.agent.graph.retrieval import graph as search
+from anabranch.agent.nodes.settings import Context
 state = asyncio.run(search.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
 step = next(step for step in state["trace"] if step["node"] == {node!r})
 print(json.dumps([state["candidates"], step, Context.model_json_schema()["properties"]["rerank"]]))

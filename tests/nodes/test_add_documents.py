@@ -11,17 +11,17 @@ from typing import Any, get_args
 import pytest
 from langgraph.runtime import Runtime
 
+from anabranch.agent.graph.ingest import graph
+from anabranch.agent.nodes import add_documents as module
+from anabranch.agent.nodes.add_documents import add_documents
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.ingest_settings import IngestContext
 from anabranch.errors import NotAllowedError, SettingsError, UserError
 from anabranch.identity import AUTH_USER, User
 from anabranch.identity.user import upload_folder
 from anabranch.ingestion.ingest_report import Status
 from anabranch.safety.operator import environment
 from anabranch.store.stores import open_writer
-from graph.ingest import graph
-from nodes import add_documents as module
-from nodes.add_documents import add_documents
-from nodes.settings import Context
-from nodes.support.ingest_settings import IngestContext
 from tests.ingestion.archives.packing import zipped
 
 
@@ -57,7 +57,7 @@ async def test_archives_and_links_out_of_the_root_stay_closed(root: Path, tmp_pa
 async def test_of_many_files_those_that_changed_or_failed_are_told_and_all_are_counted(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodes.add_documents.MOST_FILES", 5)
+    monkeypatch.setattr("anabranch.agent.nodes.add_documents.MOST_FILES", 5)
     for number in range(6):
         (root / f"a{number}.md").write_text(f"# Note {number}\n\nThe otter was seen {number} times.\n")
     context = Runtime(context=Context(corpus=str(tmp_path / "corpus")))

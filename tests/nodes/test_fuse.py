@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.retrieval import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
 from anabranch.errors import CorpusDamagedError
 from anabranch.store.local_reader import LocalReader
-from graph.retrieval import graph
-from nodes.settings import Context
-from nodes.state import InputState
 from tests.graph.conftest import river  # noqa: F401  # fixture
 
 QUESTION = "Who opened the lock at Lower Cray?"

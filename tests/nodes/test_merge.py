@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
+from anabranch.agent.nodes.merge import merge
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.readers.document import Chunk
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from nodes.merge import merge
-from nodes.settings import Context
 from tests.evaluation.made import write_lines
 
 BOARD = Scope(access=("board",))

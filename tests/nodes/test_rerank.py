@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.rerank import rank_by_relevance
+from anabranch.agent.nodes.rerank import rank_by_relevance
 
 
 def test_unjudged_passages_come_after_relevant_ones_and_before_irrelevant_ones():

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.retrieval import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from graph.retrieval import graph
-from nodes.settings import Context
-from nodes.state import InputState
 
 NOTES = {
     "weir.md": "Плотину на реке построили в 1848 году из дуба.",

@@ -8,10 +8,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph.retrieval import graph
-from nodes.settings import Context
-from nodes.state import InputState
-from prompts import REWRITE
+from anabranch.agent.graph.retrieval import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
+from anabranch.agent.prompts import REWRITE
 from tests.graph.conftest import river  # noqa: F401  # fixture
 from tests.graph.inside import build
 from tests.graph.replies import model, rounds_of

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.prompts import RETRIEVE
 from anabranch.errors import ModelError, SettingsError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.chat import ChatSettings, load_chat
@@ -19,7 +20,6 @@ from anabranch.parsing.relevance_scores import Judgements
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.store.protocol import CorpusReader, RankedList, Scope
 from anabranch.store.stores import open_corpus
-from prompts import RETRIEVE
 from tests.graph.replies import passages_in
 from tests.servers import scripts
 from tests.servers.calls import Request

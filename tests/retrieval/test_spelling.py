@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from anabranch.agent.graph.retrieval import graph
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import InputState
 from anabranch.ingestion.pipeline import ingest
 from anabranch.retrieval.spelling import corrected, neighbours, splits
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
-from graph.retrieval import graph
-from nodes.settings import Context
-from nodes.state import InputState
 
 NOTES = [
     {"id": "ski", "text": "Ski-joring was introduced to Switzerland by a horse dealer."},

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anabranch.agent.prompts import CITE, CREATE, GUARD, JUDGE, QUOTE, REDUCE, REFINE
 from anabranch.parsing import AnswerStream, read_answer
 from anabranch.safety.prompt_leak import RUN, WORD, InstructionFilter, runs_in, without_instructions
-from prompts import CITE, CREATE, GUARD, JUDGE, QUOTE, REDUCE, REFINE
 
 TOLD = (GUARD, f"{CITE} {CREATE}", REFINE, REDUCE, QUOTE, JUDGE)
 GOOD = "The weir was built in 1850 [1]."

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.settings_precedence import given_settings
 from anabranch.errors import SettingsError
 from anabranch.safety.prompt_envelope import DATA
 from anabranch.safety.prompt_template import PLACES, checked_prompt, filled, is_template, messages
-from nodes.settings import Context
-from nodes.support.settings_precedence import given_settings
 
 JSON = 'Reply with {"sufficient": true} or {{context_str}} or {} or { query_str }.'
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.agent.graph.answer import build as answer_graph
+from anabranch.agent.graph.retrieval import build_search as search_graph
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.retrieval.llm_retriever import Reach, read_all
 from anabranch.store.memory import forget
 from anabranch.store.protocol import FullScores, Outlines, Scope, TermStatistics
 from anabranch.store.stores import STORES, open_corpus, open_writer
-from graph.answer import build as answer_graph
-from graph.retrieval import build_search as search_graph
-from nodes.settings import Context
 
 STORE = '''
 from anabranch.store.memory import MemoryStore

@@ -18,15 +18,15 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
 from benchmarks.at_scale.systems.anabranch import System as Corpus
-from graph.answer import build
-from nodes.settings import Context
-from nodes.state import CHANNELS
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
 

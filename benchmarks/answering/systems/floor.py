@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 
+from anabranch.agent.prompts import CITE, CREATE, GUARD, REDUCE, RERANK, REWRITE
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.fusion import fuse
 from anabranch.safety.prompt_envelope import new_nonce, wrap
@@ -25,7 +26,6 @@ from benchmarks.answering.material import Asked
 from benchmarks.answering.rows import DEPTH, Row
 from benchmarks.answering.systems import Answer
 from benchmarks.answering.systems.anabranch import CORPUS
-from prompts import CITE, CREATE, GUARD, REDUCE, RERANK, REWRITE
 
 BATCH = 5
 _LINE = re.compile(r"Doc: (\d+), Relevance: (\d+)")

@@ -8,6 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from anabranch.agent.nodes.support.fusion_weights import informed
+from anabranch.agent.nodes.support.state_records import Query, Retrieved
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedder import Vectors
 from anabranch.models.embedders import load_embedder
@@ -17,8 +19,6 @@ from anabranch.store.protocol import Arm, CorpusReader, Filters, RankedList, Sco
 from anabranch.store.stores import open_corpus
 from benchmarks.at_scale.material import Material, Passage, limit
 from benchmarks.at_scale.systems import K
-from nodes.support.fusion_weights import informed
-from nodes.support.state_records import Query, Retrieved
 
 BATCH = 1_000
 ARMS: dict[str, Arm] = {"bm25": "bm25", "dense": "dense"}

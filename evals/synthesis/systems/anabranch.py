@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from anabranch.agent.graph.answer import build
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import load_embedder
 from anabranch.store.memory import forget
 from evals.synthesis.packs import Pack, Passage
 from evals.synthesis.systems import ANSWER_TOKENS, MODEL, ONE_WINDOW, PATIENCE, Said
-from graph.answer import build
-from nodes.settings import Context
 
 COMMON: dict[str, Any] = {
     # The question is the only query and there is one round, so that every call is one that writes; nothing is cut off,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
 from benchmarks.answering.__main__ import PAGE, main
 from benchmarks.answering.rows import FLOOR, NAMES, OURS, ROWS, SERVER, Row, rows_of
 from benchmarks.answering.running import Terms, measured
-from nodes.settings import Context
 
 pytestmark = pytest.mark.slow
 

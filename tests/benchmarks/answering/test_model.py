@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import prompts
+from anabranch.agent import prompts
+from anabranch.agent.prompts.rerank import RERANK
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import verify
 from anabranch.parsing import read_answer, read_revision
@@ -18,7 +19,6 @@ from anabranch.parsing.query_list import parse_queries
 from anabranch.parsing.relevance_scores import read_judgements
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from benchmarks.answering.model import INSTRUCTIONS, pieces, reply, tokens, variants
-from prompts.rerank import RERANK
 
 QUESTION = "How does a river split into two channels and join again?"
 TEXTS = [

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import CollectionError
 from evals.merging.__main__ import TABLE, MergingTable, interval, main
-from nodes.settings import Context
 from tests.conftest import REPOSITORY
 from tests.evals.merging.spanned import make_spanned
 from tests.evaluation.made import make_collection

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from anabranch.agent.prompts import RERANK
 from anabranch.models.chat import ChatSettings, load_chat
 from anabranch.models.rerankers import RerankerSettings
 from anabranch.models.rerankers.llm_reranker import LLMReranker
-from prompts import RERANK
 from tests.graph.replies import passages_in
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply

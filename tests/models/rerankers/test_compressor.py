@@ -10,10 +10,10 @@ import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
 
 from anabranch import SettingsError, answer, ingest, search
+from anabranch.agent.nodes.settings import Context
 from anabranch.errors import ModelError
 from anabranch.models.rerankers import RerankerSettings
 from anabranch.models.rerankers.compressor import CompressorReranker
-from nodes.settings import Context
 from tests.graph.inside import build
 
 TEXTS = ["one", "two two", "three three three"]

@@ -10,16 +10,16 @@ from weakref import ref
 
 import pytest
 
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support import dependencies as resources
+from anabranch.agent.nodes.support.dependencies import corpus_of
+from anabranch.agent.nodes.support.turn_generation import reading_generation
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.usage import metered
 from anabranch.store import corpus_handles, stores
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import GENERATIONS, open_corpus, opened
-from nodes.settings import Context
-from nodes.support import dependencies as resources
-from nodes.support.dependencies import corpus_of
-from nodes.support.turn_generation import reading_generation
 
 
 @pytest.fixture

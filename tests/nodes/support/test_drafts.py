@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from anabranch.agent.nodes.support.drafts import draft_of
+from anabranch.agent.prompts import CREATE, GUARD
 from anabranch.errors import ModelError
-from nodes.support.drafts import draft_of
-from prompts import CREATE, GUARD
 
 LONG = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on which date?"
 DATED = "Jean Vander Pyl provided the voice of Rosie on the animated sitcom that originally premiered on 23 May 1962."

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.support.fusion_weights import searched
-from nodes.support.state_records import Query
+from anabranch.agent.nodes.support.fusion_weights import searched
+from anabranch.agent.nodes.support.state_records import Query
 
 QUERIES = [
     Query(text="Who built the weir?", weight=1.0, kind="asked"),

@@ -10,13 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from anabranch.agent.nodes.support.fusion_weights import informed
+from anabranch.agent.nodes.support.state_records import Query, Retrieved
 from anabranch.store.conformance.corpus_contents import EVERYTHING
 from anabranch.store.postgres import postgres_index, postgres_reader
 from anabranch.store.postgres.postgres_reader import PostgresReader
 from anabranch.store.protocol import RankedList, Scope
 from anabranch.store.stores import open_corpus
-from nodes.support.fusion_weights import informed
-from nodes.support.state_records import Query, Retrieved
 from tests.store.postgres.counting_proxy import Way, counted
 from tests.store.postgres.test_postgres_corpus import fill
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from anabranch.agent.graph.retrieval import build_search
+from anabranch.agent.nodes.settings import Context
 from anabranch.cli.app import app
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.corpus_handles import open_folder
@@ -23,8 +25,6 @@ from anabranch.store.replica.pointer import decode_pointer
 from anabranch.store.replica.replica_publisher import KEPT, publish_replica
 from anabranch.store.stores import open_corpus, open_writer
 from anabranch.store.writer_protocol import FileRecord
-from graph.retrieval import build_search
-from nodes.settings import Context
 from tests.store.replica.conftest import cache_at, now, says, write
 
 PIKE = "The pike hunts below."
