@@ -21,8 +21,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Thousands of collected tests are a heap that each search for cycles goes through, some hundred times a minute.
-gc.set_threshold(50_000, 20, 20)
+# Collecting makes thousands of objects that all stay: searched for cycles once, when all are there.
+gc.disable()
 
 # How long an example takes says something about the machine, which is shared.
 settings.register_profile("anabranch", deadline=None)
@@ -52,6 +52,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files with slow tests first: side by side, a long file that begins last is what everybody waits for."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of each later search for cycles, of which there are some hundred a minute."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
