@@ -7,6 +7,7 @@ starts in lower case. Blank lines and list items end one too. Kiss and Strunk (2
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 _CLOSERS = "\"'”’»)\\]】」』）*_`"
@@ -21,20 +22,29 @@ _CANDIDATE = re.compile(
     r"(?:\n\s*+|(?=(?:[-*•‣◦▪–]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t]))"
 )
 
-_SHORTENINGS = """
+_ENGLISH_SHORTENINGS = """
 mr mrs ms dr prof rev hon st sr jr gen col lt sgt capt cpt maj adm gov sen rep pres messrs mme mlle
 fig figs eq eqs eqn no nos vol vols ch chap sec sect pp pg ref refs tab thm def prop lem cor app op art
 vs cf viz ca approx resp incl e.g i.e eg ie al etc ed eds trans dept univ assn bros tel ext ave blvd rd mt ft
 jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
 """
-_OFTEN_LAST = "etc al jr sr inc ltd co corp sat sun jan feb mar dec nov oct"
+# None that is an English word too, which may end a sentence there.
+_OTHER_SHORTENINGS = {
+    "danish": "bl.a f.eks mht pga stk",
+    "dutch": "bijv blz dhr evt mevr mw nr nrs",
+    "french": "av bd env hab mm réf tél",
+    "german": "abs bsp bspw bzgl bzw chr evtl ggf ggfs hrsg inkl jh nr nrn sog str usw vgl ziff zzgl zzt",
+    "italian": "avv dott geom ing pag sig tel",
+    "spanish": "dra núm pág págs sra srta tel ud uds",
+}
+_OFTEN_LAST = "etc al jr sr inc ltd co corp sat sun jan feb mar dec nov oct usw"
 _OPENING_WORDS = """
 the a an he she it we they i you this that these those there in on at but and so if when while as for his her its our
 their my your what who why how after before although because however moreover thus then one some many most all no not
 by from with to
 """
 
-_NEVER_LAST = frozenset(_SHORTENINGS.split())
+_NEVER_LAST = frozenset(" ".join([_ENGLISH_SHORTENINGS, *_OTHER_SHORTENINGS.values()]).split())
 """Words whose stop marks a shortening, in lower case, without the stop."""
 
 _MAY_BE_LAST = frozenset(_OFTEN_LAST.split())
@@ -43,6 +53,18 @@ _MAY_BE_LAST = frozenset(_OFTEN_LAST.split())
 _STARTERS = frozenset(_OPENING_WORDS.split())
 """Words that, capitalised after a shortening, most likely open a sentence."""
 
+_ORDINAL_LANGUAGES = ("cs", "da", "de", "et", "fi", "hr", "hu", "is", "lv", "nb", "pl", "sk", "sl", "sr_Latn", "tr")
+"""Languages that write "the third" as "3."."""
+
+_BEFORE_ORDINALS = {
+    "danish and norwegian": "den",
+    "german": "am beim das dem den der des die im vom zum zur",
+}
+"""Words of these languages before "3.", where it is no number at the end of a sentence."""
+
+_ARTICLES = frozenset(" ".join(_BEFORE_ORDINALS.values()).split())
+
+_ORDINAL = re.compile(r"(?:(\w+)\s+)?\d{1,2}$")
 _ACRONYM = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«—–/]+$")
 _NEXT_WORD = re.compile(r"[\"'“‘«(\[¿¡*_`]*([^\W_]+)?")
@@ -67,7 +89,26 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
         return True
     if following[:1].islower():
         return False
-    return match["stop"] != "." or not _is_shortened(_word_before(text, match.start()), following)
+    if match["stop"] != "." or _is_ordinal(text[max(0, match.start() - 24) : match.start()], following):
+        return match["stop"] != "."
+    return not _is_shortened(_word_before(text, match.start()), following)
+
+
+def _is_ordinal(before: str, following: str) -> bool:
+    """Tell whether the number before a stop says which one: "3. Mai", "im 2. Stock"."""
+    number = _ORDINAL.search(before)
+    if number is None or not following[:1].isalpha():
+        return False
+    return following.lower() in _months() or (number[1] or "").lower() in _ARTICLES
+
+
+@lru_cache(maxsize=1)
+def _months() -> frozenset[str]:
+    """Return the names of months, in lower case, of languages that write their days as ordinals."""
+    from babel import Locale
+
+    forms = [Locale.parse(each).months for each in _ORDINAL_LANGUAGES]
+    return frozenset(name.lower() for form in forms for name in form["format"]["wide"].values())
 
 
 def _is_shortened(word: str, following: str) -> bool:
@@ -81,8 +122,11 @@ def _is_shortened(word: str, following: str) -> bool:
         return True
     if _ACRONYM.search(word):
         return following.lower() not in _STARTERS
-    # An initial, "J. Smith"; "I" is nearly always the pronoun.
-    return len(word) == 1 and word.isupper() and word != "I" and following.lower() not in _STARTERS
+    # An initial, "J. Smith", or a letter before a number or a shortening, "p. 12", "v. Chr."; "I" is nearly always the
+    # pronoun.
+    if len(word) != 1 or not word.isalpha() or word == "I" or following.lower() in _STARTERS:
+        return False
+    return word.isupper() or following.isdigit() or len(following) == 1 or following.lower() in _NEVER_LAST
 
 
 def _word_before(text: str, end: int) -> str:

@@ -43,7 +43,7 @@ def test_a_bug_says_how_to_see_more() -> None:
 
 
 def test_missing_modules_point_to_the_doctor() -> None:
-    assert "anabranch doctor" in paragraph(ModuleNotFoundError("No module named 'nodes.settings'"))
+    assert "anabranch doctor" in paragraph(ModuleNotFoundError("No module named 'anabranch.agent.nodes'"))
 
 
 def failing(error: BaseException) -> None:

@@ -83,13 +83,15 @@ async def test_a_run_that_fails_or_is_stopped_says_at_which_step(
     with pytest.raises(QuestionError):
         await compiled.ainvoke({"question": "?"}, known)
 
+    merging = asyncio.Event()
+
     async def endless(*_: Any, **__: Any) -> Any:
+        merging.set()
         await asyncio.sleep(600)
 
     monkeypatch.setattr("anabranch.agent.nodes.merge.merged_of", endless)
     run = asyncio.create_task(compiled.ainvoke({"question": QUESTION}, known))
-    while "found" not in log.read_text():
-        await asyncio.sleep(0.01)
+    await asyncio.wait_for(merging.wait(), 60)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run

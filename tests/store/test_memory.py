@@ -113,7 +113,8 @@ async def test_words_of_a_german_corpus_are_stemmed_in_german(tmp_path: Path) ->
 
 def test_the_library_does_not_need_pytest() -> None:
     code = (
-        "import sys, anabranch.store.stores as stores, anabranch.ingestion.pipeline, graph.answer\n"
+        "import sys, anabranch.store.stores as stores, anabranch.ingestion.pipeline, "
+        "anabranch.agent.graph.answer\n"
         "[stores.STORES.get(name) for name in stores.STORES.names]\n"
         "sys.exit('pytest' in sys.modules)"
     )

@@ -76,3 +76,22 @@ def test_a_sentence_goes_on_over_the_end_of_a_page(text: str, sentences: int) ->
     found = running_spans(text)
     assert len(found) == sentences
     assert "".join(text[start:end] for start, end in found) == text
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Das Guthaben wird bis zum 30. Juni 2024 überwiesen. ", "Danach nicht."],
+        ["Die Wohnung im 2. Stock ist frei. ", "Sie kostet 30. ", "Danach mehr."],
+        ["Nach § 5 Abs. 2 gilt Nr. 12. ", "Werkzeug, z. B. Hämmer, liegt dort. ", "Es war 44 v. Chr. und kalt."],
+        ["Den 3. Maj er lukket. ", "Det åbner igen."],
+        ["15. Kesäkuuta 2024 se suljetaan. ", "Sitten ei."],
+        ["Platí do 5. Května. ", "Potom ne."],
+        ["Dhr. Jansen woont op nr. 12. ", "Hij is oud."],
+        ["He was 30. ", "May I ask why? ", "The value is x. ", "See p. 12 for it."],
+    ],
+    ids=["month", "article", "shortenings", "danish", "finnish", "czech", "dutch", "english"],
+)
+def test_a_stop_after_an_ordinal_or_a_shortening_of_any_language_ends_nothing(sentences: list[str]) -> None:
+    text = "".join(sentences)
+    assert [text[start:end] for start, end in spans(text)] == sentences
