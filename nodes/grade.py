@@ -22,6 +22,9 @@ from anabranch.retrieval.term_statistics import idf_of, occurring_in
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.safety.prompt_template import messages
 from anabranch.store.protocol import CorpusReader
+from anabranch.text.language import language_of
+from anabranch.text.quantity_questions import measure_words
+from anabranch.text.stopwords import STOP_WORDS
 
 MAX_MISSING = 200
 
@@ -81,7 +84,14 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
     async def judged(question: str, score: str) -> EvidenceJudgement:
         words = WORD.findall(question)
         analysed = await corpus.analyse(words)
-        surface = {term: word for word, terms in zip(words, analysed, strict=True) for term in terms}
+        # Words that only ask are no evidence where they are not found; those of another language than the corpus's, too.
+        asking = measure_words(question) | STOP_WORDS.get(language_of(question), frozenset())
+        surface = {
+            term: word
+            for word, terms in zip(words, analysed, strict=True)
+            for term in terms
+            if word.lower() not in asking or any(term in passage for passage in passages)
+        }
         judgement = judge(
             passages=passages,
             # What a cosine means depends on the embedder; the weights were fitted on the default one's.

@@ -23,6 +23,28 @@ _BY_LANGUAGE = {
 # At the beginning of a question or behind a short word: elsewhere "much" may be what is asked about.
 _ASKED = re.compile(rf"^(\W*(?:\w{{1,5}}\s+)?)(?:{'|'.join(_BY_LANGUAGE.values())})(?!\w)", re.IGNORECASE)
 
+# "How long" may be answered by "40 minutes". For a search these words are kept: "3 m high" has them.
+_DEGREES = {
+    "danish": r"hvor (?:gammelt?|højt?|langt?|længe|ofte|stort?)",
+    "dutch": r"hoe (?:groot|hoog|laat|lang|oud|vaak|ver|zwaar)",
+    "english": r"how (?:big|deep|far|fast|heavy|high|large|late|long|often|old|soon|tall|wide)",
+    "french": r"combien de temps",
+    "german": r"wie (?:alt|breit|groß|hoch|lange?|oft|schnell|schwer|spät|tief|weit)",
+    "italian": r"quant[ao] tempo",
+    "norwegian": r"hvor (?:gammelt?|høyt?|langt?|lenge|ofte|stort?)",
+    "spanish": r"cu[áa]nto tiempo",
+    "swedish": r"hur (?:gammalt?|högt?|långt?|länge|ofta|stort?)",
+}
+_MEASURED = re.compile(
+    rf"^\W*(?:\w{{1,5}}\s+)?({'|'.join([*_DEGREES.values(), *_BY_LANGUAGE.values()])})(?!\w)", re.IGNORECASE
+)
+
+
+def measure_words(question: str) -> frozenset[str]:
+    """Return the words that ask how much or how long, in lower case: a passage that answers may have none of them."""
+    found = _MEASURED.match(question)
+    return frozenset(found[1].lower().split()) if found else frozenset()
+
 
 def without_quantity_words(question: str) -> str:
     """Return a question for a search by words, without those that only ask for a quantity."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anabranch.text.quantity_questions import without_quantity_words
+from anabranch.text.quantity_questions import measure_words, without_quantity_words
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,19 @@ from anabranch.text.quantity_questions import without_quantity_words
 )
 def test_what_is_left(question: str, rest: str):
     assert " ".join(without_quantity_words(question).split()) == " ".join(rest.split())
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How long must the onions be cooked?", {"how", "long"}),
+        ("And how much is it?", {"how", "much"}),
+        ("Wie hoch war der Verbrauch?", {"wie", "hoch"}),
+        ("¿Cuánto tiempo se cuece?", {"cuánto", "tiempo"}),
+        ("Hur länge kokar löken?", {"hur", "länge"}),
+        ("What does the long bridge span?", set()),
+        ("How longing speaks", set()),
+    ],
+)
+def test_words_that_ask_for_a_measure(question: str, words: set[str]) -> None:
+    assert measure_words(question) == words
