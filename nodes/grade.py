@@ -84,7 +84,7 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
     async def judged(question: str, score: str) -> EvidenceJudgement:
         words = WORD.findall(question)
         analysed = await corpus.analyse(words)
-        # Words that only ask are no evidence where they are not found; those of another language than the corpus's, too.
+        # Words that only ask, or are of another language than the corpus, are no evidence where they are not found.
         asking = measure_words(question) | STOP_WORDS.get(language_of(question), frozenset())
         surface = {
             term: word
