@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal
 
 from anabranch.citations.agreement import (
@@ -41,6 +41,8 @@ ENOUGH = 0.6
 # Share of all words of a claim that make a span the place it speaks of, whatever the question.
 BY_ITSELF = 0.7
 _TRIED = 5
+# Commas of a claim that may part it.
+_PARTED = 3
 # Spans that a claim is compared with in full: those that share most words with it.
 _COMPARED = 60
 # Sentences that may say a claim in other words.
@@ -101,14 +103,38 @@ class Alignment:
     def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
         """Return where a claim stands best: in the passages that it cites, else in any of them."""
         said = self._read(claim)
+        if found := self._found(claim, said, cited) or self._in_parts(claim, said, cited):
+            return found
+        missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
+        return Aligned("unsupported", missing=as_written(claim, missing))
+
+    def _in_parts(self, claim: str, said: ReadClaim, cited: Sequence[int]) -> Aligned | None:
+        """Find the parts of a claim, before and after a comma, each by itself; the one that stands worse is shown.
+
+        "Anna Ost built the mill, and Karl Rinne bought it": two passages may say so, and no sentence of either.
+        """
+        cuts = [(one.end, token.start) for one, token in pairwise(said.tokens) if token.opens]
+        # A list has many commas, and each part is looked for as a whole claim is.
+        for end, start in cuts if len(cuts) <= _PARTED else ():
+            parts = claim[:end], claim[start:]
+            read = [self._read(part) for part in parts]
+            # Without a name nothing ties a part to its sentence: a number stands anywhere.
+            if not all(map(_names_more, read)):
+                continue
+            found = [self._found(part, one, cited) for part, one in zip(parts, read, strict=True)]
+            held = [each for each in found if each]
+            if len(held) == len(parts):
+                return min(held, key=lambda each: each.score)
+        return None
+
+    def _found(self, claim: str, said: ReadClaim, cited: Sequence[int]) -> Aligned | None:
         # The writer's markers only say where to look first: they may be wrong, or be missing.
         for numbers in ([number for number in cited if number in self._passages], list(self._passages)):
             found = self._whole(claim, said, numbers) or self._short(claim, said, numbers)
             # Words as they stand prove more than likeness does.
             if found := found or self._alike(claim, said, numbers):
                 return found
-        missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
-        return Aligned("unsupported", missing=as_written(claim, missing))
+        return None
 
     def beside(self, claim: str, quote: str) -> Aligned:
         """Return the place of words that are said to support a claim, if they stand there and nothing is against it."""
@@ -193,16 +219,16 @@ class Alignment:
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
         ]
         best = max(found, key=lambda each: each[:2], default=None)
-        if best is None or self._is_outdone(said, *best[2:]):
+        if best is None or self._is_outdone(said, self._passages[-best[1]], *best[2:]):
             return None
         place, number, piece, link = best
         # Where only two passages together speak of the question, the one that is shown proves less.
         return Aligned("supported" if link else "quoted", -number, _shown(piece), place)
 
-    def _is_outdone(self, said: ReadClaim, piece: Piece, link: frozenset[str]) -> bool:
+    def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
         # The name that leads to an answer is no rival of it.
         asked = (*self._asked, *(token for token in piece.tokens if not link.isdisjoint(token.terms)))
-        return outdone(said, piece, asked, self._places.rarity)
+        return outdone(said, piece, asked, self._places.rarity, passage.about)
 
     def _link(self, said: ReadClaim, number: int, at: int) -> frozenset[str]:
         """Return the names that lead from another passage to a sentence which does not speak of the question alone."""
@@ -267,7 +293,7 @@ class Alignment:
             return False
         if opposed(said.tokens, run, passage.language) or replaces(said, piece):
             return False
-        return not self._is_outdone(said, piece, found.link)
+        return not self._is_outdone(said, passage, piece, found.link)
 
     def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
@@ -288,7 +314,19 @@ class Alignment:
 
 
 def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
-    return [token for token in said.added if piece.has(token) or (token.figure and passage.about.has(token))]
+    inside = [token for token in said.added if piece.has(token)]
+    about = [token for token in said.added if passage.about.has(token) and token not in inside]
+    # A sentence is of what its passage is headed by and need not name it: a country, the year of a report. An answer
+    # is no more than a name or two, and has to stand in the sentence itself.
+    named = sum(token.kind == "name" for token in about)
+    heads = sum(token.kind == "name" for token in inside) > 2 * named
+    return inside + [token for token in about if token.figure or (heads and token.kind == "name")]
+
+
+def _names_more(said: ReadClaim) -> bool:
+    """Tell whether some words are more than an answer of a word or two, and name whom the question does not."""
+    long = len(said.added) + len(said.repeated) > _SHORT
+    return long and any(token.kind == "name" for token in said.added)
 
 
 def _weight(read: Sequence[Token]) -> int:

@@ -91,6 +91,11 @@ class LinkedPlaces:
         found = (
             (one.terms[0], other.terms[0])
             for one, other in pairwise(read)
-            if one.capital and other.capital and not other.opens and one.terms and other.terms
+            if one.capital
+            and other.capital
+            and one.terms
+            and other.terms
+            # The stop of an initial parts no name: "M. Ward".
+            and (not other.opens or len(one.text) == 1)
         )
         return frozenset(name for name in found if not self._question.issuperset(name))

@@ -48,7 +48,7 @@ class QuestionPlaces:
         return [self.share(own, by) for own, by in zip(pieces, near, strict=True)]
 
     def _rare(self, terms: Iterable[str]) -> float:
-        return sum(self.rarity.get(term, self.rarity[""]) for term in terms)
+        return math.fsum(self.rarity.get(term, self.rarity[""]) for term in terms)
 
 
 def _rarity(passages: Iterable[PassageText]) -> dict[str, float]:

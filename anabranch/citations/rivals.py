@@ -19,13 +19,16 @@ _ACROSS = 4
 _OTHER_SENTENCE = 8
 # Words after a name or number that say what it is of.
 _FOLLOWING = 3
+_NO_LABEL = Piece(0, 0, ())
 
 
-def outdone(said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mapping[str, float]) -> bool:
+def outdone(
+    said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mapping[str, float], about: Piece = _NO_LABEL
+) -> bool:
     """Tell whether a rival of the same kind is nearer to the words around an item than the item itself.
 
     That gives a wrong name or number of the right sentence away: the words of the question stand by another one, or
-    follow another one: "$4.2 billion in 2023 from $3.9 billion in 2022".
+    follow another one: "$4.2 billion in 2023 from $3.9 billion in 2022". `about` is what the passage is headed by.
     """
     if piece.rows:
         return False  # in a row distance says nothing: the column decides there
@@ -36,7 +39,8 @@ def outdone(said: ReadClaim, piece: Piece, asked: Sequence[Token], rarity: Mappi
     words = [(at, token) for at, token in enumerate(read) if not context.isdisjoint(token.terms)]
     for item in said.added if words else ():
         own = [at for at, token in enumerate(read) if same(item, token)]
-        if not own:
+        # A sentence that begins with what its passage is headed by is about that, however far from it a rival stands.
+        if not own or all(map(about.has, read[: own[0] + 1])):
             continue
         rivals = [at for at in range(len(read)) if _is_rival(item, at, own, said, read, question)]
         if any(_copied(item, said.tokens, read, at) for at in own):

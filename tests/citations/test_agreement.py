@@ -119,6 +119,36 @@ def test_a_rival_that_stands_nearer(said: str, question: str, there: str, langua
     assert outdone(claim(said, language, question, there), piece(there, language), asked, RARE) is wrong
 
 
+@pytest.mark.parametrize(
+    ("said", "question", "there", "language"),
+    [
+        (
+            "Mina Ortega",
+            "Who built the weir?",
+            "Mina Ortega (born 2 June 1888), of the northern school, called Kun Lind, built the weir.",
+            "english",
+        ),
+        (
+            "Mina Ortega",
+            "¿Quién construyó la presa?",
+            "Mina Ortega (nacida el 2 de junio de 1888), de la escuela, llamada Kun Lind, construyó la presa.",
+            "spanish",
+        ),
+    ],
+)
+def test_what_a_passage_is_headed_by_is_outdone_by_none(said: str, question: str, there: str, language: str) -> None:
+    read, span, asked = (
+        claim(said, language, question, f"by {said}"),
+        piece(there, language),
+        tokens(question, language),
+    )
+    assert outdone(read, span, asked, RARE)
+    assert not outdone(read, span, asked, RARE, piece("Mina Ortega", language))
+    # What only stands in it is no subject of its sentence.
+    later = piece(f"Hoy, {there}", language)
+    assert outdone(read, later, asked, RARE, piece("Mina Ortega", language))
+
+
 REVENUE = "Revenue rose to $4.2 billion in 2023 from $3.9 billion in 2022, driven by freight."
 FEES = "Das Schild nennt 40 Euro für Erwachsene und 15 Euro für Kinder, von Montag an."
 SIGNED = "Il contratto è stato firmato da Lucia Ferrante per il frantoio e da Paolo Gentile per i negozi."

@@ -221,3 +221,111 @@ def test_without_passages_nothing_is_held(texts: tuple[str, ...]) -> None:
 )
 def test_what_a_title_denies_is_no_denial(claim: str, question: str, text: str, held: bool) -> None:
     assert (aligned(claim, question, text).grade != "unsupported") is held
+
+
+LEADER = "The current leader of the opposition is Wina Kiiza Odongo of the Forum for Democratic Change."
+CHEF = "Actuellement le chef de l'opposition est Wina Kiiza Odongo du Forum Pour le Changement Démocratique."
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "label", "held"),
+    [
+        (
+            "The leader of the opposition in Uganda is Wina Kiiza Odongo of the Forum for Democratic Change.",
+            "Who is the leader of the opposition in the country of Buyende?",
+            LEADER,
+            "Opposition in Uganda",
+            True,
+        ),
+        (
+            "The leader of the opposition in Uganda is Wina Kiiza Odongo of the Forum for Democratic Change.",
+            "Who is the leader of the opposition in the country of Buyende?",
+            LEADER,
+            "Opposition in Kenya",
+            False,
+        ),
+        # An answer has to stand in the sentence itself.
+        (
+            "The current leader of the opposition is Uganda.",
+            "Who is the leader of the opposition?",
+            LEADER,
+            "Opposition in Uganda",
+            False,
+        ),
+        (
+            "Le chef de l'opposition en Ouganda est Wina Kiiza Odongo du Forum Pour le Changement.",
+            "Qui est le chef de l'opposition dans le pays de Buyende ?",
+            CHEF,
+            "Politique en Ouganda",
+            True,
+        ),
+        (
+            "Le chef de l'opposition en Ouganda est Wina Kiiza Odongo du Forum Pour le Changement.",
+            "Qui est le chef de l'opposition dans le pays de Buyende ?",
+            CHEF,
+            "Politique au Kenya",
+            False,
+        ),
+    ],
+)
+def test_what_a_passage_is_headed_by_need_not_be_named(
+    claim: str, question: str, text: str, label: str, held: bool
+) -> None:
+    assert (aligned(claim, question, text, label=label).grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "texts", "held"),
+    [
+        (
+            "The keys of the house go to Oliver Pratt, and the deposit is held by Castle Deposits.",
+            "Who receives the keys and who holds the deposit?",
+            ("The keys of the house go to Oliver Pratt in June.", LEASE),
+            True,
+        ),
+        # Each part has to stand somewhere.
+        (
+            "The keys of the house go to Oliver Pratt, and the deposit is held by Harlow Heating.",
+            "Who receives the keys and who holds the deposit?",
+            ("The keys of the house go to Oliver Pratt in June.", LEASE),
+            False,
+        ),
+        # The parts of a list are too many to look for.
+        (
+            "The keys of the house, red, green, blue, go to Oliver Pratt, and the deposit is held by Castle Deposits.",
+            "Who receives the keys and who holds the deposit?",
+            ("The keys of the house, red, green, blue, go to Oliver Pratt in June.", LEASE),
+            False,
+        ),
+        # A part of a word or two may stand anywhere.
+        (
+            "The keys of the house go to Oliver Pratt, Castle Deposits.",
+            "Who receives the keys and who holds the deposit?",
+            ("The keys of the house go to Oliver Pratt in June.", LEASE),
+            False,
+        ),
+        # A number ties nothing to its sentence.
+        (
+            "The keys of the house go to Oliver Pratt, and the rent of £1,225 is due on the third day.",
+            "Who receives the keys?",
+            ("The keys of the house go to Oliver Pratt in June.", LEASE),
+            False,
+        ),
+        (
+            "Die Schlüssel des Hauses bekommt Olga Pratt, die Kaution verwahrt Karl Ost.",
+            "Wer bekommt die Schlüssel und wer verwahrt die Kaution?",
+            ("Die Schlüssel des Hauses bekommt im Juni Olga Pratt.", MIETE),
+            True,
+        ),
+        (
+            "Die Schlüssel des Hauses bekommt Olga Pratt, die Kaution verwahrt Anna Berg.",
+            "Wer bekommt die Schlüssel und wer verwahrt die Kaution?",
+            ("Die Schlüssel des Hauses bekommt im Juni Olga Pratt.", MIETE),
+            False,
+        ),
+    ],
+)
+def test_parts_of_a_claim_stand_in_passages_of_their_own(
+    claim: str, question: str, texts: tuple[str, ...], held: bool
+) -> None:
+    assert (aligned(claim, question, *texts).grade != "unsupported") is held

@@ -67,3 +67,13 @@ def test_what_links_nothing(claim: str, passages: list[tuple[str, str]]) -> None
 def test_a_link_needs_enough_of_the_question() -> None:
     question = "Who is the head of the brewery that bought seven trucks, a lorry and the mill by the harbour?"
     assert grade("Liv Moen", question, ("", BRIDGE), ("", MAKER)) == "unsupported"
+
+
+@pytest.mark.parametrize("name", ["M. Ostrand", "Ö. Ostrand"])
+def test_the_stop_of_an_initial_parts_no_name(name: str) -> None:
+    bridge, maker = (text.replace("Ostrand Steel", name) for text in (BRIDGE, MAKER))
+    assert grade("Liv Moen", ASKED, ("", bridge), (name, maker)) == "supported"
+    # A comma does.
+    two = name.replace(".", "o,")
+    bridge, maker = (text.replace("Ostrand Steel", two) for text in (BRIDGE, MAKER))
+    assert grade("Liv Moen", ASKED, ("", bridge), (two, maker)) == "unsupported"
