@@ -85,8 +85,16 @@ def _work(
         rights = _rights(context.user, context.access, access)
         _refuse_uploads_of_others(paths, Path(root), context.user)
     # Callers of a server must not read the server's other files.
+    own = upload_folder(context.user.owner) if context.user is not None else upload_folder()
     report = ingest_files(
-        paths, context.corpus, inside=root, access=access or (), rights=rights, progress=progress, **first
+        paths,
+        context.corpus,
+        inside=root,
+        named_from=Path(root, own),
+        access=access or (),
+        rights=rights,
+        progress=progress,
+        **first,
     )
     told = _told(report.rows)
     counts = {status: report.count(status) for status in get_args(Status)}

@@ -27,7 +27,11 @@ UPLOADS = ".anabranch/uploads"
 """Folder in the ingest root for files that people send."""
 
 
-def upload_folder(owner: str) -> str:
+LOCAL = "local"
+"""Owner of what is asked where nobody is authenticated: the one person whose machine this is."""
+
+
+def upload_folder(owner: str = LOCAL) -> str:
     """Return the folder of one person in the ingest root."""
     # A name may be an address or hold a path: two people must not share a folder, nor leave it.
     return f"{UPLOADS}/{hashlib.sha256(owner.encode()).hexdigest()[:16]}"

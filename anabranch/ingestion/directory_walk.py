@@ -80,7 +80,12 @@ class Walked:
 
 
 def survey(
-    paths: Sequence[Path], skip: Collection[Path] = (), *, follow_links: bool = False, inside: Path | None = None
+    paths: Sequence[Path],
+    skip: Collection[Path] = (),
+    *,
+    follow_links: bool = False,
+    inside: Path | None = None,
+    named_from: Path | None = None,
 ) -> Walked:
     """Find the files at and below `paths`, each file once.
 
@@ -94,11 +99,13 @@ def survey(
         follow_links: Follow symbolic links to places outside the folder given. Otherwise a link is followed only to a
             place inside. In both cases it yields no file that the folder shows under its own name.
         inside: Where `paths` count from, and what none of them may lead out of; None for wherever they lead.
+        named_from: A folder below which a file that is given itself is called by its path, and not by its name alone.
 
     Raises:
         UserError: One of `paths` does not exist, is a corpus, is in `skip`, or leads out of `inside`.
     """
     home = inside.resolve() if inside is not None else None
+    top = named_from.resolve() if named_from is not None else None
     placed = [_placed(path, home) for path in paths]
     barred = {path.resolve() for path in skip}
     seen: set[Path] = set()
@@ -118,7 +125,8 @@ def survey(
             folders |= dict.fromkeys(scan.entered)
         fresh = [(file, real) for file, real in files if real not in seen and real not in barred]
         seen.update(real for _, real in fresh)
-        groups.append((path, fresh))
+        is_below = top is not None and path.is_file() and path.is_relative_to(top)
+        groups.append((top if top is not None and is_below else path, fresh))
     return Walked(tuple(_named(groups)), tuple(folders))
 
 

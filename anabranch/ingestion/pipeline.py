@@ -57,6 +57,7 @@ def ingest(
     private_urls: bool = False,
     crawl: CrawlLimits | None = None,
     inside: StrPath | None = None,
+    named_from: StrPath | None = None,
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
     wait: float = 0.0,
@@ -88,6 +89,7 @@ def ingest(
         crawl: How far to follow the links of web pages within their sites; None for not at all.
         inside: A folder that `paths` count from, and out of which none of them may lead; no page is fetched then. For
             callers who must not read other files of this machine.
+        named_from: A folder below which a file that is given itself is called by its path, and not by its name alone.
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
@@ -119,6 +121,7 @@ def ingest(
         private_urls=private_urls,
         crawl=crawl,
         inside=None if inside is None else Path(inside),
+        named_from=None if named_from is None else Path(named_from),
     )
     with asked as found, opening as writer:
         settled = settle(writer, spec, base_url, sizes, language)

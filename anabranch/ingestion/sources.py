@@ -161,6 +161,7 @@ def gathered(
     private_urls: bool = False,
     crawl: CrawlLimits | None = None,
     inside: Path | None = None,
+    named_from: Path | None = None,
 ) -> Iterator[Gathered]:
     """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
 
@@ -172,13 +173,14 @@ def gathered(
         private_urls: Whether pages may come from addresses of one's own network.
         crawl: How far to follow the links of pages; None for not at all.
         inside: Where `paths` count from, and what none of them may lead out of; no page is fetched then.
+        named_from: A folder below which a file that is given itself is called by its path.
 
     Raises:
         UserError: A path does not exist or leads out, or an address is not one of the web.
     """
     asked = [path for path in paths if inside is None and isinstance(path, str) and is_url(path)]
     files = [Path(path) for path in paths if path not in asked]
-    walked = survey(files, skip, follow_links=follow_links, inside=inside)
+    walked = survey(files, skip, follow_links=follow_links, inside=inside, named_from=named_from)
     # Only where something is copied: a run over a folder needs no place for it.
     with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or asked else nullcontext("") as folder:
         yield from_addresses(

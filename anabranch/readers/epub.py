@@ -17,7 +17,7 @@ from anabranch.readers.document import PLAIN, Block, Document, HeadingPath, Read
 from anabranch.readers.document_parts import one_document
 from anabranch.readers.html import page_blocks, parse_html
 from anabranch.readers.visible_nodes import BLOCKS, Visible
-from anabranch.readers.zip_container import Archive, Element, ZipFormat, local, opened, protected
+from anabranch.readers.zip_container import COPY_HINT, Archive, Element, ZipFormat, local, opened, protected
 from anabranch.text.normalization import squeeze
 
 _KIND = ZipFormat("e-book in EPUB format")
@@ -111,7 +111,7 @@ class _EbookText:
             algorithm = method.get("Algorithm", "") if method is not None else ""
             part = place("", reference.get("URI", ""))[0] if reference is not None else ""
             if algorithm not in _FONTS_ONLY and part in chapters:
-                raise protected(self._source)
+                raise protected(self._source, hint=COPY_HINT)
 
 
 def _main_part(archive: Archive, source: str) -> str:

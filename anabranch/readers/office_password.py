@@ -24,11 +24,16 @@ def opened_with_password(path: Path, source: str, passwords: Sequence[str]) -> I
         return
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
         copy = Path(folder) / path.name
-        yield copy if _decrypted(path, copy, source, passwords) else path
+        yield copy if decrypted(path, copy, source, passwords) else path
 
 
-def _decrypted(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> bool:
-    """Write the file without its protection; False where it has none."""
+def decrypted(path: Path, copy: Path, source: str, passwords: Sequence[str]) -> bool:
+    """Write the file without its protection; False where it has none.
+
+    Raises:
+        ReadingError: `encrypted` when no password opens it.
+        MissingExtraError: The extra `passwords` is not installed.
+    """
     try:
         from msoffcrypto import OfficeFile
         from msoffcrypto.exceptions import DecryptionError, FileFormatError, InvalidKeyError

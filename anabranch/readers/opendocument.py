@@ -10,7 +10,16 @@ from anabranch.readers.document_parts import LeftOut, in_parts, under_name
 from anabranch.readers.merged_cells import MergedCells, cells_in_order
 from anabranch.readers.odf_body import COMMENTS, HiddenStyles, OdfBody, hidden_styles, repeats
 from anabranch.readers.table_blocks import table_texts
-from anabranch.readers.zip_container import Archive, Element, ZipFormat, attribute, local, opened, protected
+from anabranch.readers.zip_container import (
+    COPY_HINT,
+    Archive,
+    Element,
+    ZipFormat,
+    attribute,
+    local,
+    opened,
+    protected,
+)
 from anabranch.text.normalization import squeeze
 
 _KIND = ZipFormat("OpenDocument file")
@@ -118,7 +127,7 @@ def _refuse_protected(archive: Archive, source: str) -> None:
     if "META-INF/manifest.xml" in archive.names:
         entries = archive.xml("META-INF/manifest.xml").iterfind("{*}file-entry")
         if any(entry.find("{*}encryption-data") is not None for entry in entries):
-            raise protected(source)
+            raise protected(source, hint=COPY_HINT)
 
 
 class _OdfRows:

@@ -28,6 +28,9 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 # Others are legal in ZIP, but no program packs such a file so (ECMA-376 part 2 allows DEFLATE alone).
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
+COPY_HINT = "Save a copy without a password."
+"""What to do with a file of a kind that no password opens here."""
+
 # An lxml element; lxml brings no types.
 Element = Any
 
@@ -119,7 +122,7 @@ def check(path: Path, source: str, kind: ZipFormat) -> None:
     if unpacked > MOST_UNPACKED:
         raise ReadingError(f"{source!r} unpacks to {unpacked} bytes, over {MOST_UNPACKED}.", reason="too_large")
     if any(entry.flag_bits & 1 for entry in entries):
-        raise protected(source)
+        raise protected(source, hint=COPY_HINT)
     if any(entry.compress_type not in _METHODS for entry in entries):
         raise ReadingError(f"{source!r} is packed as no {kind.name} is.", reason="broken", hint="Save it again.")
 
@@ -134,10 +137,12 @@ def _damage_as_error(source: str) -> Iterator[None]:
         raise ReadingError(f"{source!r} is damaged: {error}.", reason="broken", hint="Save it again.") from error
 
 
-def protected(source: str, tried: str = "") -> ReadingError:
+def protected(
+    source: str, tried: str = "", hint: str = "Give it with --password, or save a copy without a password."
+) -> ReadingError:
     """Return the error for a file that needs a password; `tried` says what came of those that were given."""
     msg = f"{source!r} is protected by a password{f', {tried}' if tried else ''}."
-    return ReadingError(msg, reason="encrypted", hint="Give it with --password, or save a copy without a password.")
+    return ReadingError(msg, reason="encrypted", hint=hint)
 
 
 def _predecessor(path: Path, source: str, kind: ZipFormat) -> ReadingError:

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 from langchain_core.runnables import RunnableConfig
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context as Call
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 
 import anabranch
 from anabranch.agent.graph.answer import graph as answer_graph
@@ -26,6 +26,7 @@ from anabranch.agent.nodes.support.settings_precedence import in_force, operator
 from anabranch.errors import AnabranchError
 from anabranch.identity import AUTH_USER, User
 from anabranch.identity.audit_log import audit
+from anabranch.server.tool_arguments import argument_faults
 
 MOST = 20
 """Passages that one search returns at most."""
@@ -91,7 +92,7 @@ def mcp_server(
         answering: Answers a question and returns what the graph left; without it the graph is run here.
         begin: Called before anything else is done for a call; raises where somebody may not begin more.
     """
-    server: MCPServer[Any] = MCPServer(
+    server = DocumentServer(
         "anabranch",
         instructions=INSTRUCTIONS,
         version=anabranch.__version__,
@@ -103,6 +104,31 @@ def mcp_server(
     server.tool(title="Search the documents", annotations=READS)(tools.search)
     server.tool(title="Read a passage", annotations=READS)(tools.get_passage)
     return server
+
+
+class DocumentServer(MCPServer[Any]):
+    """A server that says in a few words what is wrong with the arguments of a call, and ignores none."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Call[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises:
+            ToolError: An argument is missing, unknown or out of bounds, or the tool says that it failed.
+        """
+        schema = next((tool.input_schema for tool in await self.list_tools() if tool.name == name), None)
+        if schema is None:
+            return await super().call_tool(name, arguments, context)
+        if told := argument_faults(name, schema, arguments):
+            raise ToolError(told)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError) or isinstance(error, UnexpectedToolError):
+                raise
+            wrong = [str(each["loc"][0]) for each in error.__cause__.errors() if each["loc"]]
+            raise ToolError(argument_faults(name, schema, arguments, wrong)) from error.__cause__
 
 
 class DocumentTools:

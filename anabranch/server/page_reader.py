@@ -12,6 +12,7 @@ import math
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -98,7 +99,7 @@ def _marks(pdf: Pdf, number: int, quote: list[str]) -> dict[str, Any]:
     return {"boxes": by_page[number], "on": [each for each, boxes in by_page.items() if boxes]}
 
 
-def main() -> None:
+def serve(obey: Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]) -> None:
     """Obey orders until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     orders, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -123,4 +124,4 @@ def _send(replies: BinaryIO, reply: dict[str, Any], picture: bytes) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(obey)

@@ -11,10 +11,7 @@ from fastapi import Depends, Request
 
 from anabranch.errors import NotAllowedError
 from anabranch.identity import AUTH_USER, User, identity_of, needs_identity
-from anabranch.identity.user import UserRole
-
-LOCAL = "local"
-"""Owner of what is asked where nobody is authenticated: the one person whose machine this is."""
+from anabranch.identity.user import LOCAL, UserRole
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from pathlib import Path
+import sys
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
 from fastapi import APIRouter, Request
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 
-from anabranch.errors import OperationError, SettingsError
+from anabranch.errors import OperationError, ReadingError, SettingsError
 from anabranch.identity.audit_log import audit
 from anabranch.identity.user import upload_folder
 from anabranch.safety.operator import operator
+from anabranch.server.page_process import PageProcess
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.usage_limits import Limited, UsageLimits
 from anabranch.store.file_identity import is_url
@@ -29,13 +32,21 @@ MAX_FILES = 100
 MAX_NAME = 120
 """Bytes of a file's name; most file systems hold 255, and readers put something behind it."""
 
-_BLOCK = 1024 * 1024
+MAX_FOLDERS = 20
+"""One in the other."""
 
+UNLOCKING = (sys.executable, "-P", "-m", "anabranch.server.unlocking_process")
+
+_BLOCK = 1024 * 1024
 
 _FORM: dict[str, Any] = {
     "type": "object",
     "required": ["files"],
-    "properties": {"files": {"type": "array", "items": {"type": "string", "format": "binary"}}},
+    "properties": {
+        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+        "folder": {"type": "string", "description": "Where they lay, such as `notes/2024`; part of their names."},
+        "password": {"type": "string", "description": "Opens PDF and Office files; they are kept without it."},
+    },
 }
 
 
@@ -43,27 +54,48 @@ _FORM: dict[str, Any] = {
 async def upload(request: Request, who: Asker, limits: Limited) -> dict[str, list[str]]:
     """Keep files, each under its own name, in place of one that was sent before.
 
+    Those that the password opens are kept without protection; the password itself is kept nowhere.
+
     Returns:
-        `paths`: what to give to the graph `ingest`.
+        `paths`: what to give to the graph `ingest`; `names`: what it calls them.
     """
     who.require("ingest")
     # Not as a parameter: FastAPI reads a form before it asks who sends it, so anybody could fill the disk.
     async with request.form() as form:
-        return await _taken([each for each in form.getlist("files") if isinstance(each, UploadFile)], who, limits)
+        return await _taken(form, who, limits)
 
 
-async def _taken(files: list[UploadFile], who: Requester, limits: UsageLimits | None) -> dict[str, list[str]]:
+async def _taken(form: FormData, who: Requester, limits: UsageLimits | None) -> dict[str, list[str]]:
+    files = [each for each in form.getlist("files") if isinstance(each, UploadFile)]
     if not 0 < len(files) <= MAX_FILES:
         msg = f"{len(files)} files were sent at once."
         raise SettingsError(msg, hint=f"Send from 1 to {MAX_FILES} as `files` of a form (multipart/form-data).")
     root, own = _folders(who)
-    names = [file_name(each.filename or "") for each in files]
+    folder = _folder_name(_text(form, "folder"))
+    names = [(folder / file_name(each.filename or "")).as_posix() for each in files]
     if limits is not None:
         await limits.begin(who, upload_bytes=sum(each.size or 0 for each in files))
     await audit("upload", who.user, files=names, bytes=sum(each.size or 0 for each in files))
     for each, name in zip(files, names, strict=True):
-        await asyncio.to_thread(_kept, each.file, root / own, name)
-    return {"paths": [f"{own.as_posix()}/{name}" for name in names]}
+        await _kept(each.file, root / own / name, _text(form, "password"))
+    return {"paths": [f"{own.as_posix()}/{name}" for name in names], "names": names}
+
+
+def _text(form: FormData, name: str) -> str:
+    given = form.get(name)
+    return given if isinstance(given, str) else ""
+
+
+def _folder_name(given: str) -> PurePosixPath:
+    """Return the folder that files lay in, each of its names made safe as that of a file.
+
+    Raises:
+        SettingsError: It is too deep, or leads elsewhere.
+    """
+    parts = [part for part in given.replace("\\", "/").split("/") if part]
+    if len(parts) > MAX_FOLDERS:
+        raise SettingsError(f"More than {MAX_FOLDERS} folders lie in each other.", hint="Send some of them.")
+    return PurePosixPath(*map(file_name, parts))
 
 
 def file_name(given: str) -> str:
@@ -95,13 +127,17 @@ def discard(path: str, who: Requester) -> bool:
     """
     root, own = _folders(who)
     file = Path(path)
-    if is_url(path) or file.parent != (root / own).resolve() or not file.is_file():
+    home = (root / own).resolve()
+    if is_url(path) or home not in file.parents or ".." in file.parts or not file.is_file():
         return False
     try:
         file.unlink()
     except OSError as error:
         msg = f"{file.name} cannot be deleted: {os.strerror(error.errno or 0)}."
         raise OperationError(msg, hint="See that the ingest root can be written.") from error
+    with suppress(OSError):  # the first that is not empty stays, with those above it
+        for folder in file.parents[: file.parents.index(home)]:
+            folder.rmdir()
     return True
 
 
@@ -113,26 +149,59 @@ def _folders(who: Requester) -> tuple[Path, Path]:
     return Path(root), Path(upload_folder(who.owner))
 
 
-def _kept(source: BinaryIO, folder: Path, name: str) -> None:
+async def _kept(source: BinaryIO, place: Path, password: str) -> None:
     """Write a file beside its place and put it there whole: a reader must not see half of one.
 
     Raises:
         SettingsError: It is too large.
+        ReadingError: The password does not open it.
         OperationError: It cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=folder, prefix=".", delete=False) as file:
-            try:
-                shutil.copyfileobj(_Bounded(source, name), file, _BLOCK)
-                file.flush()
-                Path(file.name).replace(folder / name)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        draft = await asyncio.to_thread(_written, source, place)
+        try:
+            if password:
+                await _unlock(draft, place.name, password)
+            await asyncio.to_thread(draft.replace, place)
+        finally:
+            await asyncio.to_thread(draft.unlink, missing_ok=True)
     except OSError as error:
-        msg = f"{name} cannot be kept: {os.strerror(error.errno or 0)}."
+        msg = f"{place.name} cannot be kept: {os.strerror(error.errno or 0)}."
         raise OperationError(msg, hint="See that the ingest root can be written and that its disk has room.") from error
+
+
+def _written(source: BinaryIO, place: Path) -> Path:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as file:
+        try:
+            shutil.copyfileobj(_Bounded(source, place.name), file, _BLOCK)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+    return Path(file.name)
+
+
+async def _unlock(file: Path, name: str, password: str) -> None:
+    """Take the protection off a file, in a process of its own, which opens it under bounds.
+
+    Raises:
+        ReadingError: The password does not open it, or it cannot be opened here.
+    """
+    copy = file.with_name(f"{file.name}.open")
+    process = PageProcess(UNLOCKING)
+    try:
+        order = {"path": str(file), "copy": str(copy), "name": name, "password": password}
+        reply, _ = await process.order(order)
+        if "reason" in reply:
+            reply = {"refused": (f"{name!r} cannot be opened here.", "Send a copy without a password.")}
+        if "refused" in reply:
+            message, hint = reply["refused"]
+            raise ReadingError(message, reason="encrypted", hint=hint)
+        if reply["is_open"]:
+            await asyncio.to_thread(copy.replace, file)
+    finally:
+        await asyncio.to_thread(process.close)
+        await asyncio.to_thread(copy.unlink, missing_ok=True)
 
 
 class _Bounded:

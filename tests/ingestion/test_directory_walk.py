@@ -178,3 +178,12 @@ def test_folders_that_no_person_wrote_are_left_out(tmp_path: Path) -> None:
         (tmp_path / name).write_text("x", encoding="utf-8")
     assert [found.source for found in survey([tmp_path]).files] == ["notes.md", "src/a.py"]
     assert [found.source for found in survey([tmp_path / "node_modules"]).files] == ["left/pad.js"]
+
+
+def test_files_below_a_folder_of_their_own_are_called_by_their_path(tmp_path: Path) -> None:
+    for name in ("sent/a/x.md", "sent/b/x.md", "else/y.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    paths = [tmp_path / "sent/a/x.md", tmp_path / "else/y.md", tmp_path / "sent/b"]
+    found = survey(paths, named_from=tmp_path / "sent").files
+    assert [each.source for each in found] == ["a/x.md", "y.md", "x.md"]

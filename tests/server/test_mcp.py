@@ -99,6 +99,27 @@ async def test_a_corpus_that_is_not_there_is_said(way: str, tmp_path: Path) -> N
         assert "There is no corpus" in asked.content[0].text
 
 
+WRONG = [
+    ("search", {}, ["`query` is missing", "`query` (text)", "`limit` (whole number from 1 to 20, may be left out)"]),
+    ("ask", {"frage": "Wer baute das Wehr?"}, ["`question` is missing", "`frage` is no argument", "`question` (text)"]),
+    ("search", {"query": "weir", "top_k": 3}, ["`top_k` is no argument"]),
+    ("search", {"query": "weir", "limit": 100}, ["`limit` cannot be used as it is", "from 1 to 20"]),
+    ("get_passage", {"passage_id": "x" * 101}, ["`passage_id` cannot be used as it is", "at most 100 characters"]),
+]
+
+
+async def test_what_is_wrong_with_an_argument_is_said_in_a_few_words(corpus: Path) -> None:
+    async with session_of(corpus, "stdio") as session:
+        for tool, arguments, told in WRONG:
+            failed = await called(session, tool, **arguments)
+            assert failed.is_error
+            text = failed.content[0].text
+            assert all(each in text for each in told)
+            assert "pydantic" not in text
+            assert "\n" not in text
+            assert len(text) < 250
+
+
 def test_other_sites_and_other_names_reach_no_tool(corpus: Path) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     accept = {"Accept": "application/json, text/event-stream"}

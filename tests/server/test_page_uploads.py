@@ -11,6 +11,7 @@ import yaml
 
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from tests.server.page_server import DEV, SERVE, Reader, chromium, page_server, server_of
+from tests.server.test_uploads import PASSWORD, locked
 
 pytestmark = [pytest.mark.browser, pytest.mark.loopback, pytest.mark.slow]
 
@@ -103,3 +104,135 @@ def test_who_may_read_them_is_chosen_by_whoever_may_add_them(browser: Any, tmp_p
         for context in browser.contexts:
             context.close()
     assert [each for reader in (rita, eve) for each in reader.problems if "401" not in each and "422" not in each] == []
+
+
+def dropped(page: Any, *paths: Path) -> None:
+    """Drop files and folders on the page, as the system's own file manager does."""
+    box = page.get_by_role("region", name="Add documents").bounding_box()
+    at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + 20}
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    session = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})
+
+
+def folder_of_rivers(home: Path) -> Path:
+    """Make a folder with files of one name, hidden ones, and some that nobody reads."""
+    rivers = home / "rivers"
+    for name in ("north/weir.md", "south/weir.md", ".git/config", "north/.DS_Store", "south/a.xyz", "south/b.xyz"):
+        (rivers / name).parent.mkdir(parents=True, exist_ok=True)
+        (rivers / name).write_text(NOTE.replace("Halden", name.partition("/")[0]), encoding="utf-8")
+    for number in range(120):
+        (rivers / "many").mkdir(exist_ok=True)
+        (rivers / "many" / f"{number}.xyz").write_text("x")
+    return rivers
+
+
+@pytest.mark.parametrize("way", ["dropped", "chosen"])
+def test_a_folder_is_walked_and_what_is_left_out_alike_has_one_row(browser: Any, tmp_path: Path, way: str) -> None:
+    rivers = folder_of_rivers(tmp_path)
+    with page_server(tmp_path) as address:
+        context = browser.new_context()
+        reader = Reader(context.new_page(), address)
+        reader.page.get_by_role("button", name="Documents", exact=True).click()
+        documents = reader.page.get_by_role("complementary", name="Documents")
+        if way == "dropped":
+            dropped(reader.page, rivers)
+        else:
+            documents.get_by_label("A folder to add").set_input_files(rivers)
+        documents.get_by_role("heading", name="2 added").wait_for()
+        assert set(documents.get_by_role("heading", level=3).inner_text().split(", ")) == {
+            "2 added", "122 skipped", "2 left out"
+        }  # fmt: skip
+        rows = documents.locator(".report > li")
+        assert rows.count() == 4
+        alike = rows.filter(has_text="122 files: skipped")
+        alike.get_by_text("It is not of a kind that can be read.").wait_for()
+        alike.locator("summary").click()
+        alike.get_by_text("rivers/south/a.xyz").wait_for()
+        rows.filter(has_text="rivers/north/weir.md: added").wait_for()
+        rows.filter(has_text="rivers/south/weir.md: added").wait_for()
+        left = rows.filter(has_text="2 files: left out").inner_text()
+        assert "hidden" in left
+        assert sorted(path.name for path in (tmp_path / ".anabranch").rglob("weir.md")) == ["weir.md"] * 2
+        assert not list((tmp_path / ".anabranch").rglob("*config"))
+        # Both are kept apart in the list, too.
+        for each in ("north", "south"):
+            documents.get_by_role("button", name=f"Remove rivers/{each}/weir.md").wait_for()
+        assert reader.is_serious() == []
+        context.close()
+    assert [each for each in reader.problems if "422" not in each] == []
+
+
+def test_a_server_that_takes_no_more_in_this_minute_is_waited_for(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "weir.md").write_text(NOTE)
+    with page_server(tmp_path) as address:
+        context = browser.new_context()
+        reader = Reader(context.new_page(), address)
+        answers = [("1", '{"detail": "so many a minute"}'), ("7200", '{"detail": "so many a day"}')]
+        refuse = lambda route: route.fulfill(  # noqa: E731  # as playwright takes it
+            status=429, headers={"Retry-After": answers[0][0]}, body=answers.pop(0)[1]
+        )
+        reader.page.get_by_role("button", name="Documents", exact=True).click()
+        documents = reader.page.get_by_role("complementary", name="Documents")
+        reader.page.route("**/uploads", refuse, times=1)
+        documents.get_by_label("Files to add").set_input_files(tmp_path / "weir.md")
+        documents.get_by_text("Waiting until the server takes more").wait_for()
+        documents.get_by_role("heading", name="1 added").wait_for()
+        # A day is not waited for: what is left has one row, and what is too much for once another.
+        reader.page.route("**/uploads", refuse, times=1)
+        rivers = folder_of_rivers(tmp_path)
+        for number in range(1000):
+            (rivers / "many" / f"{number}.md").touch()
+        dropped(reader.page, rivers)
+        documents.get_by_text("1000 files: not sent, so many a day").wait_for()
+        documents.get_by_text("more files: not sent, At most 1000 files are sent at once").wait_for()
+        context.close()
+    assert [each for each in reader.problems if "422" not in each and "429" not in each] == []
+
+
+@pytest.mark.parametrize(("kind", "server"), [("pdf", SERVE), ("docx", SERVE), ("pdf", DEV)])
+def test_a_locked_file_is_opened_with_the_password_that_its_reader_knows(
+    browser: Any, tmp_path: Path, kind: str, server: str
+) -> None:
+    (tmp_path / "files").mkdir()
+    names = [f"weir.{kind}", f"mill.{kind}"]
+    for name in names:
+        (tmp_path / "files" / name).write_bytes(locked(kind))
+    audit = tmp_path / "audit.jsonl"
+    with server_of(server, tmp_path, ANABRANCH_AUDIT=str(audit)) as address:
+        context = browser.new_context()
+        reader = Reader(context.new_page(), address)
+        sent: list[str] = []
+        reader.page.on("request", lambda request: sent.append(f"{request.url} {request.headers}"))
+        reader.page.get_by_role("button", name="Documents", exact=True).click()
+        documents = reader.page.get_by_role("complementary", name="Documents")
+        documents.get_by_label("Files to add").set_input_files([tmp_path / "files" / name for name in names])
+        documents.get_by_role("heading", name="2 failed").wait_for()
+        assert "--password" not in documents.inner_text()
+        assert reader.is_serious() == []
+        row, other = (documents.locator(".report > li").filter(has_text=name) for name in names)
+        other.get_by_label("Its password").fill("half a pass")
+        row.get_by_label("Its password").fill("tr0ub4dor")
+        row.get_by_role("button", name="Open it").click()
+        row.get_by_text(f"The password does not open 'weir.{kind}'.").wait_for()
+        assert row.get_by_label("Its password").input_value() == ""
+        assert reader.is_serious() == []
+        row.get_by_label("Its password").fill(PASSWORD)
+        row.get_by_label("Its password").press("Enter")
+        documents.get_by_role("heading", name="1 failed, 1 added").wait_for()
+        row.get_by_text(f"weir.{kind}: added").wait_for()
+        # What is typed for another file stays where it is, and what was typed for this one is nowhere any more.
+        assert other.get_by_label("Its password").input_value() == "half a pass"
+        assert PASSWORD not in reader.page.content()
+        reader.page.wait_for_function("document.activeElement.tagName === 'H3'")
+        reader.page.keyboard.press("Escape")
+        reader.ask("Who built the Halden weir?")
+        reader.page.get_by_text("Ida Marrow").first.wait_for()
+        context.close()
+        kept = b"".join(each.read_bytes() for each in tmp_path.rglob("*") if each.is_file())
+    assert not any(PASSWORD in each for each in sent)
+    assert audit.read_text().count('"upload"') == 4
+    assert PASSWORD.encode() not in kept
+    assert b"tr0ub4dor" not in kept
+    assert [each for each in reader.problems if "422" not in each] == []

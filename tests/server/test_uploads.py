@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import docx
 import httpx
+import pymupdf
 import pytest
 from fastapi import FastAPI
 
 from anabranch.errors import SettingsError
+from anabranch.readers import read
 from anabranch.safety.operator import environment
 from anabranch.server import upload_routes
 from anabranch.server.application import create_app
-from anabranch.server.upload_routes import MAX_NAME, file_name
+from anabranch.server.requester import Requester
+from anabranch.server.upload_routes import MAX_NAME, discard, file_name
 from tests.server.serve_process import serving
 
 
@@ -53,10 +58,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def sent(app: FastAPI, *files: tuple[str, bytes], headers: dict[str, str] | None = None) -> httpx.Response:
+async def sent(
+    app: FastAPI, *files: tuple[str, bytes], headers: dict[str, str] | None = None, **form: str
+) -> httpx.Response:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        return await client.post("/uploads", files=[("files", each) for each in files], headers=headers or {})
+        return await client.post("/uploads", files=[("files", each) for each in files], data=form, headers=headers)
 
 
 async def test_files_are_kept_in_a_folder_of_ones_own_and_replaced_whole(root: Path) -> None:
@@ -69,6 +76,86 @@ async def test_files_are_kept_in_a_folder_of_ones_own_and_replaced_whole(root: P
     again = await sent(app, ("a.md", b"three"))
     assert (root / again.json()["paths"][0]).read_bytes() == b"three"
     assert sorted(path.name for path in paths[0].parent.iterdir()) == ["a.md", "b.md"]
+
+
+async def test_a_folder_keeps_its_files_apart_and_leads_nowhere_else(root: Path) -> None:
+    app = create_app(str(root / "data"))
+    both = [(await sent(app, ("a.md", text), folder=each)).json() for text, each in ((b"1", "x/y"), (b"2", "z\\w/"))]
+    assert [each["names"] for each in both] == [["x/y/a.md"], ["z/w/a.md"]]
+    places = [root / each["paths"][0] for each in both]
+    assert [place.read_bytes() for place in places] == [b"1", b"2"]
+    for bad in ("../x", "x/../../y", "x/" * 21):
+        assert (await sent(app, ("a.md", b"x"), folder=bad)).status_code == 422
+    absolute = await sent(app, ("a.md", b"x"), folder="/etc/.ssh")
+    assert absolute.json()["names"] == ["etc/ssh/a.md"]
+    assert discard(str(places[0].resolve()), Requester(None))
+    home, others = places[0].parents[2], root / "others.md"
+    others.write_bytes(b"3")
+    assert not discard(str(others.resolve()), Requester(None))
+    assert not discard(str(home.resolve() / "../../../others.md"), Requester(None))
+    assert others.exists()
+    # Folders go with their last file, and no further up.
+    assert sorted(each.name for each in home.iterdir()) == ["etc", "z"]
+
+
+PASSWORD = "tr0ub4dor&3-päss"
+
+
+def pdf_bytes(**protection: Any) -> bytes:
+    """Return a PDF with one sentence."""
+    with pymupdf.open() as pdf:
+        pdf.new_page().insert_text((72, 72), "Ida Marrow built the Halden weir in 1897.")
+        return pdf.tobytes(**protection)
+
+
+def locked(kind: str) -> bytes:
+    """Return a file of a kind that only PASSWORD opens, with the words "Ida Marrow" in it."""
+    made = io.BytesIO()
+    if kind == "pdf":
+        return pdf_bytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=PASSWORD, owner_pw="another")
+    pytest.importorskip("msoffcrypto", reason="the extra `passwords` is not installed")
+    from msoffcrypto.format.ooxml import OOXMLFile
+
+    word, plain = docx.Document(), io.BytesIO()
+    word.add_paragraph("Ida Marrow built the Halden weir in 1897.")
+    word.save(plain)
+    OOXMLFile(plain).encrypt(PASSWORD, made)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["pdf", "docx"])
+async def test_a_password_opens_a_file_and_is_kept_nowhere(
+    root: Path, kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    monkeypatch.setenv("ANABRANCH_AUDIT", str(root / "audit.jsonl"))
+    environment.cache_clear()
+    app, file = create_app(str(root / "data")), (f"weir.{kind}", locked(kind))
+    (path,) = (await sent(app, file)).json()["paths"]
+    assert (root / path).read_bytes() == file[1]
+
+    wrong = await sent(app, file, password="tr0ub4dor")
+    assert wrong.status_code == 422
+    assert "The password does not open" in wrong.json()["detail"]
+    assert (root / path).read_bytes() == file[1]
+    assert [each.name for each in (root / path).parent.iterdir()] == [f"weir.{kind}"]
+
+    assert (await sent(app, file, password=PASSWORD)).status_code == 200
+    (document,) = read(root / path, "weir")
+    assert "Ida Marrow" in document.blocks[0].text
+    assert (root / path).stat().st_mode & 0o077 == 0
+    assert [each.name for each in (root / path).parent.iterdir()] == [f"weir.{kind}"]
+    kept = b"".join(each.read_bytes() for each in root.rglob("*") if each.is_file())
+    assert b"weir" in kept
+    assert not any(word in kept + caplog.text.encode() for word in (PASSWORD.encode(), b"tr0ub4dor", b"p\\u00e4ss"))
+
+
+@pytest.mark.parametrize(
+    "file", [("note.md", b"# Weir"), ("broken.pdf", b"%PDF-1.7 and nothing more"), ("open.pdf", pdf_bytes())]
+)
+async def test_what_no_password_protects_stays_as_it_is(root: Path, file: tuple[str, bytes]) -> None:
+    reply = await sent(create_app(str(root / "data")), file, password=PASSWORD)
+    assert (root / reply.json()["paths"][0]).read_bytes() == file[1]
 
 
 async def test_too_much_is_refused_and_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +219,8 @@ async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path:
     note = "# Weir\n\nThe Halden weir was built in 1897 by the engineer Ida Marrow.\n"
     with serving(tmp_path, fresh=True) as server:
         files = [("files", ("weir.md", note.encode()))]
-        paths = httpx.post(f"{server.url}/uploads", files=files, timeout=60).json()["paths"]
+        form = {"folder": "rivers/north"}
+        paths = httpx.post(f"{server.url}/uploads", files=files, data=form, timeout=60).json()["paths"]
         events: list[Any] = []
         async with get_client(url=server.url) as client:
             modes = ["custom", "values"]
@@ -141,6 +229,6 @@ async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path:
             stages = {part.data["stage"] for part in events if part.event == "custom"}
             assert {"files", "passages"} <= stages
             (row,) = next(part.data["files"] for part in reversed(events) if part.event == "values")
-            assert (row["status"], row["source"]) == ("added", "weir.md")
+            assert (row["status"], row["source"]) == ("added", "rivers/north/weir.md")
             state = await client.runs.wait(None, "answer", input={"question": "Who built the Halden weir?"})
             assert "Ida Marrow" in state["answer"]

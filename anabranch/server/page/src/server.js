@@ -3,10 +3,11 @@
 const KEY = "anabranch.key";
 
 export class Refused extends Error {
-  constructor(status, message, type = "") {
+  constructor(status, message, type = "", after = null) {
     super(message);
     this.status = status;
     this.type = type;
+    this.after = after;
   }
 }
 
@@ -73,12 +74,14 @@ async function refusal(response) {
     // What stands between here and the server may answer with anything.
   }
   const after = response.headers.get("Retry-After");
-  return new Refused(response.status, after ? `${told} (${inWords(after)})` : told, type);
+  const seconds = after && secondsOf(after);
+  return new Refused(response.status, after ? `${told} (${inWords(seconds)})` : told, type, seconds);
 }
 
 // Retry-After: seconds, or a date (RFC 9110, section 10.2.3).
-function inWords(after) {
-  const seconds = /^\d+$/.test(after) ? Number(after) : Math.max(0, Math.round((new Date(after) - Date.now()) / 1000));
+const secondsOf = (after) => (/^\d+$/.test(after) ? Number(after) : Math.max(0, Math.round((new Date(after) - Date.now()) / 1000)));
+
+function inWords(seconds) {
   if (!(seconds >= 90)) return `Try again in ${seconds || 1} s.`;
   const at = new Date(Date.now() + seconds * 1000);
   return `Try again after ${at.toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}.`;
