@@ -7,24 +7,28 @@ in the place of another one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.quantities import has
 from anabranch.citations.tokens import Token
-from anabranch.text.function_words import OPPOSITES
+from anabranch.text.function_words import NOT, OPPOSITES, PERIODS
 
 # Share of a claim's words that a span has in their order where the claim is a copy of it.
 _COPY = 0.6
 # Words after a number that may be its unit.
 _UNIT_WITHIN = 3
+# Before and after a word.
+_SIDES = (-1, 1)
 # Words in a row that are read as one put in the place of another.
 _SWAPPED = 2
+_CENTURIES = ("17", "18", "19", "20")
+
 Title = tuple[str, ...]
 """A word between two others."""
-_CENTURIES = ("17", "18", "19", "20")
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,20 @@ def _counts_no(unit: str, read: Sequence[Token], units: Mapping[str, str]) -> bo
     return counts and all(units.get(token.text) != unit for token in read[1:])
 
 
+def per_another_period(said: ReadClaim, piece: Piece, language: str) -> bool:
+    """Tell whether a claim counts by another period than the span: "£1,250 a year" for "the monthly rent is £1,250"."""
+    counted = any(token.figure and counted_as(said.tokens, at) != "year" for at, token in enumerate(said.tokens))
+    ours, theirs = _periods(said.tokens, language), _periods(piece.tokens, language)
+    return counted and bool(ours) and bool(theirs) and ours.isdisjoint(theirs)
+
+
+def _periods(read: Sequence[Token], language: str) -> frozenset[int]:
+    """Return which periods are named; one that a number stands before is a length of time: "18 months"."""
+    known = PERIODS.get(language, ())
+    free = {token.text for at, token in enumerate(read) if not at or not read[at - 1].figure}
+    return frozenset(at for at, words in enumerate(known) if not words.isdisjoint(free))
+
+
 def _miscounts(said: ReadClaim, at: int, word: Token, read: Sequence[Token]) -> bool:
     token = said.tokens[at]
     own = [index for index, other in enumerate(read) if other.figure and same(token, other)]
@@ -140,6 +158,56 @@ def denials(read: Sequence[Token], titles: frozenset[Title] = frozenset()) -> in
     )
 
 
+def denies_else(said: ReadClaim, piece: Piece) -> bool:
+    """Tell whether what a claim denies stands in a span where nothing is denied.
+
+    "Broadband is not included" is not held by "Broadband is included; water is not". Where the claim has no words but
+    those of its question, what it denies has to stand there: it is not held by "Water is not included" either.
+    """
+    around = [_denied(said.tokens, at) for at, token in enumerate(said.tokens) if token.kind == "negation"]
+    sentences = [half for half in (piece.tokens[: piece.first], piece.tokens[piece.first :]) if half]
+    denying, affirming = _parted(sentences)
+    for words in around:
+        if not said.added and not all(map(piece.has, words)):
+            return True
+        if any(_has(affirming, [word]) and not _has(denying, [word]) for word in words if denying):
+            return True
+        clauses = _parted(_clauses(piece.tokens))[1]
+        if len(words) == len(_SIDES) and any(_has([clause], words) for clause in clauses):
+            return True
+    return False
+
+
+def _parted(parts: Iterable[Sequence[Token]]) -> tuple[list[Sequence[Token]], list[Sequence[Token]]]:
+    """Return the parts of a span that deny something, and those that deny nothing."""
+    found: tuple[list[Sequence[Token]], list[Sequence[Token]]] = ([], [])
+    for part in parts:
+        found[all(token.kind != "negation" for token in part)].append(part)
+    return found
+
+
+def _has(parts: Iterable[Sequence[Token]], words: Sequence[Token]) -> bool:
+    return all(any(same(word, token) for part in parts for token in part) for word in words)
+
+
+def _denied(read: Sequence[Token], at: int) -> list[Token]:
+    """Return the nearest content word before a denial and the one after it, as far as no comma parts them."""
+    found: list[Token] = []
+    for step in _SIDES:
+        place = at
+        while 0 <= place + step < len(read) and not read[max(place, place + step)].opens:
+            place += step
+            if read[place].terms:
+                found.append(read[place])
+                break
+    return found
+
+
+def _clauses(read: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    starts = [0, *(at for at, token in enumerate(read) if token.opens and at), len(read)]
+    return (read[first:last] for first, last in pairwise(starts))
+
+
 def denying_titles(asked: Sequence[Token]) -> frozenset[Title]:
     """Return each denial of a question that is part of a title, with the words around it: "A Man Without Love"."""
     return frozenset(
@@ -153,7 +221,7 @@ def _around(read: Sequence[Token], at: int) -> Title:
     return tuple(token.text for token in read[max(at - 1, 0) : at + 2])
 
 
-def shortest_run(said: ReadClaim, piece: Piece) -> list[Token]:
+def shortest_run(said: ReadClaim, piece: Piece, language: str) -> list[Token]:
     """Return the shortest run of a span that has all that it has of a claim, with the small words before it."""
     words, read = [*said.added, *said.repeated], piece.tokens
     held = [{index for index, item in enumerate(words) if same(item, token)} for token in read]
@@ -173,7 +241,10 @@ def shortest_run(said: ReadClaim, piece: Piece) -> list[Token]:
     # A denial stands before what it denies; one that is farther off is about something else.
     while first > 0 and not read[first].opens and read[first - 1].kind in ("function", "negation"):
         first -= 1
-    return list(read[first : last + 1])
+    # "Die Miete enthält Wasser und Strom nicht." A claim that denies needs its denial nearer.
+    end = next((at for at in range(last + 1, len(read)) if read[at].opens), len(read))
+    is_denied = read[end - 1].text == NOT.get(language) and not denials(said.tokens)
+    return list(read[first : end if is_denied else last + 1])
 
 
 def replaces(said: ReadClaim, piece: Piece) -> bool:

@@ -17,9 +17,11 @@ from anabranch.citations.agreement import (
     ReadClaim,
     counts_else,
     denials,
+    denies_else,
     denying_titles,
     measures_else,
     opposed,
+    per_another_period,
     replaces,
     shortest_run,
 )
@@ -29,7 +31,7 @@ from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup
 from anabranch.citations.quantities import has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
-from anabranch.citations.rivals import is_anchored, outdone
+from anabranch.citations.rivals import is_anchored, listed_as, outdone
 from anabranch.citations.table_cells import find_row, wrong_column
 from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.language import language_of
@@ -226,6 +228,8 @@ class Alignment:
         return Aligned("supported" if link else "quoted", -number, _shown(piece), place)
 
     def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
+        if listed_as(said, piece, self._asked) == "other":
+            return True
         # The name that leads to an answer is no rival of it.
         asked = (*self._asked, *(token for token in piece.tokens if not link.isdisjoint(token.terms)))
         return outdone(said, piece, asked, self._places.rarity, passage.about)
@@ -240,7 +244,7 @@ class Alignment:
     def _alike(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the span that has enough of a claim, and against which nothing speaks."""
         for each in self._ranked(said, numbers)[:_TRIED]:
-            if self._supports(claim, said, each, shortest_run(said, each.piece)):
+            if self._supports(claim, said, each, shortest_run(said, each.piece, each.passage.language)):
                 words = each.passage.text[each.piece.start : each.piece.end]
                 grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
@@ -257,6 +261,8 @@ class Alignment:
     def _candidate(self, said: ReadClaim, number: int, first: int, last: int, piece: Piece) -> _Candidate | None:
         """Return a span with its score, if it has what the claim adds and speaks of what the claim repeats."""
         passage = self._passages[number]
+        if first != last and not _both_add(said, passage.sentences[first], passage.sentences[last]):
+            return None
         held = _held(said, passage, piece)
         inside = [token for token in said.repeated if piece.has(token)]
         added = _weight(held) / _weight(said.added) if said.added else len(inside) / (len(said.repeated) or 1)
@@ -279,21 +285,33 @@ class Alignment:
     def _supports(self, claim: str, said: ReadClaim, found: _Candidate, run: Sequence[Token]) -> bool:
         """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim."""
         piece, passage = found.piece, found.passage
-        if not self._has_figures_of_question(passage, piece) or counts_else(said, piece):
-            return False
+        return (
+            self._has_figures_of_question(passage, piece)
+            and not self._is_of_else(claim, said, passage, piece)
+            # Of two sentences, one may deny what the other says: then all their denials count.
+            and self._denies_as_much(said, piece.tokens if piece.first else run)
+            and not denies_else(said, piece)
+            and not opposed(said.tokens, run, passage.language)
+            and not replaces(said, piece)
+            and not self._is_outdone(said, passage, piece, found.link)
+        )
+
+    def _is_of_else(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
+        """Tell whether a number of a claim counts something else in a span, or is of another column."""
+        if counts_else(said, piece) and listed_as(said, piece, self._asked) != "own":
+            return True
         if measures_else(said, piece, tables_of(passage.language).units):
-            return False
+            return True
+        if per_another_period(said, piece, passage.language):
+            return True
         # A short answer names no column; its question does.
         about = f"{claim} {self._question}" if len(said.added) <= _SHORT else claim
-        if wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows):
-            return False
+        return wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows)
+
+    def _denies_as_much(self, said: ReadClaim, run: Sequence[Token]) -> bool:
         # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
         ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, run, self._asked))
-        if ours != theirs and (ours or theirs != asked):
-            return False
-        if opposed(said.tokens, run, passage.language) or replaces(said, piece):
-            return False
-        return not self._is_outdone(said, passage, piece, found.link)
+        return ours == theirs or (not ours and theirs == asked)
 
     def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
@@ -321,6 +339,13 @@ def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
     named = sum(token.kind == "name" for token in about)
     heads = sum(token.kind == "name" for token in inside) > 2 * named
     return inside + [token for token in about if token.figure or (heads and token.kind == "name")]
+
+
+def _both_add(said: ReadClaim, one: Piece, other: Piece) -> bool:
+    """Tell whether each of two sentences has something of a claim that the other one has not."""
+    words = (*said.added, *said.repeated)
+    sides = [(one.has(word), other.has(word)) for word in words]
+    return (True, False) in sides and (False, True) in sides
 
 
 def _names_more(said: ReadClaim) -> bool:

@@ -30,10 +30,10 @@ SCALES = frozenset(_ENGLISH_ZEROS)
 _CURRENCY = rf"[$€£¥₹]|\b(?:{'|'.join(CURRENCIES)})\b"
 _BEFORE = re.compile(rf"({_CURRENCY})[\s(]{{0,2}}$")
 # Symbols of the International System of Units (SI brochure, 9th edition) and a few that are as common beside it.
-_AFTER = re.compile(
-    rf"\s?({_CURRENCY}|[%‰]|°[CF]?|(?:[kcmµn]?m[²³]?|[kmµ]?g|[mc]?l|[mµn]?s|min|h|[kMG]?Hz|[kMGT]?Wh?|[kMGT]i?B|[km]?V|ft|lb"
-    r"|mi|t)(?![\w-]))"
-)
+_SYMBOLS = r"[kcmµn]?m[²³]?|[kmµ]?g|[mc]?l|[mµn]?s|min|h|[kMG]?Hz|[kMGT]?Wh?|[kMGT]i?B|[km]?V|ft|lb|mi|t"
+_AFTER = re.compile(rf"\s?({_CURRENCY}|[%‰]|°[CF]?|(?:{_SYMBOLS})(?![\w-]))")
+# How the name of a column says its unit: "Price (EUR)", "price_eur", "Weight [kg]", "Share %".
+_OF_COLUMN = re.compile(rf"(?:^|[\s_(\[/])([$€£¥₹%‰]|(?i:{'|'.join(CURRENCIES)})|(?<=[_(\[])(?:{_SYMBOLS}))[)\]]?$")
 _ENUMERATION = re.compile(r"\(\d\)")
 # Digits of a number that is computed with; a longer one is compared as it is written.
 _LONGEST = 40
@@ -153,6 +153,12 @@ def in_terms_of(figure: Figure, named: str) -> Figure:
         scaled = frozenset(_times_ten(value, zeros) for value in figure.values if value.count(".") < 2)
         figure = replace(figure, scaled=scaled)
     return figure
+
+
+def unit_of_column(name: str) -> str:
+    """Return the unit or currency that the name of a column gives what stands in it, or nothing."""
+    found = _OF_COLUMN.search(name.strip())
+    return CURRENCIES.get(found[1].upper(), found[1]) if found else ""
 
 
 def lacking(stated: Sequence[Figure], there: Sequence[Figure]) -> list[Figure]:

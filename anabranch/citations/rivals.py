@@ -6,6 +6,7 @@ A rival is told by where it stands alone: nearer to the words of the question, o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from anabranch.citations.agreement import ReadClaim, counted_as, same
 from anabranch.citations.passage_text import Piece
@@ -19,6 +20,8 @@ _ACROSS = 4
 _OTHER_SENTENCE = 8
 # Words after a name or number that say what it is of.
 _FOLLOWING = 3
+# Names with a number each that make a list.
+_LISTED = 2
 _NO_LABEL = Piece(0, 0, ())
 
 
@@ -55,6 +58,41 @@ def outdone(
             if all(_follows_rather(read, rival, at, asked) for at in own):
                 return True
     return False
+
+
+def listed_as(said: ReadClaim, piece: Piece, asked: Sequence[Token]) -> Literal["own", "other", ""]:
+    """Tell whose number a claim gives, in a sentence that lists names with a number each; empty where none does.
+
+    "Ada paid 5 euros, Bo 7 euros and Cem 9": seven is not what Ada paid, nor what Cem did.
+    """
+    listed = {} if piece.rows else _listed(piece.tokens)
+    named = {name for name in listed if any(name == token.text for token in (*said.tokens, *asked))}
+    stated = [token for token in said.added if token.figure]
+    owners = {name for name, number in listed.items() if any(same(token, number) for token in stated)}
+    if not named or not owners:
+        return ""
+    return "other" if named.isdisjoint(owners) else "own"
+
+
+def _listed(read: Sequence[Token]) -> dict[str, Token]:
+    """Return the numbers of a list by their names; empty where names and numbers do not take turns alike."""
+    places: list[int] = []
+    for at, token in enumerate(read):
+        is_name = token.capital and bool(token.terms)
+        # The words of one name stand side by side.
+        if token.figure or (is_name and not (places and places[-1] == at - 1 and read[at - 1].capital)):
+            places.append(at)
+    pairs = [(places[at], places[at + 1]) for at in range(0, len(places) - 1, 2)]
+    between = [[token.text for token in read[one + 1 : other]] for one, other in pairs]
+    if len(pairs) < _LISTED or len(places) % 2:
+        return {}
+    # The first pair may have the verb: "Ada paid 5 euros, Bo 7".
+    if not all(word in rest for rest in map(iter, between) for word in between[-1]):
+        return {}
+    sorts = {(read[one].figure is None, read[other].figure is None) for one, other in pairs}
+    if sorts == {(True, False)}:
+        return {read[one].text: read[other] for one, other in pairs}
+    return {read[other].text: read[one] for one, other in pairs} if sorts == {(False, True)} else {}
 
 
 def _follows_rather(read: Sequence[Token], one: int, other: int, asked: Sequence[Token]) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from anabranch.citations.quantities import Figure, figure_spans, has
+from anabranch.citations.quantities import Figure, figure_spans, has, unit_of_column
 from anabranch.text.analyzer import analyser
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
@@ -50,6 +50,15 @@ class TableRow:
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
         """The numbers in each cell."""
         return tuple(tuple(figure for *_, figure in figure_spans(cell, blanks=True)) for cell in self.cells)
+
+    @cached_property
+    def units(self) -> tuple[frozenset[str], ...]:
+        """The units and currencies of each cell's numbers, its own and that of its column."""
+        names = self.names or ("",) * len(self.cells)
+        return tuple(
+            frozenset({unit_of_column(name), *(figure.unit for figure in figures)} - {""})
+            for name, figures in zip(names, self.figures, strict=True)
+        )
 
     def is_named(self, terms: frozenset[str]) -> bool:
         """Tell whether a text with these terms has the row's name."""
@@ -132,14 +141,24 @@ def _mixes(row: TableRow, stated: Sequence[Figure], said: frozenset[str]) -> boo
     columns = range(1, len(row.cells))
     holding = [{at for at in columns if has(row.figures[at], figure)} for figure in stated]
     values = {column for found in holding for column in found}
-    named = {column for column in columns if _names(row, column, said)}
+    named = _named(row, columns, said)
+    if any(found and _is_measured_elsewhere(row, figure, found) for figure, found in zip(stated, holding, strict=True)):
+        return True
     # A column that is named and empty in this row contradicts nothing.
     left_out = {column for column in named - values if row.figures[column]}
     return bool(left_out) and any(found and not found & named for found in holding)
 
 
-def _names(row: TableRow, column: int, said: frozenset[str]) -> bool:
-    """Tell whether the claim says what tells a column from the others."""
+def _is_measured_elsewhere(row: TableRow, figure: Figure, holding: set[int]) -> bool:
+    """Tell whether a number has a unit that the row has, but in other cells: "17 euros" for 17 pieces at 32 euros."""
+    measured = {at for at, units in enumerate(row.units) if figure.unit in units}
+    return bool(measured) and not measured & holding
+
+
+def _named(row: TableRow, columns: Sequence[int], said: frozenset[str]) -> set[int]:
+    """Return the columns that the claim names: in full, or else the only one of whose name it has a word."""
     # "Year ended December 31, 2021" beside "... 2020": only the year tells them apart.
-    own = row.columns[column].difference(*(row.columns[at] for at in range(1, len(row.columns)) if at != column))
-    return bool(own) and own <= said
+    own = {at: row.columns[at].difference(*(row.columns[other] for other in columns if other != at)) for at in columns}
+    in_full = {at for at in columns if own[at] and own[at] <= said}
+    in_part = {at for at in columns if own[at] & said}
+    return in_full or (in_part if len(in_part) == 1 else set())

@@ -23,7 +23,7 @@ MAX_CLAIMS = 256
 # What the program knows of a claim, for people: no more than this may be shown.
 CHECKED = (
     "quoted: its words stand in the passage; supported: its words are there in another form, or a sentence there is "
-    "alike, and its numbers, units, dates, names, codes and negations agree. Whether it follows from what is said "
+    "alike, and no number, unit, date, name, code or denial was seen to differ. Whether it follows from what is said "
     "there was not checked"
 )
 

@@ -24,11 +24,19 @@ _DATA = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text(
 NEGATIONS: dict[str, frozenset[str]] = {language: _words(entry["negations"]) for language, entry in _DATA.items()}
 """Words that deny, folded and without apostrophes."""
 
+NOT = {language: fold_word(entry["negations"].split()[0]) for language, entry in _DATA.items()}
+"""The word that denies a whole sentence, folded."""
+
 OPPOSITES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
     language: tuple((_words(line.split("|")[0]), _words(line.split("|")[1])) for line in entry["opposites"])
     for language, entry in _DATA.items()
 }
 """Pairs of sets of words that cannot both be meant, such as "before" and "after"."""
+
+PERIODS: dict[str, tuple[frozenset[str], ...]] = {
+    language: tuple(map(_words, entry["periods"].split("|"))) for language, entry in _DATA.items()
+}
+"""Sets of words, each for one period that something is paid or counted by, such as "month" and "monthly"."""
 
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 

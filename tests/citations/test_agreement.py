@@ -19,6 +19,7 @@ from anabranch.citations.rivals import outdone
 from anabranch.citations.tokens import names_of, tokens
 
 RARE = {"": 1.0}
+HOLDS = ["aber", "das", "wehr", "halt"]
 BUILDERS = "The weir was built by Ada Stern, and long after it a mill by Bo Lind."
 YEARS = "The weir was built in 1850, and many years later a mill came in 1862."
 JAHRE = "Das Wehr wurde 1850 gebaut, und viel später kam eine Mühle von 1862."
@@ -200,13 +201,19 @@ def test_a_unit_in_the_place_of_what_is_counted(said: str, there: str, language:
     ("said", "there", "language", "run"),
     [
         ("The weir holds.", "It rained. The old weir never holds in May.", "english", ["weir", "never", "holds"]),
-        ("Das Wehr hält.", "Es regnet, aber das Wehr hält nicht.", "german", ["aber", "das", "wehr", "halt"]),
+        (
+            "Das Wehr hält.",
+            "Es regnet, aber das Wehr hält es nicht.",
+            "german",
+            [*HOLDS, "es", "nicht"],
+        ),
+        ("Das Wehr hält.", "Es regnet, aber das Wehr hält und sagt nichts.", "german", HOLDS),
         ("Pigs fly.", "It rained.", "english", []),
         ("", "", "english", []),
     ],
 )
 def test_the_shortest_run_that_has_the_words(said: str, there: str, language: str, run: list[str]) -> None:
-    found = [token.text for token in shortest_run(claim(said, language), piece(there, language))]
+    found = [token.text for token in shortest_run(claim(said, language), piece(there, language), language)]
     assert found == run
 
 

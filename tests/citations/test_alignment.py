@@ -16,6 +16,15 @@ MIETE = (
     "von 2.450 Euro verwahrt Karl Ost. Die Miete von 1.225 Euro ist am dritten Werktag jedes Monats fällig."
 )
 WEIR = "The weir was built in 1850 by Ada Stern. Herons nest at the mill."
+RENT = (
+    "The monthly rent is £1,250, payable in advance. The rent does not include council tax, water or electricity. "
+    "Broadband is included."
+)
+MIETZINS = (
+    "Die Miete beträgt monatlich 900 Euro. Die Miete enthält Heizung, Wasser und Strom nicht. Internet ist enthalten. "
+    "Wasser ist nicht enthalten."
+)
+BOOTE = "Filippi verlangte 24.900 Euro, Empacher 27.300 Euro und Swift 13.750 Euro."
 TABLE = (
     "Results ($ million):\n\n| | 2021 | 2020 |\n|---|---|---|\n| Revenue | 3,208 | 2,365 |\n"
     "| Net loss | 1,009 | 1,752 |\n"
@@ -329,3 +338,53 @@ def test_parts_of_a_claim_stand_in_passages_of_their_own(
     claim: str, question: str, texts: tuple[str, ...], held: bool
 ) -> None:
     assert (aligned(claim, question, *texts).grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "held"),
+    [
+        ("No, broadband is not included in the rent.", "Is broadband included in the rent?", RENT, False),
+        ("Yes, broadband is included in the rent.", "Is broadband included in the rent?", RENT, True),
+        ("No, water is not included in the rent.", "Is water included in the rent?", RENT, True),
+        ("Yes, water is included in the rent.", "Is water included in the rent?", RENT, False),
+        ("Nein, Internet ist nicht in der Miete enthalten.", "Ist Internet in der Miete enthalten?", MIETZINS, False),
+        ("Ja, Internet ist in der Miete enthalten.", "Ist Internet in der Miete enthalten?", MIETZINS, True),
+        ("Nein, Wasser ist nicht enthalten.", "Ist Wasser in der Miete enthalten?", MIETZINS, True),
+        ("Ja, Wasser ist in der Miete enthalten.", "Ist Wasser in der Miete enthalten?", MIETZINS, False),
+    ],
+)
+def test_what_one_sentence_denies_is_not_what_the_next_one_says(
+    claim: str, question: str, text: str, held: bool
+) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "held"),
+    [
+        ("The rent is £1,250 a year.", "How much is the rent?", RENT, False),
+        ("The rent is £1,250 a month.", "How much is the rent?", RENT, True),
+        ("It runs for 18 months.", "How long does it run?", "It runs for 18 months, at 900 a year.", True),
+        ("Die Miete beträgt 900 Euro im Jahr.", "Wie hoch ist die Miete?", MIETZINS, False),
+        ("Die Miete beträgt 900 Euro im Monat.", "Wie hoch ist die Miete?", MIETZINS, True),
+        ("Le loyer est de 900 euros par an.", "Quel est le loyer ?", "Le loyer mensuel est de 900 euros.", False),
+        ("Le loyer est de 900 euros par mois.", "Quel est le loyer ?", "Le loyer mensuel est de 900 euros.", True),
+    ],
+)  # fmt: skip
+def test_what_is_paid_by_the_month_is_not_paid_by_the_year(claim: str, question: str, text: str, held: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "held"),
+    [
+        ("Bo paid 5 euros.", "How much did Bo pay?", "Ada paid 5 euros, Bo 7 euros and Cem 9.", False),
+        ("Bo paid 7 euros.", "How much did Bo pay?", "Ada paid 5 euros, Bo 7 euros and Cem 9.", True),
+        ("Oslo sent 24 boats.", "Who sent what?", "24 boats came from Bergen and 31 boats from Oslo.", False),
+        ("Swift verlangte 27.300 Euro.", "Wie viel verlangte Swift?", BOOTE, False),
+        ("Swift verlangte 13.750 Euro.", "Wie viel verlangte Swift?", BOOTE, True),
+        ("Swift got 5 boats.", "How many did Swift get?", "Filippi sold 5 boats to Swift and 7 to Empacher.", True),
+    ],
+)
+def test_a_number_of_a_list_belongs_to_its_own_name(claim: str, question: str, text: str, held: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is held

@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.citations.passage_text import PassageText
-from anabranch.citations.quantities import figures
+from anabranch.citations.quantities import figures, unit_of_column
 from anabranch.citations.table_cells import find_row, table_rows, wrong_column
+from anabranch.citations.tokens import tokens
 from anabranch.citations.verification import verify
+from anabranch.text.language import language_of
 
 TABLE = (
     "Results (in millions):\n\n| | 2021 | 2020 |\n|---|---|---|\n| Revenue | $3,208 | $2,365 |\n"
@@ -79,3 +81,44 @@ def test_any_text_is_read(passage: str, quote: str) -> None:
         assert passage[row.start : row.end].startswith("|")
     span = find_row(quote, table_rows(passage))
     assert span is None or passage[slice(*span)] in passage
+
+
+@pytest.mark.parametrize(
+    ("claim", "wrong"),
+    [
+        ("Epoxy resin costs 17 euros.", True),
+        ("Epoxy resin costs 32 euros.", False),
+        ("Epoxy resin weighs 17 kg.", False),
+        ("There are 17 of epoxy resin.", False),
+        ("Pinsel kosten 4 Euro.", True),
+        ("Pinsel kosten 3 Euro.", False),
+    ],
+)
+def test_a_unit_is_that_of_the_column(claim: str, wrong: bool) -> None:
+    rows = table_rows("|product|price_eur|stock|\n|---|---|---|\n|Epoxy resin|32.00|17|\n|Pinsel|3,00|4|")
+    (shown,) = [row for row in rows if row.cells[0].split()[0] in claim or row.cells[0].lower() in claim.lower()]
+    stated = tuple(token.figure for token in tokens(claim, language_of(claim, "english")) if token.figure)
+    assert wrong_column(claim, stated, [shown], rows) is wrong
+
+
+@pytest.mark.parametrize(("claim", "wrong"), [("It leaves at 19:05.", True), ("It leaves at 18:20.", False)])
+def test_a_column_is_named_by_one_of_its_words(claim: str, wrong: bool) -> None:
+    rows = table_rows("|Sailing|Leaves Mainport|Arrives Gull Island|\n|---|---|---|\n|Evening|18:20|19:05|")
+    assert wrong_column(claim, figures(claim), rows, rows) is wrong
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("price_eur", "€"),
+        ("Preis (EUR)", "€"),
+        ("Umsatz in €", "€"),
+        ("Gewicht [kg]", "kg"),
+        ("Share %", "%"),
+        ("Items", ""),
+        ("Neuro", ""),
+        ("Vitamin t", ""),
+    ],
+)
+def test_the_unit_that_a_column_is_named_with(name: str, unit: str) -> None:
+    assert unit_of_column(name) == unit
