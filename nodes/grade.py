@@ -10,6 +10,7 @@ from anabranch.agent.nodes.condense import ALONE, TOGETHER
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.question_words import as_searched, words_by_term
 from anabranch.agent.nodes.support.state_records import Degraded, Evidence
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -22,9 +23,6 @@ from anabranch.retrieval.term_statistics import idf_of, occurring_in
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.safety.prompt_template import messages
 from anabranch.store.protocol import CorpusReader
-from anabranch.text.language import language_of
-from anabranch.text.quantity_questions import measure_words
-from anabranch.text.stopwords import STOP_WORDS
 
 MAX_MISSING = 200
 
@@ -78,30 +76,22 @@ def _as_before(state: RetrievalState) -> Update:
 
 async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgement:
     corpus = await corpus_of(context)
-    idf = await idf_of(corpus, [state["standalone_question"]], scope_of(context, state.get("active_filters")))
+    question = as_searched(state)
+    idf = await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
     passages = await _words(context, state, corpus)
 
     async def judged(question: str, score: str) -> EvidenceJudgement:
-        words = WORD.findall(question)
-        analysed = await corpus.analyse(words)
-        # Words that only ask, or are of another language than the corpus, are no evidence where they are not found.
-        asking = measure_words(question) | STOP_WORDS.get(language_of(question), frozenset())
-        surface = {
-            term: word
-            for word, terms in zip(words, analysed, strict=True)
-            for term in terms
-            if word.lower() not in asking or any(term in passage for passage in passages)
-        }
+        words = await words_by_term(corpus, question, passages)
         judgement = judge(
             passages=passages,
             # What a cosine means depends on the embedder; the weights were fitted on the default one's.
             cosine=state["evidence_scores"].get(score) if corpus.embedder.name in CALIBRATED else None,
-            terms=list(surface),
+            terms=list(words),
             idf=idf,
         )
-        return replace(judgement, missing=tuple(surface[term] for term in judgement.missing))
+        return replace(judgement, missing=tuple(words[term] for term in judgement.missing))
 
-    judgement = await judged(state["standalone_question"], "dense")
+    judgement = await judged(question, "dense")
     # The question before is in front of this one, so its words are among those that were looked up.
     if state["queries"][0]["kind"] != TOGETHER:
         return judgement
@@ -112,7 +102,7 @@ async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) 
     """Return which terms of the question each leaf has that was found."""
     ids, external = _leaf_ids(state), state.get("external_passages") or {}
     own = [chunk_id for chunk_id in ids if chunk_id not in external]
-    words = WORD.findall(state["standalone_question"])
+    words = WORD.findall(as_searched(state))
     found = await occurring_in(corpus, words, own, scope_of(context, state.get("active_filters")))
     brought = [external[chunk_id] for chunk_id in ids if chunk_id in external]
     analysed = await corpus.analyse(

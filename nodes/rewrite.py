@@ -8,6 +8,7 @@ from __future__ import annotations
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.question_words import SPELLING
 from anabranch.agent.nodes.support.state_records import Degraded, Query
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -17,9 +18,6 @@ from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
 from anabranch.retrieval.spelling import corrected, respelled
 from anabranch.safety.prompt_template import messages
-
-# Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
-SPELLING = "spelling"
 
 
 @traced("rewrite")

@@ -18,7 +18,9 @@ LEAST = 4
 LEAST_PART = 3
 # Words of a question that are corrected.
 MOST = 3
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W_]+")
+# Codes and abbreviations, "CHEK2" and "OPMLs", have neighbours that are something else.
+_CODE = re.compile(r".*\d|.+[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
 # Accents are folded by the analyser. A script without an alphabet here is corrected by its own letters alone.
 _ALPHABETS = {
     "Latin": "abcdefghijklmnopqrstuvwxyz",
@@ -34,7 +36,8 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     """
     if not isinstance(corpus, TermStatistics):
         return {}
-    words = list(dict.fromkeys(word for word in _WORD.findall(question) if len(word) >= LEAST))
+    words = list(dict.fromkeys(_WORD.findall(question)))
+    words = [word for word in words if len(word) >= LEAST and not _CODE.match(word)]
     analysed = await corpus.analyse(words)
     known = await corpus.idf(words, scope)
     absent = [word for word, terms in zip(words, analysed, strict=True) if terms and known.keys().isdisjoint(terms)]
@@ -51,7 +54,7 @@ def respelled(question: str, words: Mapping[str, str]) -> str:
 
 
 async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
-    near = list(dict.fromkeys(neighbours(word.lower())))
+    near = [each for each in dict.fromkeys(neighbours(word.lower())) if _begins_like(each, word.lower())]
     pairs = list(splits(word.lower()))
     texts = [*near, *(part for pair in pairs for part in pair)]
     # In the caller's scope: a word of documents that they may not read would give it away.
@@ -64,6 +67,11 @@ async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
         both = ((_rating(pair, terms, idf), " ".join(pair)) for pair in pairs)
         rated = [(rating, text) for rating, text in both if rating is not None]
     return min(rated)[1] if rated else ""
+
+
+def _begins_like(one: str, other: str) -> bool:
+    """Tell whether two words begin alike: few misspellings are of the first letter (Kukich 1992)."""
+    return one[:1] == other[:1] or one[:2] == other[1::-1]
 
 
 def _rating(texts: Sequence[str], terms: Mapping[str, Sequence[str]], idf: Mapping[str, float]) -> float | None:

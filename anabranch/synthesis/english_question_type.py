@@ -62,6 +62,10 @@ _LIST_ASKED = re.compile(
 _PLACE_ASKED = re.compile(
     r"^\W*(?:from )?where\b|\b(?:what|which) (?:city|town|country|village|state|place)\b", re.IGNORECASE
 )
+_WHETHER_ASKED = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|shall|should|may|might|must)\b",
+    re.IGNORECASE,
+)
 _PERSON_ASKED = re.compile(r"^\W*(?:(?:to|by|with|of|for|from) )?(?:who|whom|whose)\b", re.IGNORECASE)
 _NAME_ASKED = re.compile(
     r"^\W*(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
@@ -105,6 +109,11 @@ class Asks:
     kind: EnglishQuestionKind
     about: str = ""
     amount: str = ""
+
+    @property
+    def whether(self) -> bool:
+        """Whether it asks if something is so: a sentence with no other words than the question's may answer that."""
+        return bool(_WHETHER_ASKED.match(self.question))
 
     @property
     def figure(self) -> bool:

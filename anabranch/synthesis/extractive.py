@@ -107,9 +107,10 @@ def pick(
         idf: How rare each term is; all count the same where it is missing.
         limit: Sentences at most.
     """
-    # What only repeats the question is no answer to it, however near it is.
+    # What only repeats the question is no answer to it, however near it is, unless it says that it is so.
     news = [len(set(each.terms).difference(question_terms)) for each in sentences]
-    able = np.array([count > 0 for count in news], dtype=bool)
+    told = [asks is not None and asks.whether and each.text.endswith(".") for each in sentences]
+    able = np.array([count > 0 or says for count, says in zip(news, told, strict=True)], dtype=bool)
     if not able.any():
         return []
     plain = _relevance(sentences, question_terms, vectors @ question_vector)

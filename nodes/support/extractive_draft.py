@@ -12,6 +12,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from anabranch.agent.nodes.support.drafts import piece_of
+from anabranch.agent.nodes.support.question_words import as_searched, words_by_term
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
@@ -39,13 +40,17 @@ async def composed_draft(context: Context, state: State) -> Draft:
     shown = await _shown(context, state, corpus)
     # Whoever asks for an answer whatever the evidence gets one.
     about = await asyncio.to_thread(_about_what_is_named, question, shown) if context.grade == "scores" else shown
-    found = await asyncio.to_thread(_candidates, about, rows=asks.figure or not asks.kind)
+    found = await asyncio.to_thread(_candidates, about)
     if not found:
         return NO_DRAFT
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
     texts = [text for _, chunk, one in found for text in (one.said, f"{chunk.title} {chunk.heading}", one.label)]
-    terms, *analysed = await corpus.analyse([question, *texts])
+    analysed = await corpus.analyse(texts)
     said, titles, labels = (analysed[at::3] for at in range(3))
+    # A follow-up is matched as it was written: the question before it is in what was searched for.
+    is_alone = question == state["standalone_question"]
+    asked = as_searched(state) if is_alone else question
+    terms = list(await words_by_term(corpus, asked))
     able = [
         Sentence(
             number=excerpt["number"],
@@ -61,11 +66,13 @@ async def composed_draft(context: Context, state: State) -> Draft:
         )
         for at, (excerpt, chunk, one) in enumerate(found)
     ]
+    if asks.kind and not asks.figure:
+        able = _without_rows(able, frozenset(terms))
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
-    compared = [question, *(found[place][2].said for place in near)]
+    compared = [question, *(found[able[place].order][2].said for place in near)]
     vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, compared))
-    idf = await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
+    idf = await idf_of(corpus, [asked], scope_of(context, state.get("active_filters")))
     choose = partial(pick, asks=asks, idf=idf)
     sentences = [able[place] for place in near]
     chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], vectors[1:])
@@ -75,8 +82,8 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
-    # A follow-up has too few words of its own to be matched: its passages were judged with the question before it.
-    if context.grade == "scores" and question == state["standalone_question"]:
+    # A follow-up has too few words of its own to be judged by: its passages were, with the question before it.
+    if context.grade == "scores" and is_alone:
         # Where passages that are about something else were left out, the evidence is no more what was judged.
         sure = state["evidence_scores"].get("confidence", 0.0) if len(about) == len(shown) else 0.0
         if not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):
@@ -113,17 +120,20 @@ async def _shown(context: Context, state: State, corpus: CorpusReader) -> list[t
     return [(excerpt, found[excerpt["id"]]) for excerpt in excerpts if excerpt["id"] in found]
 
 
-def _candidates(shown: Sequence[tuple[Excerpt, Chunk]], *, rows: bool) -> list[tuple[Excerpt, Chunk, Statement]]:
-    """Return the statements to choose from, in reading order.
-
-    Where `rows` are not wanted, those of tables count only if there is no prose: a row is a figure with its names, and
-    prose says anything else better that is known to be asked.
-    """
-    found = [
+def _candidates(shown: Sequence[tuple[Excerpt, Chunk]]) -> list[tuple[Excerpt, Chunk, Statement]]:
+    """Return the statements to choose from, in reading order."""
+    return [
         (excerpt, chunk, each)
         for excerpt, chunk in shown
         for each in statements(piece_of(chunk, excerpt), chunk.heading.rpartition(" > ")[2])
         if MIN_CHARS <= len(each.said) <= MAX_CHARS
     ]
-    prose = [one for one in found if one[2].form != "row"]
-    return found if rows or not prose else prose
+
+
+def _without_rows(able: list[Sentence], terms: frozenset[str]) -> list[Sentence]:
+    """Leave out rows of tables, which are figures with their names, but those that have all words of the question.
+
+    Prose says better what else is known to be asked; where there is none, the rows stay.
+    """
+    kept = [each for each in able if each.form != "row" or terms <= {*each.terms, *each.about}]
+    return kept if any(each.form != "row" for each in able) else able

@@ -141,3 +141,42 @@ async def test_a_weak_match_that_does_not_name_the_quantity_is_no_answer(mill: s
 async def test_what_is_said_of_another_year_or_place_is_no_answer(question: str, answered: bool, mill: str) -> None:
     assert (await _turn(question, mill))["abstained"] is not answered
     assert not (await _turn(question, mill, grade="none"))["abstained"]
+
+
+RENT = (
+    "# Rent\n\nThe rent of the flat does not include council tax, water or electricity. Broadband is included.\n\n"
+    "# Keys\n\nThe tenant holds two keys of the flat and one of the cellar. A lost key is replaced by the landlord.\n"
+)
+BRIEF = (
+    "Ihr Stromverbrauch im Jahr 2024 betrug 2.318 Kilowattstunden. Der Zähler wird im Herbst ersetzt.\n"
+    "Das Guthaben von 86,42 Euro werden wir Ihnen bis zum 30. April auf Ihr Konto überweisen.\n"
+)
+
+
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """English documents, a few more than a German one, whose stop words their analyser keeps."""
+    folder = tmp_path_factory.mktemp("letters")
+    for name, text in (("rent.md", RENT), ("mill.md", GUIDE), ("brief.txt", BRIEF)):
+        (folder / "docs").mkdir(exist_ok=True)
+        (folder / "docs" / name).write_text(text, encoding="utf-8")
+    ingest([folder / "docs"], folder / "corpus")
+    return str(folder / "corpus")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        # A sentence without another word than the question's tells that it is so.
+        ("Is broadband included in the rent?", "Broadband is included."),
+        # Stop words of the question are no evidence against a passage in its language.
+        ("Wie hoch war der Stromverbrauch 2024?", "betrug 2.318 Kilowattstunden."),
+        # What was searched for with another letter is evidence with that letter.
+        ("Wann wird das Guthaben überwiesen?", "bis zum 30. April"),
+        ("Who replaces a lost keyy?", "replaced by the landlord."),
+    ],
+)
+async def test_an_answer_is_told_by_the_words_that_were_searched_for(question: str, said: str, letters: str) -> None:
+    state = await _turn(question, letters)
+    assert said in state["answer"]
+    assert not state["abstained"]

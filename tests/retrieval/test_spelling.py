@@ -40,6 +40,11 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("When was skijoring introduced?", {"skijoring": "ski joring"}),
         ("Where is the spaer key?", {"spaer": "spare"}),
         ("Where is the boilr?", {"boilr": "boiler"}),
+        ("Where is the obiler?", {"obiler": "boiler"}),
+        # Who is called so is somebody else, and so is what a code stands for.
+        ("Who is Koiler?", {}),
+        ("Where is BOILR?", {}),
+        ("Where is boilr2?", {}),
         ("Из чего построили плотену?", {"плотену": "плотину"}),
         ("Wo steht die Mühlle?", {"Mühlle": "mühle"}),
         ("Where is the spare key?", {}),

@@ -122,6 +122,13 @@ def test_what_only_repeats_the_question_is_no_answer() -> None:
     assert _pick("ida marrow", texts[:1]) == []
 
 
+def test_a_sentence_of_the_questions_own_words_may_tell_that_it_is_so() -> None:
+    texts, words = ["broadband is included.", "the herons of the meadow"], ["is", "broadband", "included.", "herons"]
+    given = (_sentences(texts), words[:3], _bag([" ".join(words[:3])], words)[0], _bag(texts, words))
+    for question, there in (("Is broadband included?", True), ("What is included?", False), ("Ist es so?", False)):
+        assert (texts[0] in [each.text for each in pick(*given, asks=asks_in_english(question))]) is there
+
+
 def test_another_document_is_quoted_only_for_a_telling_word_that_is_missing() -> None:
     texts = ["marrow built the weir of stone", "the herons nest and marrow likes that", "the abutment is of oak"]
     words = ["marrow", "built", "weir", "abutment", "year"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,6 +21,8 @@ Shape = dict[str, Any]
 RawBlock = dict[str, Any]
 # Left, top, right, bottom, the letters; then its block, line and place, which nobody here asks for.
 PdfWord = tuple[float, float, float, float, str, int, int, int]
+# The words of a page with their places; asked for only when a line has to be cut.
+PageWords = Callable[[], Sequence[PdfWord]]
 # A `pymupdf.Page`; the library brings no types.
 Page: TypeAlias = Any
 # A `pymupdf.Document`, to be closed by its `with` block.

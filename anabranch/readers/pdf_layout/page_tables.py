@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat, takewhile
 from statistics import mean
 
 from anabranch.readers.dehyphenation import join_all
-from anabranch.readers.pdf_layout.mupdf import PdfWord
+from anabranch.readers.pdf_layout.mupdf import PageWords, PdfWord
 from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows, with_whole_numbers
 from anabranch.readers.table_blocks import fits, markdown_rows, rows_under
 from anabranch.text.normalization import squeeze
 
-# The words of a page with their places; asked for only when a line has to be cut.
-PageWords = Callable[[], Sequence[PdfWord]]
 # One row of a table: what stands in each column.
 Cells = list[list[Line]]
 _NUMBER = re.compile(r"[\s$€£¥₩(+−–—<>~≈*-]*\d[\d.,:/\s'’]*(?:[\s%)*†‡§¹²³kKMBTx]|bn|pp)*|[-–—]|n/?a", re.IGNORECASE)

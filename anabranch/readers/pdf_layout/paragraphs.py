@@ -9,7 +9,8 @@ from itertools import pairwise
 from statistics import median
 
 from anabranch.readers.dehyphenation import join_all
-from anabranch.readers.pdf_layout.page_tables import PageWords, PdfTable, continued, texts
+from anabranch.readers.pdf_layout.mupdf import PageWords
+from anabranch.readers.pdf_layout.page_tables import PdfTable, continued, texts
 from anabranch.readers.pdf_layout.text_lines import TextRow
 from anabranch.readers.pdf_layout.whitespace_tables import aligned
 

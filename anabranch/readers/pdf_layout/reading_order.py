@@ -10,8 +10,8 @@ from anabranch.readers.dehyphenation import vocabulary
 from anabranch.readers.pdf_layout.columns import regions
 from anabranch.readers.pdf_layout.headers_footers import without_running
 from anabranch.readers.pdf_layout.line_numbers import without_line_numbers
-from anabranch.readers.pdf_layout.mupdf import PdfWord
-from anabranch.readers.pdf_layout.page_tables import PageWords, PdfTable
+from anabranch.readers.pdf_layout.mupdf import PageWords, PdfWord
+from anabranch.readers.pdf_layout.page_tables import PdfTable
 from anabranch.readers.pdf_layout.paragraphs import Paragraph, in_parts, paragraphs
 from anabranch.readers.pdf_layout.ruled_tables import with_tables
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, as_row, rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
+from anabranch.readers.pdf_layout.mupdf import PageWords
 from anabranch.readers.pdf_layout.page_tables import (
     Cells,
-    PageWords,
     PdfTable,
     by_baseline,
     cut,

@@ -8,13 +8,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache, partial
+from itertools import islice, pairwise
 from typing import Any
 
 from anabranch.readers.pdf_layout.hidden_text import hidden_spans, is_painted
-from anabranch.readers.pdf_layout.mupdf import Page, PdfSpan, RawBlock, images, painted, raw_blocks
+from anabranch.readers.pdf_layout.mupdf import (
+    Page,
+    PdfSpan,
+    PdfWord,
+    RawBlock,
+    images,
+    painted,
+    raw_blocks,
+    words,
+)
 from anabranch.readers.pdf_layout.table_grid import UNRULED, Rulings, rulings
 from anabranch.text.normalization import clean_counted
 
@@ -25,10 +35,15 @@ _SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere els
 _LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")
 
+# Blanks that set words apart as a tabulator does, in text that was laid out by them.
+_BLANKS = re.compile(r" {3,}")
+
 # Behind a point, or behind a comma and before three digits: `1, 2` are two numbers.
 _SPLIT_NUMBER = re.compile(r"(?<=\d\.) (?=\d)|(?<=\d,) (?=\d{3}(?!\d))")
 
 RawLine = dict[str, Any]
+# Words of a page by the point, from its top, where their middle is.
+WordsByHeight = dict[int, list[PdfWord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +117,9 @@ def page_lines(page: Page) -> PageLines:
     seen = [span for span in spans if id(span) not in hidden]
     upright = sum(line["wmode"] for line in raw) < 0.2 * max(1, len(raw))
     read = [line for line in raw if not upright or _quarter(line) == 0]
-    lines = () if _is_gibberish(seen) else _built(read, hidden)
+    lines = () if _is_gibberish(seen) else _built(read, hidden, cache(partial(_words_by_height, page)))
     along = [line for line in raw if upright and _quarter(line) != 0]
-    margin = _built(along, hidden, is_margin=True)
+    margin = _built(along, hidden, dict, is_margin=True)
     pictured = bool(seen) or _is_pictured(page, blocks, bool(spans))
     return PageLines(
         page.number + 1,
@@ -169,9 +184,50 @@ def _invisible(span: PdfSpan) -> int:
     return sum(unicodedata.category(each) == "Cf" and each != "\u00ad" for each in text)
 
 
-def _built(lines: Sequence[RawLine], hidden: Collection[int], *, is_margin: bool = False) -> tuple[Line, ...]:
-    built = (_line([span for span in line["spans"] if id(span) not in hidden], is_margin) for line in lines)
-    return tuple(line for line in built if line is not None)
+def _built(
+    lines: Sequence[RawLine], hidden: Collection[int], heights: Callable[[], WordsByHeight], *, is_margin: bool = False
+) -> tuple[Line, ...]:
+    shown = ([span for span in line["spans"] if id(span) not in hidden] for line in lines)
+    parts = (part for spans in shown for part in _parts(spans, heights))
+    return tuple(line for line in (_line(part, is_margin) for part in parts) if line is not None)
+
+
+def _words_by_height(page: Page) -> WordsByHeight:
+    found: WordsByHeight = {}
+    for word in words(page):
+        found.setdefault(int((word[1] + word[3]) / 2), []).append(word)
+    return found
+
+
+def _parts(spans: list[PdfSpan], heights: Callable[[], WordsByHeight]) -> Iterator[list[PdfSpan]]:
+    """Yield the spans of a line, cut where a row of blanks sets words apart as the gap between two cells does."""
+    whole = "".join(span["text"] for span in spans)
+    if not _BLANKS.search(whole.strip()):
+        yield spans
+        return
+    found: list[list[PdfSpan]] = [[]]
+    for span in spans:
+        for at, piece in enumerate(_pieces(span, heights())):
+            if at:
+                found.append([])
+            found[-1] += [piece] if piece["text"].strip() else []
+    yield from (part for part in found if part)
+
+
+def _pieces(span: PdfSpan, there: WordsByHeight) -> list[PdfSpan]:
+    """Cut a span at its rows of blanks; whole where the words of the page, from left to right, are not its own."""
+    x0, y0, x1, y1 = span["bbox"]
+    level = (word for height in range(int(y0), int(y1) + 1) for word in there.get(height, ()))
+    own = sorted(word for word in level if x0 - 1 <= word[0] and word[2] <= x1 + 1)
+    texts = _BLANKS.split(span["text"])
+    if [word[4] for word in own] != span["text"].split():
+        return [span]
+    left = iter(own)
+    placed = [(text, list(islice(left, len(text.split())))) for text in texts]
+    return [
+        {**span, "text": text, "bbox": (inside[0][0], y0, inside[-1][2], y1) if inside else (x0, y0, x0, y1)}
+        for text, inside in placed
+    ]
 
 
 def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:

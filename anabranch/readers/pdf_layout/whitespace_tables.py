@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 
+from anabranch.readers.pdf_layout.mupdf import PageWords
 from anabranch.readers.pdf_layout.page_tables import (
     Cells,
-    PageWords,
     PdfTable,
     cut,
     is_number,

@@ -36,6 +36,19 @@ def test_cells_are_lines_of_their_own(page: Any) -> None:
     assert texts(page_lines(page)) == ["Net loss", "1,009"]
 
 
+@pytest.mark.parametrize("font", ["cour", "helv"])
+def test_blanks_in_a_row_part_cells_as_a_gap_does(page: Any, font: str) -> None:
+    for at, row in enumerate(("Reserve      Hectares   Warden", "Marsh Lane   212        Olu Adeyemi")):
+        page.insert_text((50, 100 + 15 * at), row, fontname=font)
+    page.insert_text((50, 150), "Two  blanks are the end of a sentence.", fontname=font)
+    found = page_lines(page)
+    assert texts(found)[:6] == ["Reserve", "Hectares", "Warden", "Marsh Lane", "212", "Olu Adeyemi"]
+    assert texts(found)[6:] == ["Two blanks are the end of a sentence."]
+    for left, right in ((0, 1), (1, 2), (3, 4), (4, 5)):
+        assert found.lines[left].x1 + 5 < found.lines[right].x0
+    assert (found.lines[0].x0, found.lines[3].x0) == pytest.approx((50, 50), abs=2)
+
+
 def test_a_soft_hyphen_at_a_line_end_is_a_hyphen(page: Any) -> None:
     page.insert_text((50, 100), "exam\u00ad")
     assert texts(page_lines(page)) == ["exam-"]
