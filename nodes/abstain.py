@@ -14,8 +14,8 @@ from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of
 from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
+from anabranch.synthesis.statements import statements
 from anabranch.text.phrases import phrases_for
-from anabranch.text.sentences import spans
 
 NEAREST = 3
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
@@ -73,11 +73,13 @@ async def _nearest(context: Context, state: State) -> list[str]:
 
 
 def _pieces(chunk: Chunk) -> list[str]:
-    return [" ".join(chunk.text[start:end].split()) for start, end in spans(chunk.text)]
+    """Return what a leaf says, each in one line: a heading shares words with a question and tells nothing."""
+    said = [" ".join(one.said.split()) for one in statements(chunk.text, chunk.heading.rpartition(" > ")[2])]
+    return said or [" ".join(chunk.text.split())]
 
 
 def _line(chunk: Chunk, pieces: Sequence[str], shared: Sequence[int]) -> str:
-    """Return where a leaf is and the sentence of it that shares most words with the question."""
+    """Return where a leaf is and the statement of it that shares most words with the question."""
     page = f", p. {chunk.page}" if chunk.page is not None else ""
     # A link in it is no source: the passage is one, and is named.
     best = strip_links(pieces[shared.index(max(shared))])

@@ -132,7 +132,7 @@ def _figures(checked: Verified, said: str, judgements: list[tuple[str, str, Judg
         contradicted=[
             {"claim": claim, "quote": words} for claim, words, judgement in judgements if judgement == "contradicted"
         ],
-        checked=said,
+        checked=said if grades else "",  # of an answer that is not there nothing was checked
     )
 
 

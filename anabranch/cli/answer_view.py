@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from rich.console import Console
@@ -52,13 +51,15 @@ def say_marked(console: Console, text: str) -> None:
 
 
 def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str]]:
-    """Yield, per marker, its place, the quotes taken from it, and the address of the first one, empty without any."""
-    ordered = sorted(citations, key=lambda citation: citation["marker"])
-    for marker, group in groupby(ordered, key=lambda citation: citation["marker"]):
-        found = list(group)
+    """Yield, per marker and place, the place, its quotes, and the address of the first one, empty without any."""
+    # One passage may run over several pages and sections.
+    by_place: dict[tuple[int, str], list[Mapping[str, Any]]] = {}
+    for citation in citations:
+        by_place.setdefault((citation["marker"], place_of(citation)), []).append(citation)
+    for (marker, place), found in sorted(by_place.items(), key=lambda item: item[0][0]):
         quotes = dict.fromkeys(squeeze(citation["quote"]) for citation in found)
         shown = [_quoted(quote) for quote in quotes if quote]
-        yield f"[{marker}] {place_of(found[0])}", shown, found[0].get("link", "")
+        yield f"[{marker}] {place}", shown, found[0].get("link", "")
 
 
 def place_of(citation: Mapping[str, Any]) -> str:
@@ -84,8 +85,9 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     if "model" in begun:
         yield f"Written with a model of this machine: {begun['model']}."
     checked = (state.get("verification") or {}).get("checked", "")
-    if state["route"]["name"] == "compose" and not state["abstained"]:
-        yield f"{checked if checked in (VERBATIM, WEAK_MATCH) else VERBATIM}."
+    if state["route"]["name"] == "compose":
+        if not state["abstained"]:
+            yield f"{checked if checked in (VERBATIM, WEAK_MATCH) else VERBATIM}."
     elif checked:
         yield f"Checked: {checked}."
     for item in (state.get("verification") or {}).get("contradicted", []):

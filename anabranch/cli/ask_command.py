@@ -133,14 +133,15 @@ def told_how_to_go_on(how: str) -> Iterator[None]:
 
 
 def _question(given: str | None, *, resume: bool) -> str | None:
-    if given is None and not resume:
-        msg = "There is no question."
-        raise QuestionError(msg, hint='For example: anabranch ask "How do I add a document?"')
     if given is not None and resume:
         msg = "--resume goes on with the question that was asked; it takes no other."
         raise QuestionError(msg, hint="Leave the question out, or leave --resume out to ask a new one.")
     # Beside long questions also those that are nobody's business: `ps` and the history of a shell show the command.
-    return sys.stdin.read() if given == "-" else given
+    asked = sys.stdin.read() if given == "-" else given
+    if not resume and (asked is None or not asked.strip()):
+        msg = "There is no question."
+        raise QuestionError(msg, hint='For example: anabranch ask "How do I add a document?"')
+    return asked
 
 
 def _refuse(**options: object) -> None:

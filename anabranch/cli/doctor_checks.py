@@ -15,6 +15,7 @@ from anabranch.cli.installation_checks import (
     installation_checks,
 )
 from anabranch.errors import AnabranchError, CorpusEmptyError, CorpusNotFoundError
+from anabranch.text.plural import counted
 
 if TYPE_CHECKING:
     from anabranch.agent.nodes.settings import Context
@@ -136,7 +137,8 @@ async def _corpus(context: Context) -> list[DoctorCheck]:
         if "corpus" in context.model_fields_set:
             raise
         return [DoctorCheck("corpus", "note", error.message, error.hint)]
-    said = f"{info.address}: {info.documents} documents, {info.leaves} passages, generation {info.generation}"
+    held = f"{counted(info.documents, 'document')}, {counted(info.leaves, 'passage')}"
+    said = f"{info.address}: {held}, generation {info.generation}"
     return [DoctorCheck("corpus", "ok", f"{said}, embedder {info.embedder} ({info.dimension})")]
 
 

@@ -45,7 +45,12 @@ def evaluate(
     base_url: EmbedderUrlOption = None,
     corpus: Annotated[
         Path | None,
-        typer.Option("--corpus", "-c", metavar="DIR", help="With a folder: search this corpus, not its corpus.jsonl."),
+        typer.Option(
+            "--corpus",
+            "-c",
+            metavar="DIR",
+            help="With a folder: search this corpus, not its corpus.jsonl [dim](without one: ANABRANCH_CORPUS)[/].",
+        ),
     ] = None,
     split: Annotated[str, typer.Option(metavar="NAME", help="Which of qrels/*.tsv, where there is no qrels.tsv.")] = (
         "test"

@@ -6,10 +6,12 @@ import asyncio
 import json
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY, model_of
 from anabranch.cli.eval_output import EvalOptions
+from anabranch.cli.eval_settings import usual_corpus
 from anabranch.cli.output import notes, say, write_whole
 from anabranch.cli.progress import bar
 from anabranch.cli.settings_options import context_of
@@ -36,29 +38,32 @@ def generated(asked: EvalOptions) -> None:
         OperationError: Nothing that the model wrote could be used.
     """
     path = asked.what / QUESTIONS
-    if asked.corpus is None:
+    corpus = asked.corpus or usual_corpus()
+    if corpus is None:
         raise SettingsError("--generate needs to know which corpus to ask about.", hint="Give it with --corpus DIR.")
     # Somebody may have read and corrected those questions, which is what the figures are worth.
     if path.exists():
         raise CollectionError(f"{path} is there already.", hint="Name another folder, or move the file away.")
-    passages = passages_worth_asking(asked.corpus)
+    passages = passages_worth_asking(corpus)
     if not passages:
-        msg = f"No passage of {asked.corpus} is long enough for a question."
+        msg = f"No passage of {corpus} is long enough for a question."
         raise CollectionError(msg, hint="Give a corpus with longer documents.")
     chosen = spread(passages, asked.generate)
-    found, failure = asyncio.run(_asked(asked, chosen))
+    found, failure = asyncio.run(_asked(asked, corpus, chosen))
     written = list(rows(found))
     if not written:
         raise OperationError(f"None of {len(chosen)} replies could be used. {failure}", hint="Try another model.")
     asked.what.mkdir(parents=True, exist_ok=True)
     write_whole(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in written))
     say(notes(), f"{len(written)} questions from {len(chosen)} of {len(passages)} passages are in {path}. {failure}")
-    say(notes(), f"Read them, then: anabranch eval {shlex.quote(str(asked.what))} --corpus {asked.corpus}")
+    say(notes(), f"Read them, then: anabranch eval {shlex.quote(str(asked.what))} --corpus {shlex.quote(str(corpus))}")
 
 
-async def _asked(asked: EvalOptions, passages: Sequence[SourcePassage]) -> tuple[list[dict[str, Any]], str]:
+async def _asked(
+    asked: EvalOptions, corpus: Path, passages: Sequence[SourcePassage]
+) -> tuple[list[dict[str, Any]], str]:
     """Return what could be used, in the order of the passages, and why a call failed, if one did."""
-    chat = await model_of(context_of(asked.sets, corpus=str(asked.corpus)), anew=True)
+    chat = await model_of(context_of(asked.sets, corpus=str(corpus)), anew=True)
     if chat is None:
         raise SettingsError("--generate needs a chat model.", hint="Name one: --set model=openai:gpt-5-mini")
     gate, failures = asyncio.Semaphore(MAX_CONCURRENCY), list[str]()

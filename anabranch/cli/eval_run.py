@@ -18,6 +18,7 @@ from anabranch.cli.eval_settings import (
     measured_too_far,
     settings_of,
     settings_shown,
+    usual_corpus,
 )
 from anabranch.cli.output import check_folder, notes, say
 from anabranch.cli.progress import bar, stages
@@ -114,8 +115,10 @@ def _compared_with(table: ScoreTable, baseline: str | None) -> ScoreTable:
 
 def _prepared(collection: Collection, table: EvalTable, asked: EvalOptions) -> Prepared:
     """Bring the corpus of a collection up to date, with progress on standard error."""
-    if asked.corpus is not None:
-        return opened(collection, asked.corpus)
+    # A collection's own documents count before the corpus that one usually asks.
+    usual = None if asked.is_table or collection.sources else usual_corpus()
+    if (corpus := asked.corpus or usual) is not None:
+        return opened(collection, corpus)
     # With the name of the collection: a table embeds one after the other.
     labels = {stage: f"{collection.name}: {stage}" for stage in ("files", "passages", "index")}
     with stages(**labels) as told:

@@ -15,6 +15,7 @@ from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
 from anabranch.evaluation.metrics import cutoff_of, measure_of
 from anabranch.evaluation.score_tables import EvalTable, ScoreTable
+from anabranch.store.corpus_address import folder_of
 
 Values = dict[str, Any]
 
@@ -49,6 +50,16 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
 def context_of(values: Values, corpus: str) -> Context:
     """Return the context of a configuration on one corpus."""
     return in_force(given_settings({**values, "corpus": corpus}))
+
+
+def usual_corpus() -> Path | None:
+    """Return the folder of the corpus that the environment names; None where it names none.
+
+    Raises:
+        SettingsError: It is in another kind of store.
+    """
+    context = in_force()
+    return folder_of(context.corpus) if "corpus" in context.model_fields_set else None
 
 
 def settings_shown(values: Values) -> str:

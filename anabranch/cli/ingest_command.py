@@ -68,7 +68,10 @@ def ingest(
         typer.Option(metavar="TEXT", help="Tried on protected files; may be repeated. Others can see it in `ps`."),
     ] = None,
     ocr: Annotated[
-        bool, typer.Option("--ocr/--no-ocr", help="Read scanned pages with Tesseract, where it is installed.")
+        bool,
+        typer.Option(
+            "--ocr/--no-ocr", help="Read scanned pages with Tesseract or the extra `ocr`, where one is installed."
+        ),
     ] = True,
     ocr_language: Annotated[
         list[str] | None,

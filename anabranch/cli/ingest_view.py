@@ -22,6 +22,7 @@ from anabranch.ingestion.pipeline import FileRow, IngestReport, Status
 from anabranch.store.corpus_address import shown_address
 from anabranch.store.stores import open_corpus
 from anabranch.text.normalization import squeeze
+from anabranch.text.plural import counted
 
 STYLES = {
     "added": "green",
@@ -47,13 +48,13 @@ def ingest_shown(run: Callable[..., IngestReport], paths: Sequence[Path | str], 
         write_json([asdict(row) for row in report.rows])
     else:
         print_rows(results(), report)
-        say(results(), f"{shown_address(corpus)} holds {documents} documents in {chunks} chunks.")
+        say(results(), f"{shown_address(corpus)} holds {counted(documents, 'document')} in {counted(chunks, 'chunk')}.")
     for warning in report.warnings:
         say(notes(), warning, style="yellow")
     if report.interrupted:
         again = "Run the same command again to go on; what was embedded is not embedded again."
         left = f"{report.left} of the files are left"
-        say(notes(), f"Interrupted. The corpus is good and holds {documents} documents; {left}. {again}")
+        say(notes(), f"Interrupted. The corpus is good and holds {counted(documents, 'document')}; {left}. {again}")
         return INTERRUPTED
     # By what the corpus holds: where all files of a run failed, it answers as it did before.
     if documents == 0:
@@ -81,7 +82,7 @@ def print_rows(console: Console, report: IngestReport) -> None:
         for row in _joined(shown):
             table.add_row(*_cells(row))
         print_table(table)
-    embedded = "" if report.count("queued") else f"; {report.embedded} passages embedded"
+    embedded = "" if report.count("queued") else f"; {counted(report.embedded, 'passage')} embedded"
     say(console, f"{counts_of(report.rows) or 'no files'}{embedded} in {report.seconds:.1f} s.")
 
 

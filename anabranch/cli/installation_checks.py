@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
-from importlib.util import find_spec
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, requires, version
 from typing import Literal
 
 from anabranch import __version__
 from anabranch.text.normalization import squeeze
 
-# By a module that comes with this extra alone; `langchain_openai`, say, is always there.
-EXTRAS = {
-    "a2a": "a2a",
-    "cohere": "cohere",
-    "community": "langchain_community",
-    "eval": "ir_measures",
-    "mcp": "mcp",
-    "postgres": "psycopg",
-    "providers": "langchain_openrouter",
-    "serve": "jwt",
-    "server": "langgraph_api",
-    "telemetry": "prometheus_client",
-}
+FOR_DEVELOPERS = ("dev", "site")
+"""The extras that only work on Anabranch itself needs."""
 LIBRARIES = ("langgraph", "langchain-core", "langchain-openai", "faiss-cpu", "onnxruntime", "pymupdf")
 EXTENSIONS = ("retrievers", "rerankers", "embedders", "readers", "stores", "synthesis_modes")
 """What other packages may add, by the ends of their groups of entry points (`anabranch.registry`)."""
 
+_OF_EXTRA = re.compile(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]")
 _REINSTALL = "pip install --force-reinstall anabranch"
 
 CheckStatus = Literal["ok", "off", "note", "problem"]
@@ -62,15 +52,30 @@ def _version(name: str) -> str:
 
 
 def extras_check() -> DoctorCheck:
-    """Name the extras that are installed, and those that are not."""
-    installed = [extra for extra, module in EXTRAS.items() if find_spec(module) is not None]
-    missing = [extra for extra in EXTRAS if extra not in installed]
+    """Name the extras that are installed with all that they need, and those that are not."""
+    if not (needs := packages_of_extras()):
+        return DoctorCheck("extras", "off", "not known: this copy of Anabranch is not installed as a package")
+    installed = [extra for extra, names in needs.items() if all(map(_version, names))]
+    missing = [extra for extra in needs if extra not in installed]
     said = f"installed: {', '.join(installed) or 'none'}"
     if missing:
         said += f"; not installed: {', '.join(missing)}"
     return DoctorCheck(
         "extras", "ok" if installed else "off", said, f"pip install 'anabranch[{missing[0]}]'" if missing else ""
     )
+
+
+def packages_of_extras() -> dict[str, list[str]]:
+    """Return the packages that each extra brings, as the installed Anabranch itself says; nothing where none is."""
+    try:
+        lines = requires("anabranch") or []
+    except PackageNotFoundError:
+        return {}
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if (match := _OF_EXTRA.match(line)) and match[2] not in FOR_DEVELOPERS:
+            found.setdefault(match[2], []).append(match[1])
+    return dict(sorted(found.items()))
 
 
 def extension_checks() -> Iterator[DoctorCheck]:

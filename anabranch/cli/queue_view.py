@@ -49,7 +49,7 @@ def work_shown(corpus: str, embedder: str, base_url: str | None, passwords: tupl
             corpus, embedder=embedder, base_url=base_url, passwords=passwords, progress=progress, told=_say_failure
         )
     done = ", ".join(f"{count} {status}" for status, count in sorted(report.counts.items()))
-    say(results(), f"{done or 'no files'}; {report.embedded} passages embedded in {report.seconds:.1f} s.")
+    say(results(), f"{done or 'no files'}; {counted(report.embedded, 'passage')} embedded in {report.seconds:.1f} s.")
     if report.interrupted:
         say(notes(), "Interrupted. What was not done is back in the queue.")
         return INTERRUPTED

@@ -55,8 +55,9 @@ def search(
     if (queries is None) != (run is None):
         msg = "--queries and --run go together."
         raise SettingsError(msg, hint="Give the file to read and the file to write.")
-    if (queries is None) == (query is None):
-        msg = "There is no query." if query is None else "--queries does not go with a query of its own."
+    is_blank = query is None or not query.strip()
+    if (queries is None) == is_blank:
+        msg = "There is no query." if is_blank else "--queries does not go with a query of its own."
         raise QuestionError(
             msg, hint='For example: anabranch search "chunk sizes", or --queries FILE.jsonl --run FILE.'
         )

@@ -55,5 +55,11 @@ FilterOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
 WaitOption = Annotated[
     float,
-    typer.Option("--wait", metavar="SECONDS", min=0.0, help="How long to wait for another writer [dim](0)[/]."),
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0.0,
+        show_default=False,
+        help="How long to wait for another writer [dim](0)[/].",
+    ),
 ]

@@ -31,16 +31,22 @@ class PlainCommand(TyperCommand):
         return params
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Read the options; for one that there is not, suggest the setting of that name."""
+        """Read the options; for one that there is not, suggest the setting of that name; ask for quotes."""
         try:
             return super().parse_args(ctx, args)
-        except Exception as error:
-            # By its attributes: Typer does not export the class.
+        except Exception as raised:
+            error: Any = raised
+            # By its attributes: Typer does not export the class. Only an option that there is not has possibilities.
             unknown = getattr(error, "option_name", None)
             own = {param.name for param in self.params}
-            if isinstance(unknown, str) and "sets" in own:
+            if isinstance(unknown, str) and hasattr(error, "possibilities") and "sets" in own:
                 like = [name for name in _settings_like(unknown) if name not in own]
-                error.possibilities = [f"--set {name}=VALUE" for name in like] or error.possibilities  # type: ignore[attr-defined]
+                error.possibilities = [f"--set {name}=VALUE" for name in like] or error.possibilities
+            # A question without quotes is several arguments to the shell; the message is Click's, in English.
+            if own & {"question", "query"} and str(getattr(error, "message", "")).startswith(
+                "Got unexpected extra argument"
+            ):
+                error.message += ". Put what you ask between quotes."
             raise
 
 

@@ -89,7 +89,7 @@ def _new_id(row: object, known: Container[str]) -> str:
     key = row.get("_id", row.get("id"))
     # In Python True is a number, and would be the id "True".
     if isinstance(key, bool) or not isinstance(key, str | int) or not str(key).strip():
-        raise ValueError("it has no '_id'")
+        raise ValueError("it has no '_id' or 'id'")
     if str(key).strip() in known:
         raise ValueError(f"the id {key!r} stands on an earlier line")
     return str(key).strip()

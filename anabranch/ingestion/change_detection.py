@@ -39,7 +39,7 @@ class Arrival:
         record: What is known of it once its documents are committed.
         seen: Its stamp before it was read; of a copy, the version of what it is one of, or nothing.
         size: Its bytes.
-        is_known: Whether it was in the corpus before.
+        held: How many of its documents the corpus held; None where it was not known.
         notes: What was told of it and its documents, each once.
         changed: How many of its documents are new or different.
         failures: How many of its parts could not be read.
@@ -50,7 +50,7 @@ class Arrival:
     record: FileRecord
     seen: str
     size: int
-    is_known: bool
+    held: int | None
     notes: dict[str, None] = field(default_factory=dict)
     changed: int = 0
     failures: int = 0
@@ -145,7 +145,7 @@ class ChangeCheck:
             return same
         if found.fetch is not None and not self._fetches:
             unread = FileRecord(identity, storable(found.source), "", access)
-            return Arrival(number, found, unread, "", 0, known is not None)
+            return Arrival(number, found, unread, "", 0, held_of(self._writer, known))
         if found.fetch is not None:
             seen = found.fetch()
         digest, stamp = self._evidence(found, seen)
@@ -159,7 +159,7 @@ class ChangeCheck:
                 access, note = self._rights.of_new, ""
             notes = {note: None} if note else {}
         record = FileRecord(identity, storable(found.source), digest, access, stamp=stamp)
-        return Arrival(number, found, record, seen, found.place.stat().st_size, known is not None, notes)
+        return Arrival(number, found, record, seen, found.place.stat().st_size, held_of(self._writer, known), notes)
 
     def _evidence(self, found: FoundFile, seen: str) -> tuple[str, str]:
         """Return the hash of a file, and its stamp if that will tell a change."""
@@ -173,6 +173,11 @@ class ChangeCheck:
         # A file without documents is read again each time: it was empty, or somebody removed them and wants them back.
         documents, chunks = self._writer.counts(known.path)
         return Unchanged(now, now != known, documents, chunks) if documents else None
+
+
+def held_of(writer: CorpusWriter, known: FileRecord | None) -> int | None:
+    """Return how many documents of a file the corpus holds; None where it does not know the file."""
+    return None if known is None else writer.counts(known.path)[0]
 
 
 def stamp_of(path: Path) -> str:

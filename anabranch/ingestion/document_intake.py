@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anabranch.ingestion.change_detection import Arrival
+from anabranch.ingestion.change_detection import Arrival, held_of
 from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.isolation.read_and_chunk import ChunkedDocument
 from anabranch.readers.document import Failure
@@ -59,4 +59,4 @@ def given_documents(
         # Known by its id, so that it is removed by that, whatever its name is.
         record = FileRecord(identity, storable(document.key), content_digest(document), tags)
         found = GivenText(Path(document.key), document.source, identity=identity, is_copy=True)
-        yield Arrival(number, found, record, "", 0, known is not None), ChunkedDocument(document)
+        yield Arrival(number, found, record, "", 0, held_of(writer, known)), ChunkedDocument(document)

@@ -270,10 +270,16 @@ class Intake:
         for record in finished:
             file = self._files.pop(record.path)
             changes = file.changed + result.removed.get(record.path, 0)
-            status: Status = ("updated" if changes else "unchanged") if file.is_known else "added"
-            counts = self._writer.counts(record.path)
+            status, counts = _status(file.held, changes), self._writer.counts(record.path)
             self._tally.add(file.number, FileRow(file.source, status, "", *counts, tuple(file.notes)))
         self._names.committed()
+
+
+def _status(held: int | None, changes: int) -> Status:
+    if held is not None and not changes:
+        return "unchanged"
+    # What was removed, or could not be read before, is new.
+    return "updated" if held else "added"
 
 
 @contextmanager

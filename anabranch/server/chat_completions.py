@@ -15,12 +15,13 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from anabranch.agent.nodes.support.answer_messages import by_marker, placed, title_of
+from anabranch.agent.nodes.support.answer_messages import placed, title_of
 from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.services import NotFoundError, Services, Serving
+from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -135,10 +136,12 @@ async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIt
 def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of an answer, with its sources below it, and the same as OpenAI's annotations.
 
-    Many programs show no annotations, and would leave markers that lead nowhere.
+    Many programs show no annotations, and would leave markers that lead nowhere. Where no model wrote it, it says so.
     """
     answer, citations = str(state.get("answer", "")), state.get("citations") or []
-    sources = "\n".join(f"[{marker}] {title_of(each)}" for marker, each in by_marker(citations).items())
+    # One passage may run over several pages and sections; each is named once.
+    ordered = sorted(citations, key=lambda each: each["marker"])
+    sources = "\n".join(dict.fromkeys(f"[{each['marker']}] {title_of(each)}" for each in ordered))
     annotations = [
         {
             "type": "url_citation",
@@ -154,7 +157,9 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
         for each, place in placed(answer, citations)
         if place is not None
     ]
-    return {"content": f"{answer}\n\n{sources}" if sources else answer, "annotations": annotations}
+    checked = (state.get("verification") or {}).get("checked", "")
+    remark = f"{checked}." if checked in (VERBATIM, WEAK_MATCH) and not state.get("abstained") else ""
+    return {"content": "\n\n".join(filter(None, (answer, sources, remark))), "annotations": annotations}
 
 
 def _usage(state: Mapping[str, Any]) -> dict[str, int]:

@@ -31,6 +31,20 @@ def test_one_entry_per_marker_in_order_with_each_quote_once() -> None:
     assert list(source_lines(given)) == [("[1] a.pdf, p. 2, Sales", ["“a”", "“c”"], ""), ("[2] a.pdf", ["“b”"], "")]
 
 
+def test_each_quote_of_a_marker_stands_below_its_own_place() -> None:
+    given = [
+        citation(1, "a", link="#page=2"),
+        citation(2, "b"),
+        citation(1, "c", page=3, heading="Plans", link="#page=3"),
+        citation(1, "d"),
+    ]
+    assert list(source_lines(given)) == [
+        ("[1] a.pdf, p. 2, Sales", ["“a”", "“d”"], "#page=2"),
+        ("[1] a.pdf, p. 3, Plans", ["“c”"], "#page=3"),
+        ("[2] a.pdf, p. 2, Sales", ["“b”"], ""),
+    ]
+
+
 def test_long_quotes_are_cut_at_a_word() -> None:
     ((_, (quote,), _),) = source_lines([citation(1, "word " * 200)])
     assert quote.endswith("word ...”")
@@ -98,3 +112,4 @@ def test_a_weak_match_is_said() -> None:
     weak = state(verification={"claims": 1, "checked": WEAK_MATCH}, route={"name": "compose", "reasons": []})
     assert list(remarks_on(weak)) == [f"{WEAK_MATCH}."]
     assert "may not be in it" in WEAK_MATCH
+    assert list(remarks_on({**weak, "abstained": True})) == []

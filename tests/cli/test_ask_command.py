@@ -100,6 +100,13 @@ def test_a_question_from_standard_input(run: Run, corpus: Path) -> None:
     assert asked(run, corpus, "-", stdin=f"{QUESTION}\n")["question"] == QUESTION
 
 
+@pytest.mark.parametrize(("given", "stdin"), [("", None), (" ", None), ("-", "\n")])
+def test_an_empty_question_is_told_of_in_words_of_the_command_line(run: Run, given: str, stdin: str | None) -> None:
+    result = run("ask", given, stdin=stdin)
+    assert result.exit_code == 2
+    assert "There is no question. For example: anabranch ask" in result.stderr
+
+
 def test_filters_narrow_the_search(run: Run, corpus: Path) -> None:
     value = asked(run, corpus, QUESTION, "--filter", '{"source": "bees.md"}')
     assert {passage["source"] for passage in value["passages"]} <= {"bees.md"}

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anabranch.cli import installation_checks
+from anabranch.cli.installation_checks import FOR_DEVELOPERS, extras_check, packages_of_extras
 from anabranch.models import local_servers
 from anabranch.models.local_servers import LocalServer
 from tests.cli.conftest import Run
+from tests.conftest import REPOSITORY
 from tests.servers.openai_stub import OpenAIStub
 
 
@@ -25,6 +31,29 @@ def test_all_is_well(run: Run, corpus: Path) -> None:
     assert found["embedder"]["status"] == "ok"
     assert (found["model"]["status"], found["keys"]["status"]) == ("off", "off")
     assert "verbatim" in found["model"]["said"]
+
+
+def test_no_extra_is_forgotten(run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by doctor nor by the guide, whatever pyproject.toml has."""
+    optional = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    wanted = sorted(set(optional) - set(FOR_DEVELOPERS))
+    assert {name: len(packages) for name, packages in packages_of_extras().items()} == {
+        name: len(optional[name]) for name in wanted
+    }
+    guide = (REPOSITORY / "docs" / "getting-started.md").read_text("utf-8")
+    assert sorted(re.findall(r"^\| `([\w-]+)` \|", guide, re.MULTILINE)) == sorted({*wanted, "dev"})
+    monkeypatch.setattr(installation_checks, "_version", lambda name: "" if name == "rapidocr" else "1")
+    said = checks(run("doctor", "--corpus", corpus, "--json"))["extras"]["said"]
+    # Half of an extra is none: Pillow is here for other reasons, too.
+    assert said == f"installed: {', '.join(name for name in wanted if name != 'ocr')}; not installed: ocr"
+
+
+def test_the_extras_of_a_copy_that_is_not_installed_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(name: str) -> list[str]:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(installation_checks, "requires", nowhere)
+    assert "not known" in extras_check().said
 
 
 def test_the_screen_for_a_person(run: Run, corpus: Path) -> None:

@@ -121,6 +121,22 @@ def test_the_documents_of_a_corpus_that_is_there(run: Run, corpus: Path, tmp_pat
     assert run("eval", folder).exit_code == 2
 
 
+def test_the_corpus_of_the_environment_counts_where_a_collection_has_no_documents(
+    run: Run, corpus: Path, data: Path, cache: Path, table: Path, tmp_path: Path
+) -> None:
+    named = {"ANABRANCH_CORPUS": str(corpus)}
+    folder = make_collection(tmp_path / "questions", None, {"a": "Where is the key?"}, [("a", "cellar notes.txt", 1)])
+    result = run("eval", folder, "--json", "--only", "default", env=named)
+    assert json.loads(result.stdout)["collections"][0]["documents"] == 3
+    own = run("eval", data / "animals", "--cache", cache, "--json", "--only", "default", env=named)
+    assert json.loads(own.stdout)["collections"][0]["documents"] == 4
+    # A table says the same wherever it runs.
+    given = ("--data", data, "--collection", f"plants={folder}", "--cache", cache)
+    assert "no corpus.jsonl" in run("eval", table, *given, env=named).stderr
+    elsewhere = run("eval", folder, env={"ANABRANCH_CORPUS": "postgresql://db/notes"})
+    assert "works on the folder of a corpus" in elsewhere.stderr
+
+
 ODD = {
     "punctuation": "?!... --- ???",
     "emoji": "🦦🦉🐝",

@@ -47,6 +47,11 @@ def test_questions_are_written_and_measured(run: Run, corpus: Path, tmp_path: Pa
     assert "is there already" in again.stderr
 
 
+def test_the_corpus_may_be_that_of_the_environment(run: Run, corpus: Path, tmp_path: Path) -> None:
+    result = run("eval", tmp_path / "asked", "--generate", 3, env={"ANABRANCH_CORPUS": str(corpus)})
+    assert "needs a chat model" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("given", "code", "said"),
     [([], 2, "--corpus DIR"), (["--corpus"], 2, "needs a chat model"), (["--corpus", "nonsense"], 1, "could be used")],

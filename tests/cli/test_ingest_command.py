@@ -33,6 +33,14 @@ def test_the_table_names_every_file_and_the_reason(run: Run, documents: Path, tm
     assert "empty:" in result.stdout
 
 
+def test_one_of_a_kind_is_counted_as_one(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "otter.md").write_text("Otters are asleep.")
+    told = run("ingest", tmp_path / "otter.md", "--corpus", tmp_path / "c").stdout
+    assert "1 added; 1 passage embedded" in told
+    assert "holds 1 document in 3 chunks." in told
+    assert ": 1 document, 1 passage, " in " ".join(run("doctor", "--corpus", tmp_path / "c", "--json").stdout.split())
+
+
 def test_a_second_run_changes_nothing_and_a_third_what_changed(run: Run, tmp_path: Path) -> None:
     folder, corpus = tmp_path / "d", tmp_path / "c"
     folder.mkdir()

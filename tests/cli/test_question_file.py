@@ -37,7 +37,12 @@ def test_every_bad_line_is_named_by_its_number(tmp_path: Path) -> None:
     with pytest.raises(QuestionError) as caught:
         read_questions(path)
     said = str(caught.value)
-    for part in ("line 2: ", "line 3: it is not an object", "line 4: it has no '_id'", "line 5: it has no 'question'"):
+    for part in (
+        "line 2: ",
+        "line 3: it is not an object",
+        "line 4: it has no '_id' or 'id'",
+        "line 5: it has no 'question'",
+    ):
         assert part in said
     assert "line 6: the id 'a' stands on an earlier line" in said
 

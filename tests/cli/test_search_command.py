@@ -35,6 +35,12 @@ def test_settings_and_filters_reach_the_search(run: Run, corpus: Path) -> None:
     assert {row["source"] for row in narrowed} == {"bees.md"}
 
 
+def test_an_empty_query_is_told_of_in_words_of_the_command_line(run: Run) -> None:
+    result = run("search", " ")
+    assert result.exit_code == 2
+    assert "There is no query. For example: anabranch search" in result.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

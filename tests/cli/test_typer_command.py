@@ -28,3 +28,18 @@ def test_an_option_that_is_a_setting_gets_its_spelling(run: Run, option: str, sa
 
 def test_a_command_without_settings_suggests_none(run: Run) -> None:
     assert "--set" not in run("ingest", "x", "--topk", "3").stderr
+
+
+@pytest.mark.parametrize("option", ["--set", "--corpus", "-k"])
+def test_an_option_without_its_value_is_told_of(run: Run, option: str) -> None:
+    result = run("search", "rent", option)
+    assert result.exit_code == 2
+    assert f"Option '{option}' requires an argument." in result.stderr
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_question_without_quotes_is_told_what_it_lacks(run: Run, command: str) -> None:
+    result = run(command, "What", "is", "the", "rent", env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert "(is the rent). Put what you ask between quotes." in result.stderr
+    assert "quotes" not in run("doctor", "is", "it").stderr

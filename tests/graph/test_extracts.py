@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,6 +114,29 @@ async def test_the_result_says_what_it_is(mill: str) -> None:
     state = await _turn("When was the Halden mill built?", mill)
     assert state["verification"]["checked"] == VERBATIM
     assert state["messages"][-1].response_metadata["verification"]["checked"] == VERBATIM
+
+
+async def test_a_refusal_says_nothing_of_how_an_answer_was_written(mill: str) -> None:
+    state = await _turn("What is the weight of the Halden wheel?", mill)
+    assert (state["abstained"], state["route"]["name"]) == (True, "compose")
+    assert state["verification"]["checked"] == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "said"),
+    [
+        ("Which submarine paid fees?", "3. Fees", "Each ship pays nine crowns for a night."),
+        ("Welches U-Boot zahlt Gebühren?", "3. Gebühren", "Jedes Schiff zahlt neun Kronen für die Nacht."),
+    ],
+)
+async def test_the_nearest_passages_are_shown_by_what_they_say(
+    question: str, heading: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "harbour.txt").write_text(f"{heading}\n\n{said}\n", encoding="utf-8")
+    ingest([tmp_path / "harbour.txt"], tmp_path / "corpus")
+    state = await _turn(question, str(tmp_path / "corpus"))
+    assert state["abstained"]
+    assert f"- harbour.txt: {said}" in state["answer"].splitlines()
 
 
 async def test_a_question_that_no_statement_is_about_is_not_answered(mill: str) -> None:

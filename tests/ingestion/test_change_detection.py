@@ -74,7 +74,7 @@ def test_a_change_of_the_same_length_and_time_is_found(writer: LocalWriter, corp
     os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
     seen = look(writer, corpus, FoundFile(note, "note.txt"))
     assert isinstance(seen, Arrival)
-    assert (seen.number, seen.source, seen.size, seen.is_known) == (7, "note.txt", 12, True)
+    assert (seen.number, seen.source, seen.size, seen.held) == (7, "note.txt", 12, 1)
 
 
 def test_what_was_removed_from_the_corpus_is_read_again(writer: LocalWriter, corpus: Path, note: Path) -> None:

@@ -66,6 +66,7 @@ def test_updated_and_removed_by_id(tmp_path: Path) -> None:
     assert sorted(found(corpus, "weir mill")) == sorted([changed.page_content, MILL])
     assert remove(corpus, "w") == 1
     assert found(corpus, "weir mill") == [MILL]
+    assert statuses(ingest(documents=[changed], corpus=corpus)) == ["added"]
 
 
 def test_beside_files_which_do_not_remove_them(tmp_path: Path) -> None:

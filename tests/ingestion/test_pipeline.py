@@ -16,6 +16,7 @@ from anabranch.errors import EmbedderMismatchError, SettingsError, UserError
 from anabranch.ingestion.pipeline import IngestReport, ingest
 from anabranch.store.index.manifest import current
 from anabranch.store.maintenance import verify
+from anabranch.store.maintenance.remove import remove
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from tests.ingestion.archives.packing import zipped
@@ -267,6 +268,17 @@ def test_a_corpus_is_no_folder_of_documents(folder: Path, corpus: Path, tmp_path
         with pytest.raises(UserError, match="corpus"):
             ingest([corpus], into)
     assert not (tmp_path / "other").exists()
+
+
+def test_what_was_removed_or_could_not_be_read_is_added_when_it_comes(folder: Path, corpus: Path) -> None:
+    (folder / "bees.md").touch()
+    (folder / "lines.jsonl").write_text("no JSON\n", encoding="utf-8")
+    assert statuses(ingest([folder], corpus))["bees.md"] == "failed"
+    remove(corpus, "weir.md")
+    (folder / "bees.md").write_text("# Bees\n\nBees dance.\n", encoding="utf-8")
+    again = statuses(ingest([folder], corpus))
+    assert (again["weir.md"], again["mill.txt"], again["bees.md"]) == ("added", "unchanged", "added")
+    assert again["lines.jsonl"] == "unchanged"  # it gave nothing before, either
 
 
 def test_access_tags_are_kept_until_others_are_given(folder: Path, corpus: Path) -> None:

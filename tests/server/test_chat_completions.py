@@ -8,8 +8,10 @@ from collections.abc import Iterator
 import pytest
 from openai import APIStatusError, NotFoundError, OpenAI
 
+from anabranch.citations.verification import CHECKED
 from anabranch.ingestion.pipeline import ingest
 from anabranch.server.chat_completions import message_of
+from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 from tests.conftest import REPOSITORY
 from tests.server.serve_process import serving
 
@@ -46,6 +48,7 @@ def test_an_answer_has_its_sources_in_the_text_and_as_annotations(client: OpenAI
     assert f"\n{marker} {first.url_citation.title}" in message.content
     assert "Ida Marrow" in first.url_citation.quote
     assert reply.usage.total_tokens == 0  # no model was asked
+    assert message.content.endswith(f"\n\n{VERBATIM}.")
 
 
 def test_a_stream_says_its_steps_first_and_then_the_same_answer(client: OpenAI) -> None:
@@ -112,3 +115,17 @@ def test_a_claim_without_a_marker_and_an_abstention_have_no_annotation() -> None
         "content": "I did not find it.",
         "annotations": [],
     }
+
+
+def test_each_place_of_a_marker_is_named_once() -> None:
+    cited = {"marker": 1, "title": "Report", "heading": "Plans", "page": 3, "link": "", "quote": "q", "grade": "quoted"}
+    given = [{**cited, "marker": 2}, cited, {**cited, "heading": "Pets", "page": 4}, {**cited, "quote": "another"}]
+    content = message_of({"answer": "It grew.", "citations": given})["content"]
+    assert content == "It grew.\n\n[1] Report, Plans, p. 3\n[1] Report, Pets, p. 4\n[2] Report, Plans, p. 3"
+
+
+def test_a_weak_match_is_said_and_a_refusal_has_no_writer() -> None:
+    weak = {"answer": "It grew.", "verification": {"checked": WEAK_MATCH}}
+    assert message_of(weak)["content"] == f"It grew.\n\n{WEAK_MATCH}."
+    assert message_of({**weak, "abstained": True})["content"] == "It grew."
+    assert message_of({**weak, "verification": {"checked": CHECKED}})["content"] == "It grew."
