@@ -20,7 +20,6 @@ from anabranch.agent.graph.sync_adapter import both_ways
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.fusion_weights import BUILT_IN_RETRIEVERS, CORPUS_RETRIEVERS
 from anabranch.agent.nodes.support.graph_bindings import GraphBindings
-from anabranch.agent.nodes.support.settings_precedence import given_settings
 from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder
@@ -51,7 +50,7 @@ def bind(
         # What is given is used: to name it a second time, in the settings, is for those who want less or more.
         own.setdefault("retrievers", (*CORPUS_RETRIEVERS, *external))
     return GraphBindings(
-        settings=given_settings(own).explicit,
+        settings=Context(**own).explicit,
         embedder=None if embedder is None else given_embedder(embedder)[0],
         retrievers=external,
     )
@@ -72,7 +71,7 @@ def for_one_run(
         given["rerank"] = reranker
     if retrievers is not None and not isinstance(retrievers, Mapping):
         given["retrievers"] = retrievers
-    return given_settings(given), retrievers if isinstance(retrievers, Mapping) else None
+    return Context(**given), retrievers if isinstance(retrievers, Mapping) else None
 
 
 def replace_nodes(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -17,6 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from pydantic import ValidationError
 
 from anabranch.agent.graph.dependency_injection import OwnStep, Retrievers, bind, for_one_run, replace_nodes
 from anabranch.agent.graph.routes import after_grade, after_rewrite, fan_out, first_step, to_begin
@@ -41,9 +42,11 @@ from anabranch.agent.nodes.state import (
     SearchOutput,
     State,
 )
+from anabranch.agent.nodes.support.checked_settings import settings_error
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.agent.nodes.support.graph_bindings import GraphBindings
 from anabranch.agent.nodes.support.run_spans import followed
+from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
@@ -130,6 +133,25 @@ class HybridRetriever(BaseRetriever):
     retrievers: Mapping[str, BaseRetriever] | None = None
     embedder: Any = None
     reranker: BaseDocumentCompressor | None = None
+
+    # Type checkers know the fields from pydantic as long as they do not see this.
+    if not TYPE_CHECKING:
+
+        def __init__(self, /, **given: Any) -> None:  # noqa: ANN401  # pydantic checks them
+            """Take the fields by name.
+
+            Raises:
+                SettingsError: There is no such field, or it takes something else.
+            """
+            fields = type(self).model_fields
+            for name in given:
+                if name not in fields:
+                    msg = f"{type(self).__name__} takes no {name!r}."
+                    raise SettingsError(msg, hint='Settings go into `settings`, such as settings={"top_k": 5}.')
+            try:
+                super().__init__(**given)
+            except ValidationError as error:
+                raise settings_error(error, fields) from error
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return _documents(

@@ -44,7 +44,7 @@ async def add_documents(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict
             given = runtime.context
             own = given.of_a_question if isinstance(given, IngestContext) else given
             context = in_force(own if isinstance(own, Context) else None, role="ingest")
-            paths, access = state["paths"], _tags(state.get("access"))
+            paths, access = state.get("paths") or (), _tags(state.get("access"))
             first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
             await note("ingest", context, paths=paths[:MOST_FILES], access=access)
             told = await asyncio.to_thread(_work, paths, access, context, first, _Told(runtime.stream_writer))

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
@@ -26,6 +24,7 @@ from pydantic import (
 )
 
 from anabranch.agent import prompts
+from anabranch.agent.nodes.support.checked_settings import CheckedSettings
 from anabranch.agent.nodes.support.extension_names import OneOf, objects_in
 from anabranch.models.providers import Effort, without_secrets
 from anabranch.models.rerankers import RERANKERS
@@ -64,11 +63,8 @@ def _prompt(node: str, default: str | None, what: str = "Instructions to the mod
     return _setting(default, description, node, kind="prompt", min_length=1, max_length=20_000)
 
 
-class Context(BaseModel):
+class Context(CheckedSettings):
     """One frozen set of choices for one run; where values come from besides is the business of `in_force`."""
-
-    # A mistyped setting that is ignored costs a wrong answer; and pydantic would keep names in `model_` to itself.
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True)
 
     corpus: Annotated[str, BeforeValidator(_path)] = _setting(
         DEFAULT_CORPUS,

@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,22 @@ def test_mistakes_are_errors_with_a_hint(tmp_path: Path) -> None:
         search("Who?", corpus=tmp_path, top_k=0)
     with pytest.raises(SettingsError, match="review: sources pauses"):
         answer("Who?", corpus=tmp_path, review="sources")
+
+
+@pytest.mark.parametrize("given", [{"top_k": 1}, {"k": 1}])
+def test_a_setting_beside_those_of_a_retriever_is_refused(given: dict[str, Any]) -> None:
+    from anabranch import HybridRetriever, SettingsError
+
+    with pytest.raises(SettingsError, match=f"takes no {next(iter(given))!r}") as caught:
+        HybridRetriever(settings={"corpus": "x"}, **given)
+    assert "settings={" in caught.value.hint
+
+
+def test_what_a_search_cannot_take_is_an_error_with_a_name() -> None:
+    from anabranch import SettingsError, search
+
+    with pytest.raises(SettingsError, match=r"'filters' cannot be \['a.md'\]"):
+        search("Who?", corpus="x", filters=["a.md"])  # type: ignore[arg-type]
 
 
 def test_a_search_is_narrowed_by_filters(tmp_path: Path) -> None:

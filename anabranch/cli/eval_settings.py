@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.settings_precedence import given_settings, in_force
+from anabranch.agent.nodes.support.settings_precedence import in_force
 from anabranch.errors import CollectionError, SettingsError
 from anabranch.evaluation.collection import Collection, is_collection, read_collection
 from anabranch.evaluation.metrics import cutoff_of, measure_of
@@ -49,7 +49,7 @@ def settings_of(table: EvalTable, given: Mapping[str, Any], *, reproducible: boo
 
 def context_of(values: Values, corpus: str) -> Context:
     """Return the context of a configuration on one corpus."""
-    return in_force(given_settings({**values, "corpus": corpus}))
+    return in_force(Context(**{**values, "corpus": corpus}))
 
 
 def usual_corpus() -> Path | None:

@@ -26,7 +26,7 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
         SettingsError: An unknown key, a value out of bounds, a pair without '=', or a setting given both ways.
     """
     from anabranch.agent.nodes.settings import Context
-    from anabranch.agent.nodes.support.settings_precedence import given_settings, in_force
+    from anabranch.agent.nodes.support.settings_precedence import in_force
 
     # A later pair counts: an alias of the shell may hold the first.
     given = dict(_pair(pair) for pair in sets or ())
@@ -36,7 +36,7 @@ def context_of(sets: Sequence[str] | None = None, **options: str | None) -> Cont
         msg = f"The setting {twice[0]!r} is given twice, with --set and with --{twice[0].replace('_', '-')}."
         raise SettingsError(msg, hint="Leave one out.")
     typed = {name: _value(Context, name, text) for name, text in given.items()}
-    return in_force(given_settings({**chosen, **typed}))
+    return in_force(Context(**{**chosen, **typed}))
 
 
 def asking_context(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
-from anabranch.errors import SettingsError
+from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.document_intake import given_documents
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status
@@ -111,10 +111,14 @@ def ingest(
     _held, spec = _embedder(embedder, base_url)
     if language:
         checked_language(language)
+    many_paths = paths_of(paths)
+    if not many_paths and documents == ():
+        msg = "There is nothing to ingest."
+        raise UserError(msg, hint="Give `paths`, or `documents` that are in memory.")
     report = IngestReport()
     opening = open_writer(corpus, wait=wait)  # an address of no store is refused before anything is looked for
     asked = gathered(
-        paths_of(paths),
+        many_paths,
         skip=(folder_of(corpus),) if scheme_of(corpus) == "file" else (),
         archives=archives,
         follow_links=follow_links,

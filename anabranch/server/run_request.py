@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
-from anabranch.agent.nodes.support.settings_precedence import given_settings
 from anabranch.errors import SettingsError
 
 # LangGraph's servers call the stream of single words by another name than LangGraph itself.
@@ -99,7 +98,7 @@ class RunRequest(BaseModel):
         Raises:
             SettingsError: A name is no setting, or a value is out of bounds.
         """
-        return given_settings(self.context)
+        return Context(**self.context)
 
     @property
     def max_concurrency(self) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.settings_precedence import given_settings
+from anabranch.agent.nodes.support.checked_settings import CheckedSettings
 
 
 def _same(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
@@ -16,10 +16,8 @@ def _same(name: str) -> Any:  # noqa: ANN401  # as pydantic's Field
     return Field(default=of.default, description=of.description, json_schema_extra=extra)
 
 
-class IngestContext(BaseModel):
+class IngestContext(CheckedSettings):
     """One frozen set of choices for one run of the ingest graph."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     corpus: str = _same("corpus")
     access: tuple[str, ...] = _same("access")
@@ -31,4 +29,4 @@ class IngestContext(BaseModel):
         Raises:
             SettingsError: One is out of bounds.
         """
-        return given_settings(self.model_dump(include=self.model_fields_set))
+        return Context(**self.model_dump(include=self.model_fields_set))

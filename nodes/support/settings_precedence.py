@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_origin
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ValidationError
 
 from anabranch.agent.nodes.settings import PRIVATE, Context
 from anabranch.agent.nodes.support.caller import caller, for_user, hold_to_user
+from anabranch.agent.nodes.support.checked_settings import MAX_PROBLEMS
 from anabranch.agent.nodes.support.extension_names import OBJECTS
 from anabranch.agent.nodes.support.graph_bindings import bindings_in_force
 from anabranch.errors import SettingsError
@@ -23,12 +23,6 @@ from anabranch.safety.operator import environment, operator
 if TYPE_CHECKING:
     # It takes a second to import, which `anabranch ingest` has no use for.
     from langgraph.runtime import Runtime
-
-MAX_PROBLEMS = 5
-"""Problems that one error names."""
-
-MAX_SHOWN = 80
-"""Characters of a value that an error repeats."""
 
 
 def settle(
@@ -77,7 +71,7 @@ def in_force(
     remembered = {str(name): value for name, value in (settings or {}).items() if name not in PRIVATE}
     operators = operators_for(user, remembered)
     try:
-        context = Context(**{**operators.explicit, **remembered, **explicit})
+        context = _context({**operators.explicit, **remembered, **explicit})
     except ValidationError as error:
         raise _unusable(error, {*remembered}) from error
     # After the thread's values: its state may have been edited to say something else.
@@ -102,10 +96,21 @@ def operators_for(user: User | None, remembered: dict[str, Any] | None = None) -
     """
     try:
         # Made first and on its own: what is wrong in the environment is not the caller's mistake.
-        operators = Context(**{**_environment(), **_bound({} if remembered is None else remembered)})
+        operators = _context({**_environment(), **_bound({} if remembered is None else remembered)})
     except ValidationError as error:
         raise _unusable(error, set()) from error
     return operators if user is None else for_user(operators, user)
+
+
+def _context(values: Mapping[str, Any]) -> Context:
+    """Return settings that are not all the caller's.
+
+    Raises:
+        pydantic.ValidationError: One cannot be used. An error of the class's own would repeat its value.
+    """
+    context = Context.__new__(Context)
+    BaseModel.__init__(context, **values)
+    return context
 
 
 def _bound(remembered: dict[str, Any]) -> Mapping[str, Any]:
@@ -115,37 +120,6 @@ def _bound(remembered: dict[str, Any]) -> Mapping[str, Any]:
         if not isinstance(settings.get(name), str | None) and str(remembered.get(name)).startswith(OBJECT):
             del remembered[name]
     return settings
-
-
-def given_settings(values: Mapping[str, Any]) -> Context:
-    """Return settings that a program gives by name.
-
-    Raises:
-        SettingsError: A name is no setting, or a value is out of bounds.
-    """
-    known = list(Context.model_fields)
-    for name in values:
-        if name not in known:
-            # Dashes are how options are spelled, so `--set top-k=3` is the likeliest slip.
-            near = get_close_matches(name.lower().replace("-", "_"), known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(known)}."
-            raise SettingsError(f"There is no setting {name!r}.", hint=hint)
-    try:
-        return Context(**values)
-    except ValidationError as error:
-        told = " ".join(_problem(item) for item in error.errors()[:MAX_PROBLEMS])
-        raise SettingsError(told, hint="See docs/settings.md.") from error
-
-
-def _problem(item: ErrorDetails) -> str:
-    what = item["msg"][:1].lower() + item["msg"][1:]
-    if not item["loc"]:
-        return f"The settings cannot be used: {what}."
-    name = str(item["loc"][0])
-    value = repr(item["input"])
-    # Of the options of a client the value is not repeated: it was refused because it may hold a key.
-    shown = "what was given" if name == "model_kwargs" else value[:MAX_SHOWN] + ("..." if value[MAX_SHOWN:] else "")
-    return f"The setting {name!r} cannot be {shown}: {what}. ({Context.model_fields[name].description})"
 
 
 def reader_of(context: Context) -> str:

@@ -21,12 +21,11 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
-from pydantic import ValidationError
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.settings_precedence import in_force
-from anabranch.errors import AnabranchError
+from anabranch.errors import AnabranchError, SettingsError
 from anabranch.ingestion.pipeline import ingest
 from tests.conftest import REPOSITORY
 from tests.graph.inside import build, graph
@@ -93,7 +92,7 @@ def test_settings(fuzzed: Callable[..., None]) -> None:
     def check(given: dict[str, Any]) -> None:
         try:
             context = Context(**given)
-        except ValidationError as error:
+        except SettingsError as error:
             assert SECRET not in str(error)
             return
         assert SECRET not in str(context)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from anabranch.agent.graph import ingest, retrieval
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import (
     CorpusEmptyError,
@@ -54,10 +54,18 @@ async def test_a_corpus_with_nothing_in_it(tmp_path: Path) -> None:
 
 
 def test_an_unknown_setting_and_one_out_of_bounds() -> None:
-    with pytest.raises(ValidationError, match="top_kk"):
+    with pytest.raises(SettingsError, match="no setting 'top_kk'") as unknown:
         Context(top_kk=3)  # type: ignore[call-arg]
-    with pytest.raises(ValidationError, match="less than or equal to 1000"):
+    assert unknown.value.hint == "Did you mean 'top_k'?"
+    with pytest.raises(SettingsError, match=r"'top_k' cannot be 10000: .*less than or equal to 1000"):
         Context(top_k=10_000)
+
+
+@pytest.mark.parametrize("run", [graph, retrieval.graph, ingest.graph])
+async def test_an_unknown_setting_in_the_context_of_any_graph(run: Any) -> None:
+    with pytest.raises(SettingsError) as caught:
+        await run.ainvoke({}, context={"corpsu": "x"})
+    assert caught.value.hint == "Did you mean 'corpus'?"
 
 
 async def test_an_unknown_retriever_names_the_known_ones(river: str) -> None:

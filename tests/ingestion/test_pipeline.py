@@ -562,3 +562,11 @@ def test_a_folder_too_deep_to_be_named_is_reported_and_stops_nothing(folder: Pat
         assert set(statuses(report).values()) == {expected, "failed"}
     with pytest.raises(UserError, match="too long"):
         ingest([folder.joinpath(*["n" * 200] * 24)], corpus)
+
+
+def test_nothing_to_ingest_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing to ingest"):
+        ingest(corpus=tmp_path / "corpus")
+    assert not list(tmp_path.iterdir())
+    # An empty list of documents is what a program may have.
+    assert ingest(corpus=tmp_path / "corpus", documents=[]).rows == []

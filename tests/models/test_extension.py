@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import SettingsError
@@ -121,7 +120,7 @@ def test_an_embedder_of_another_package_is_two_files(home: Path) -> None:
 
 
 def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:
-    with pytest.raises(ValidationError, match="did you mean 'cohere'"):
+    with pytest.raises(SettingsError, match="did you mean 'cohere'"):
         Context(rerank="cohre")
     with pytest.raises(SettingsError) as caught:
         settled_spec("minilmm")

@@ -260,3 +260,10 @@ async def test_sizes_that_are_none_are_refused(root: Path, tmp_path: Path, sizes
     with pytest.raises(SettingsError, match="three whole numbers"):
         await graph.ainvoke({"paths": ["."], "chunk_sizes": sizes}, context=IngestContext(corpus=str(tmp_path / "c")))
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("given", [{}, {"paths": []}, {"paths": None}])
+async def test_nothing_to_ingest_is_an_error_with_a_name(root: Path, tmp_path: Path, given: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match="nothing to ingest"):
+        await graph.ainvoke(given, context=IngestContext(corpus=str(tmp_path / "corpus")))
+    assert not (tmp_path / "corpus").exists()

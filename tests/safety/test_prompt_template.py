@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support.settings_precedence import given_settings
 from anabranch.errors import SettingsError
 from anabranch.safety.prompt_envelope import DATA
 from anabranch.safety.prompt_template import PLACES, checked_prompt, filled, is_template, messages
@@ -39,7 +38,7 @@ def test_an_instruction_is_the_system_message_and_a_template_the_users() -> None
 @pytest.mark.parametrize("prompt", ["Beantworte {frage}", "{context_str} {context} {query_str}"])
 def test_an_unknown_placeholder_is_refused_with_the_known_ones(step: str, prompt: str) -> None:
     with pytest.raises(SettingsError) as raised:
-        given_settings({f"{step}_prompt": prompt})
+        Context(**{f"{step}_prompt": prompt})
     for name in PLACES[step]:
         assert f"{{{name}}}" in raised.value.message
     assert f"there is no placeholder {{{'frage' if 'frage' in prompt else 'con'}" in raised.value.message
@@ -56,7 +55,7 @@ def test_an_unknown_placeholder_is_refused_with_the_known_ones(step: str, prompt
 )
 def test_a_template_that_cannot_work_is_refused(step: str, prompt: str, said: str) -> None:
     with pytest.raises(SettingsError, match="cannot be") as raised:
-        given_settings({f"{step}_prompt": prompt})
+        Context(**{f"{step}_prompt": prompt})
     assert said in raised.value.message
 
 

@@ -1,0 +1,66 @@
+"""Settings whose mistakes are told as ours: with the name that was meant, and what a value may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from anabranch.errors import SettingsError
+
+MAX_PROBLEMS = 5
+"""Problems that one error names."""
+
+MAX_SHOWN = 80
+"""Characters of a value that an error repeats."""
+
+
+class CheckedSettings(BaseModel):
+    """One frozen set of choices; a mistake in it is a SettingsError, also where LangGraph makes it of a dictionary."""
+
+    # A mistyped setting that is ignored costs a wrong answer; and pydantic would keep names in `model_` to itself.
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), hide_input_in_errors=True)
+
+    # Type checkers know the fields from pydantic as long as they do not see this.
+    if not TYPE_CHECKING:
+
+        def __init__(self, /, **values: Any) -> None:  # noqa: ANN401  # pydantic checks them
+            """Take the values by name.
+
+            Raises:
+                SettingsError: A name is no setting, or a value is out of bounds.
+            """
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise settings_error(error, type(self).model_fields) from error
+
+
+def settings_error(error: ValidationError, fields: Mapping[str, FieldInfo]) -> SettingsError:
+    """Say what is wrong with values that the caller gave, and repeat them."""
+    problems = error.errors(include_url=False)
+    for problem in problems:
+        if problem["type"] == "extra_forbidden":
+            name = str(problem["loc"][0])
+            # Dashes are how options are spelled, so `--set top-k=3` is the likeliest slip.
+            near = get_close_matches(name.lower().replace("-", "_"), fields, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(fields)}."
+            return SettingsError(f"There is no setting {name!r}.", hint=hint)
+    told = " ".join(_problem(problem, fields) for problem in problems[:MAX_PROBLEMS])
+    return SettingsError(told, hint="See docs/settings.md.")
+
+
+def _problem(item: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
+    what = item["msg"][:1].lower() + item["msg"][1:]
+    if not item["loc"]:
+        return f"The settings cannot be used: {what}."
+    name = str(item["loc"][0])
+    value = repr(item["input"])
+    # Of the options of a client the value is not repeated: it was refused because it may hold a key.
+    shown = "what was given" if name == "model_kwargs" else value[:MAX_SHOWN] + ("..." if value[MAX_SHOWN:] else "")
+    meaning = f" ({fields[name].description})" if fields[name].description else ""
+    return f"The setting {name!r} cannot be {shown}: {what}.{meaning}"
