@@ -118,7 +118,8 @@ def _checked(state: State) -> str:
     """Return what was checked, for people; of verbatim sentences there is nothing to check but whether they answer."""
     if state["route"]["name"] != "compose":
         return CHECKED
-    return WEAK_MATCH if state["draft"].get("match", 1.0) < WEAK else VERBATIM
+    said, missing = WEAK_MATCH if state["draft"].get("match", 1.0) < WEAK else VERBATIM, state["evidence"]["missing"]
+    return f"{said}. Not in the passages found: {missing.rstrip('.')}" if missing else said
 
 
 def _figures(checked: Verified, said: str, judgements: list[tuple[str, str, Judgement]]) -> Verification:

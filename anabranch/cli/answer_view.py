@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from anabranch.cli.output import say
-from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
+from anabranch.synthesis.verbatim_text import VERBATIM
 from anabranch.text.normalization import clean, squeeze
 
 NOTHING_MATCHES = (
@@ -87,7 +87,7 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     checked = (state.get("verification") or {}).get("checked", "")
     if state["route"]["name"] == "compose":
         if not state["abstained"]:
-            yield f"{checked if checked in (VERBATIM, WEAK_MATCH) else VERBATIM}."
+            yield f"{checked if checked.startswith(VERBATIM) else VERBATIM}."
     elif checked:
         yield f"Checked: {checked}."
     for item in (state.get("verification") or {}).get("contradicted", []):

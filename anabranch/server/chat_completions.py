@@ -21,7 +21,7 @@ from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.services import NotFoundError, Services, Serving
-from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
+from anabranch.synthesis.verbatim_text import VERBATIM
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -158,7 +158,7 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
         if place is not None
     ]
     checked = (state.get("verification") or {}).get("checked", "")
-    remark = f"{checked}." if checked in (VERBATIM, WEAK_MATCH) and not state.get("abstained") else ""
+    remark = f"{checked}." if checked.startswith(VERBATIM) and not state.get("abstained") else ""
     return {"content": "\n\n".join(filter(None, (answer, sources, remark))), "annotations": annotations}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from anabranch.synthesis.extractive import Sentence
 
-# What such an answer is, for people.
+# What such an answer is, for people; more may be said behind it.
 VERBATIM = "No chat model wrote this: it is the passages' sentences that match best"
 WEAK_MATCH = f"{VERBATIM}. It is a weak match: the answer may not be in it"
 

@@ -67,7 +67,8 @@ async def composed_draft(context: Context, state: State) -> Draft:
         for at, (excerpt, chunk, one) in enumerate(found)
     ]
     if asks.kind and not asks.figure:
-        able = _without_rows(able, frozenset(terms))
+        rows = [one.text.rpartition("\n")[2] if one.form == "row" else "" for *_, one in found]
+        able = _without_rows(able, await corpus.analyse(rows), frozenset(terms))
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
     compared = [question, *(found[able[place].order][2].said for place in near)]
@@ -130,10 +131,15 @@ def _candidates(shown: Sequence[tuple[Excerpt, Chunk]]) -> list[tuple[Excerpt, C
     ]
 
 
-def _without_rows(able: list[Sentence], terms: frozenset[str]) -> list[Sentence]:
-    """Leave out rows of tables, which are figures with their names, but those that have all words of the question.
+def _without_rows(able: list[Sentence], cells: Sequence[Sequence[str]], terms: frozenset[str]) -> list[Sentence]:
+    """Leave out rows of tables, which are figures with their names; where there is no prose, they stay.
 
-    Prose says better what else is known to be asked; where there is none, the rows stay.
+    Prose says better what else is known to be asked, but for a row that has all words of the question, and one of them
+    in its own cells (`cells`: their terms): the names of the columns are those of every row.
     """
-    kept = [each for each in able if each.form != "row" or terms <= {*each.terms, *each.about}]
+    kept = [
+        each
+        for each, own in zip(able, cells, strict=True)
+        if each.form != "row" or (terms <= {*each.terms, *each.about} and not terms.isdisjoint(own))
+    ]
     return kept if any(each.form != "row" for each in able) else able

@@ -111,5 +111,8 @@ def test_no_more_is_said_than_was_checked() -> None:
 def test_a_weak_match_is_said() -> None:
     weak = state(verification={"claims": 1, "checked": WEAK_MATCH}, route={"name": "compose", "reasons": []})
     assert list(remarks_on(weak)) == [f"{WEAK_MATCH}."]
+    said = f"{VERBATIM}. Not in the passages found: phone"
+    lacking = state(verification={"claims": 1, "checked": said}, route={"name": "compose", "reasons": []})
+    assert list(remarks_on(lacking)) == [f"{said}."]
     assert "may not be in it" in WEAK_MATCH
     assert list(remarks_on({**weak, "abstained": True})) == []

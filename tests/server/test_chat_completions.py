@@ -127,5 +127,7 @@ def test_each_place_of_a_marker_is_named_once() -> None:
 def test_a_weak_match_is_said_and_a_refusal_has_no_writer() -> None:
     weak = {"answer": "It grew.", "verification": {"checked": WEAK_MATCH}}
     assert message_of(weak)["content"] == f"It grew.\n\n{WEAK_MATCH}."
+    lacking = {"answer": "It grew.", "verification": {"checked": f"{VERBATIM}. Not in the passages found: phone"}}
+    assert message_of(lacking)["content"].endswith(f"{VERBATIM}. Not in the passages found: phone.")
     assert message_of({**weak, "abstained": True})["content"] == "It grew."
     assert message_of({**weak, "verification": {"checked": CHECKED}})["content"] == "It grew."

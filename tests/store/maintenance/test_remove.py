@@ -50,7 +50,7 @@ def test_removing_everything_leaves_an_empty_corpus(corpus: Path, documents: Pat
     assert verify(corpus) == []
     with pytest.raises(CorpusEmptyError):
         asyncio.run(open_corpus(corpus))
-    assert ingest([documents], corpus).count("updated") == 4
+    assert ingest([documents], corpus).count("added") == 4
 
 
 def test_no_corpus_there(tmp_path: Path) -> None:
