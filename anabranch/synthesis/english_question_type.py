@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from anabranch.synthesis.statements import StatementForm
+from anabranch.text.function_words import fold_word
 
 EnglishQuestionKind = Literal["figure", "date", "person", "name", "place", "list", "definition", "steps", ""]
 
@@ -62,10 +63,6 @@ _LIST_ASKED = re.compile(
 _PLACE_ASKED = re.compile(
     r"^\W*(?:from )?where\b|\b(?:what|which) (?:city|town|country|village|state|place)\b", re.IGNORECASE
 )
-_WHETHER_ASKED = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|shall|should|may|might|must)\b",
-    re.IGNORECASE,
-)
 _PERSON_ASKED = re.compile(r"^\W*(?:(?:to|by|with|of|for|from) )?(?:who|whom|whose)\b", re.IGNORECASE)
 _NAME_ASKED = re.compile(
     r"^\W*(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
@@ -103,17 +100,16 @@ class Asks:
         kind: The kind of thing; empty where nothing in particular, or another language, is asked.
         about: What is counted, or what is to be defined, in lower case; empty where that cannot be told.
         amount: Of which quantity a figure is asked, such as 'population'; empty where none is named.
+        numbers: Words that are numbers in the language of the question, folded, where that is not English.
+        whether: Whether a yes or a no would answer: then a sentence with no other words than the question's may, too.
     """
 
     question: str
     kind: EnglishQuestionKind
     about: str = ""
     amount: str = ""
-
-    @property
-    def whether(self) -> bool:
-        """Whether it asks if something is so: a sentence with no other words than the question's may answer that."""
-        return bool(_WHETHER_ASKED.match(self.question))
+    numbers: frozenset[str] = frozenset()
+    whether: bool = False
 
     @property
     def figure(self) -> bool:
@@ -122,7 +118,9 @@ class Asks:
 
     def is_figure(self, text: str) -> bool:
         """Say whether a text holds a figure, or a date, where one is asked for."""
-        return _has_amount(text) if self.kind == "figure" else self.kind == "date" and bool(_DATE.search(text))
+        if self.kind == "figure":
+            return _has_amount(text) or not self.numbers.isdisjoint(map(fold_word, text.split()))
+        return self.kind == "date" and bool(_DATE.search(text))
 
     def is_beside(self, text: str) -> bool:
         """Say whether a figure stands right before what is counted, two words between them at most."""

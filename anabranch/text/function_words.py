@@ -38,6 +38,11 @@ PERIODS: dict[str, tuple[frozenset[str], ...]] = {
 }
 """Sets of words, each for one period that something is paid or counted by, such as "month" and "monthly"."""
 
+INTERROGATIVES: dict[str, frozenset[str]] = {
+    language: _words(entry["interrogatives"]) for language, entry in _DATA.items()
+}
+"""Words of questions that no yes or no answers, such as "who", folded."""
+
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 
 NUMBERS: dict[str, dict[str, int]] = {

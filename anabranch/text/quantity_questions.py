@@ -25,15 +25,15 @@ _ASKED = re.compile(rf"^(\W*(?:\w{{1,5}}\s+)?)(?:{'|'.join(_BY_LANGUAGE.values()
 
 # "How long" may be answered by "40 minutes". For a search these words are kept: "3 m high" has them.
 _DEGREES = {
-    "danish": r"hvor (?:gammelt?|højt?|langt?|længe|ofte|stort?)",
-    "dutch": r"hoe (?:groot|hoog|laat|lang|oud|vaak|ver|zwaar)",
+    "danish": r"hvad koster|hvor (?:gammelt?|højt?|langt?|længe|ofte|stort?)",
+    "dutch": r"wat kost(?:en)?|hoe (?:groot|hoog|laat|lang|oud|vaak|ver|zwaar)",
     "english": r"how (?:big|deep|far|fast|heavy|high|large|late|long|often|old|soon|tall|wide)",
     "french": r"combien de temps",
-    "german": r"wie (?:alt|breit|groß|hoch|lange?|oft|schnell|schwer|spät|tief|weit)",
+    "german": r"was kosten?t?|wie (?:alt|breit|groß|hoch|lange?|oft|schnell|schwer|spät|tief|weit)",
     "italian": r"quant[ao] tempo",
-    "norwegian": r"hvor (?:gammelt?|høyt?|langt?|lenge|ofte|stort?)",
+    "norwegian": r"hva koster|hvor (?:gammelt?|høyt?|langt?|lenge|ofte|stort?)",
     "spanish": r"cu[áa]nto tiempo",
-    "swedish": r"hur (?:gammalt?|högt?|långt?|länge|ofta|stort?)",
+    "swedish": r"vad kostar|hur (?:gammalt?|högt?|långt?|länge|ofta|stort?)",
 }
 _MEASURED = re.compile(
     rf"^\W*(?:\w{{1,5}}\s+)?({'|'.join([*_DEGREES.values(), *_BY_LANGUAGE.values()])})(?!\w)", re.IGNORECASE

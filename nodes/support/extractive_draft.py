@@ -18,11 +18,13 @@ from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
 from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
-from anabranch.synthesis.english_question_type import Asks, asks_in_english
+from anabranch.synthesis.english_question_type import Asks
 from anabranch.synthesis.extractive import Sentence, pick, shortlist
 from anabranch.synthesis.named_subject import named_subject
+from anabranch.synthesis.question_type import asks_of
 from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
+from anabranch.text.language import language_of
 
 # Statements embedded at most; to embed one takes as long as to look at a thousand words.
 MAX_CANDIDATES = 60
@@ -36,8 +38,8 @@ async def composed_draft(context: Context, state: State) -> Draft:
     corpus = await corpus_of(context)
     # The sentence is chosen for what was asked; the question before it only helped to find the passages.
     question = state["original_question"]
-    asks = asks_in_english(question)
     shown = await _shown(context, state, corpus)
+    asks = asks_of(question, language_of(question, language_of(" ".join(chunk.text for _, chunk in shown))))
     # Whoever asks for an answer whatever the evidence gets one.
     about = await asyncio.to_thread(_about_what_is_named, question, shown) if context.grade == "scores" else shown
     found = await asyncio.to_thread(_candidates, about)
