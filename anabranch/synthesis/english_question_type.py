@@ -146,7 +146,9 @@ class Asks:
         thing = re.escape(self.about)
         return bool(
             re.search(rf"\b{thing}s?\b(?: \([^)]{{1,30}}\))?,? {_DEFINES}\b", text, re.IGNORECASE)
-            or re.search(rf"\b{thing}\b, (?:an?|the|who|which)\b|\({thing}\)", text, re.IGNORECASE)
+            or re.search(rf"\b{thing}\b, (?:an?|the|who|which)\b", text, re.IGNORECASE)
+            # As contracts name their parties: 'Harbour Ltd ("the Landlord")'.
+            or re.search(rf"\(\W?(?:(?:an?|the) )?{thing}\W?\)", text, re.IGNORECASE)
         )
 
     def is_form(self, form: StatementForm) -> bool:

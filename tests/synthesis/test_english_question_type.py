@@ -59,6 +59,7 @@ def test_a_number_stands_beside_what_is_counted() -> None:
         ("Who is Ida Marrow?", "ida marrow", "Ida Marrow, an engineer, came in May."),
         ("What is a weir?", "weir", "A weir is a low dam."),
         ("What does GQA stand for?", "gqa", "We use grouped-query attention (GQA) here."),
+        ("Who is the landlord?", "landlord", "Between Harbour Ltd (“the Landlord”) and Ms Ost."),
     ],
 )
 def test_questions_for_a_definition(question: str, thing: str, said: str) -> None:
