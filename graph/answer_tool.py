@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 
 from anabranch.agent.graph.answer import aanswer, answer
+from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.answer_messages import by_marker, title_of
 
 NAME = "ask_documents"
@@ -14,6 +15,8 @@ DESCRIPTION = (
     "Answers a question from the user's own documents, with verbatim quotes and where they stand. "
     "Says so where the documents do not tell. Ask one whole question in words."
 )
+# What `answer` takes besides settings.
+_NO_SETTINGS = ("filters", "embedder", "reranker", "retrievers")
 
 
 def as_tool(name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:  # noqa: ANN401
@@ -25,7 +28,11 @@ def as_tool(name: str = NAME, description: str = DESCRIPTION, **options: Any) ->
         name: What the agent calls it.
         description: What the agent's model reads of it: say here what the documents are about.
         **options: As `answer` takes them.
+
+    Raises:
+        SettingsError: One of them is no setting, or out of bounds.
     """
+    Context(**{option: value for option, value in options.items() if option not in _NO_SETTINGS})
 
     def ask(question: str) -> tuple[str, dict[str, Any]]:
         return _told(answer(question, **options))

@@ -6,7 +6,7 @@ fused, reranked, merged into parents and graded. Thin evidence is searched for o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,12 +42,13 @@ from anabranch.agent.nodes.state import (
     SearchOutput,
     State,
 )
-from anabranch.agent.nodes.support.checked_settings import settings_error
+from anabranch.agent.nodes.support.checked_settings import nearest, settings_error
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.agent.nodes.support.graph_bindings import GraphBindings
 from anabranch.agent.nodes.support.run_spans import followed
 from anabranch.errors import SettingsError
 from anabranch.models.embedder import Embedder
+from anabranch.store.filters import parse_filters
 
 RetrievalBuilder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 SearchBuilder = StateGraph[State, Context, InputState, SearchOutput]
@@ -146,12 +147,12 @@ class HybridRetriever(BaseRetriever):
             fields = type(self).model_fields
             for name in given:
                 if name not in fields:
-                    msg = f"{type(self).__name__} takes no {name!r}."
-                    raise SettingsError(msg, hint='Settings go into `settings`, such as settings={"top_k": 5}.')
+                    raise _no_argument(name, fields)
+            parse_filters(given.get("filters"))
             try:
                 super().__init__(**given)
             except ValidationError as error:
-                raise settings_error(error, fields) from error
+                raise settings_error(error, fields, "argument") from error
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return _documents(
@@ -179,6 +180,13 @@ class HybridRetriever(BaseRetriever):
             "context": for_one_run(self.settings, self.reranker, None)[0],
             "output_keys": ["candidates", "texts"],
         }
+
+
+def _no_argument(name: str, fields: Iterable[str]) -> SettingsError:
+    known = {setting: f'settings={{"{setting}": ...}}' for setting in Context.model_fields}
+    known |= {field: repr(field) for field in fields}
+    hint = nearest(name, known) or f"It takes {', '.join(fields)}; settings such as top_k go into `settings`."
+    return SettingsError(f"HybridRetriever takes no {name!r}.", hint=hint)
 
 
 def _documents(found: Mapping[str, Any]) -> list[Document]:

@@ -44,8 +44,9 @@ async def add_documents(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict
             given = runtime.context
             own = given.of_a_question if isinstance(given, IngestContext) else given
             context = in_force(own if isinstance(own, Context) else None, role="ingest")
-            paths, access = state.get("paths") or (), _tags(state.get("access"))
+            access = _tags(state.get("access"))
             first = {"language": state.get("language") or "", "sizes": _sizes(state.get("chunk_sizes"))}
+            paths = _paths(state.get("paths"))
             await note("ingest", context, paths=paths[:MOST_FILES], access=access)
             told = await asyncio.to_thread(_work, paths, access, context, first, _Told(runtime.stream_writer))
             await note("ingested", context, totals=told["totals"])
@@ -76,9 +77,6 @@ def _work(
     first: Mapping[str, Any],
     progress: Progress,
 ) -> dict[str, Any]:
-    if not paths:
-        msg = "There is nothing to ingest: `paths` is empty."
-        raise SettingsError(msg, hint="Give files or folders.")
     root, rights = operator().ingest_root, OPERATOR
     if context.user is not None:
         root = context.user.place(root, "ANABRANCH_INGEST_ROOT")
@@ -129,6 +127,21 @@ def _resolved(path: Path) -> Path:
 def _leads_into(folder: Path, path: Path) -> bool:
     # By what they are and not by their names: some file systems do not tell capitals.
     return folder.exists() and any(each.exists() and each.samefile(folder) for each in (path, *path.parents))
+
+
+def _paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anything
+    """Return what to take in.
+
+    Raises:
+        SettingsError: It is no list of texts, or empty.
+    """
+    if given is not None and not (isinstance(given, list) and all(isinstance(path, str) for path in given)):
+        msg = "`paths` is not a list of texts."
+        raise SettingsError(msg, hint='For example: {"paths": ["notes"]}.')
+    if not given:
+        msg = "There is nothing to ingest: `paths` is empty."
+        raise SettingsError(msg, hint="Give files or folders.")
+    return [*given]
 
 
 def _tags(given: Any) -> tuple[str, ...] | None:  # noqa: ANN401  # a caller may send anything

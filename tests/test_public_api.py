@@ -84,20 +84,42 @@ def test_mistakes_are_errors_with_a_hint(tmp_path: Path) -> None:
         answer("Who?", corpus=tmp_path, review="sources")
 
 
-@pytest.mark.parametrize("given", [{"top_k": 1}, {"k": 1}])
-def test_a_setting_beside_those_of_a_retriever_is_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({"top_k": 1}, 'Did you mean settings={"top_k": ...}?'),
+        ({"filers": {}}, "Did you mean 'filters'?"),
+        (
+            {"k": 1},
+            "It takes name, tags, metadata, settings, filters, retrievers, embedder, reranker; settings such as",
+        ),
+    ],
+)
+def test_an_argument_that_a_retriever_does_not_take_is_refused(given: dict[str, Any], hint: str) -> None:
     from anabranch import HybridRetriever, SettingsError
 
     with pytest.raises(SettingsError, match=f"takes no {next(iter(given))!r}") as caught:
         HybridRetriever(settings={"corpus": "x"}, **given)
-    assert "settings={" in caught.value.hint
+    assert caught.value.hint.startswith(hint)
 
 
-def test_what_a_search_cannot_take_is_an_error_with_a_name() -> None:
-    from anabranch import SettingsError, search
+def test_a_retriever_without_settings_or_with_an_argument_of_another_kind_is_refused() -> None:
+    from anabranch import HybridRetriever, SettingsError
 
-    with pytest.raises(SettingsError, match=r"'filters' cannot be \['a.md'\]"):
-        search("Who?", corpus="x", filters=["a.md"])  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match=r"^The argument 'settings' is missing.$"):
+        HybridRetriever()  # type: ignore[call-arg]
+    with pytest.raises(SettingsError, match=r"^The argument 'retrievers' cannot be \['bm25'\]: input should be"):
+        HybridRetriever(settings={"corpus": "x"}, retrievers=["bm25"])  # type: ignore[arg-type]
+
+
+def test_filters_of_another_kind_are_refused_alike_by_a_search_and_an_answer(tmp_path: Path) -> None:
+    from anabranch import SettingsError, answer, ingest, search
+
+    (tmp_path / "a.md").write_text("The mill stands.")
+    ingest(tmp_path / "a.md", tmp_path / "corpus")
+    for ask in (search, answer):
+        with pytest.raises(SettingsError, match=r"filter part \['a.md'\] is not an object"):
+            ask("Where is the mill?", corpus=tmp_path / "corpus", filters=["a.md"])  # type: ignore[arg-type]
 
 
 def test_a_search_is_narrowed_by_filters(tmp_path: Path) -> None:

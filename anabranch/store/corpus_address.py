@@ -68,7 +68,7 @@ def paths_of(given: StrPath | Iterable[StrPath]) -> list[Path | str]:
     """Return them one by one, text as it is: that may be an address of the web.
 
     Raises:
-        UserError: One of them is neither text nor a path.
+        UserError: One of them is neither text nor a path, or is empty.
     """
     # Text is iterable, too: taken letter by letter, "notes" would become five paths.
     many = given if isinstance(given, Iterable) and not isinstance(given, str | bytes | os.PathLike) else [given]
@@ -80,4 +80,7 @@ def _checked(path: StrPath) -> StrPath:
     if not isinstance(text, str):
         msg = f"A path has to be text or a Path, not {type(text).__name__}: {text!r}."
         raise UserError(msg, hint="Give one such path, or a list of them where several are taken.")
+    if not text:
+        # It would be the current folder, which is what an unset variable must not mean.
+        raise UserError("A path is empty.", hint="For the current folder, give '.'.")
     return path

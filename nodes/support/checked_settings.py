@@ -40,27 +40,34 @@ class CheckedSettings(BaseModel):
                 raise settings_error(error, type(self).model_fields) from error
 
 
-def settings_error(error: ValidationError, fields: Mapping[str, FieldInfo]) -> SettingsError:
+def settings_error(error: ValidationError, fields: Mapping[str, FieldInfo], kind: str = "setting") -> SettingsError:
     """Say what is wrong with values that the caller gave, and repeat them."""
     problems = error.errors(include_url=False)
     for problem in problems:
         if problem["type"] == "extra_forbidden":
             name = str(problem["loc"][0])
-            # Dashes are how options are spelled, so `--set top-k=3` is the likeliest slip.
-            near = get_close_matches(name.lower().replace("-", "_"), fields, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"The settings are {', '.join(fields)}."
+            hint = nearest(name, {field: repr(field) for field in fields}) or f"The settings are {', '.join(fields)}."
             return SettingsError(f"There is no setting {name!r}.", hint=hint)
-    told = " ".join(_problem(problem, fields) for problem in problems[:MAX_PROBLEMS])
-    return SettingsError(told, hint="See docs/settings.md.")
+    told = " ".join(_problem(problem, fields, kind) for problem in problems[:MAX_PROBLEMS])
+    return SettingsError(told, hint="See docs/settings.md." if kind == "setting" else "")
 
 
-def _problem(item: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
+def nearest(name: str, known: Mapping[str, str]) -> str:
+    """Return a hint with the name that was meant, spelled as `known` says; empty where none is near."""
+    # Dashes are how options are spelled, so `--set top-k=3` is the likeliest slip.
+    near = get_close_matches(name.lower().replace("-", "_"), known, n=1)
+    return f"Did you mean {known[near[0]]}?" if near else ""
+
+
+def _problem(item: ErrorDetails, fields: Mapping[str, FieldInfo], kind: str) -> str:
     what = item["msg"][:1].lower() + item["msg"][1:]
     if not item["loc"]:
         return f"The settings cannot be used: {what}."
     name = str(item["loc"][0])
+    if item["type"] == "missing":
+        return f"The {kind} {name!r} is missing."
     value = repr(item["input"])
     # Of the options of a client the value is not repeated: it was refused because it may hold a key.
     shown = "what was given" if name == "model_kwargs" else value[:MAX_SHOWN] + ("..." if value[MAX_SHOWN:] else "")
     meaning = f" ({fields[name].description})" if fields[name].description else ""
-    return f"The setting {name!r} cannot be {shown}: {what}.{meaning}"
+    return f"The {kind} {name!r} cannot be {shown}: {what}.{meaning}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pytest
 from langchain_core.messages import ToolMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from anabranch import as_tool, build
+from anabranch import SettingsError, as_tool, build
 
 QUESTION = "Who built the Halden weir?"
 
@@ -33,6 +34,12 @@ async def test_the_tool_has_a_name_and_settings_of_its_own_and_is_async(river: s
     assert (tool.name, tool.description) == ("ask_river", "About the river.")
     assert "Ida Marrow" in await tool.ainvoke({"question": QUESTION})
     assert "\n\n[1]" not in await tool.ainvoke({"question": "What is the capital of Mongolia?"})
+
+
+def test_a_mistyped_setting_is_told_when_the_tool_is_made(river: str) -> None:
+    with pytest.raises(SettingsError, match="no setting 'topk'"):
+        as_tool(corpus=river, topk=1)
+    assert as_tool(corpus=river, filters={"source": "a"}, retrievers=["bm25"]).name == "ask_documents"
 
 
 @dataclasses.dataclass

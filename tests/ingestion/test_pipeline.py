@@ -570,3 +570,9 @@ def test_nothing_to_ingest_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     # An empty list of documents is what a program may have.
     assert ingest(corpus=tmp_path / "corpus", documents=[]).rows == []
+
+
+def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="path is empty"):
+        ingest("", corpus=tmp_path / "corpus")
+    assert not list(tmp_path.iterdir())

@@ -262,8 +262,15 @@ async def test_sizes_that_are_none_are_refused(root: Path, tmp_path: Path, sizes
     assert not (tmp_path / "c").exists()
 
 
-@pytest.mark.parametrize("given", [{}, {"paths": []}, {"paths": None}])
+@pytest.mark.parametrize("given", [{}, {"paths": []}, {"paths": None}])  # a misspelt channel is dropped by LangGraph
 async def test_nothing_to_ingest_is_an_error_with_a_name(root: Path, tmp_path: Path, given: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match="nothing to ingest"):
         await graph.ainvoke(given, context=IngestContext(corpus=str(tmp_path / "corpus")))
+    assert not (tmp_path / "corpus").exists()
+
+
+@pytest.mark.parametrize("paths", [3, "notes", [3], {"a": 1}])
+async def test_paths_that_are_no_list_of_texts_are_refused(root: Path, tmp_path: Path, paths: Any) -> None:
+    with pytest.raises(SettingsError, match="not a list of texts"):
+        await graph.ainvoke({"paths": paths}, context=IngestContext(corpus=str(tmp_path / "corpus")))
     assert not (tmp_path / "corpus").exists()
