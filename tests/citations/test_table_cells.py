@@ -122,3 +122,10 @@ def test_a_column_is_named_by_one_of_its_words(claim: str, wrong: bool) -> None:
 )
 def test_the_unit_that_a_column_is_named_with(name: str, unit: str) -> None:
     assert unit_of_column(name) == unit
+
+
+@pytest.mark.parametrize(("cell", "wrong"), [("", False), ("7", True)])
+def test_an_empty_cell_contradicts_nothing(cell: str, wrong: bool) -> None:
+    rows = table_rows(f"|City|2021|2020|\n|---|---|---|\n|Bern|{cell}|5|")
+    claim = "In 2021 Bern had 5."
+    assert wrong_column(claim, figures(claim), rows, rows) is wrong

@@ -238,6 +238,7 @@ async def test_nobody_removes_what_they_do_not_hold_and_a_file_that_was_sent_is_
     (changing.parent / "notes.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     ingest([changing.parent / "notes.jsonl"], corpus)
     sent = {"files": ("mine.md", b"# Mine\n\nThe lamp is green.\n")}
+    assert (await http.post("/uploads", files=sent, headers=as_["cy"])).status_code == 403
     (path,) = (await http.post("/uploads", files=sent, headers=as_["ada"])).json()["paths"]
     ingest([changing.parent / path], corpus, access=["hr"])
 
