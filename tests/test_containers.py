@@ -201,3 +201,10 @@ def test_aegra_is_pinned_and_shares_its_queue() -> None:
     (copied, graphs) = [each.split()[0] for each in _only("aegra", "COPY") if not each.startswith("--from")]
     named = [each["path"] for each in json.loads((REPOSITORY / copied).read_text())["graphs"].values()]
     assert {path.removeprefix("./").split("/")[0] for path in named} == {graphs}
+
+
+def test_an_image_of_the_langgraph_command_has_what_the_page_needs() -> None:
+    """It installs the project without extras, and what langgraph.json lists beside it."""
+    listed = json.loads((REPOSITORY / "langgraph.json").read_text())["dependencies"]
+    # LangGraph's servers bring a server of their own.
+    assert listed == [".", *(each for each in EXTRAS["serve"] if not each.startswith("uvicorn"))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 import subprocess
@@ -27,19 +26,14 @@ def free_port() -> int:
 
 
 @contextmanager
-def dev_server(home: Path, *, http_app: str = "", **variables: str) -> Iterator[tuple[str, Path]]:
+def dev_server(home: Path, **variables: str) -> Iterator[tuple[str, Path]]:
     """Run `langgraph dev` in an empty folder; return its address and the log, which must tell of no blocking call.
 
     Args:
         home: The folder.
-        http_app: What serves further paths, as langgraph.json names it.
         **variables: Of its environment, besides the usual ones.
     """
     copy_code(home)
-    if http_app:
-        configuration = json.loads((home / "langgraph.json").read_text())
-        configuration["http"]["app"] = http_app
-        (home / "langgraph.json").write_text(json.dumps(configuration))
     port = free_port()
     environment = environment_of(home, PYTHONPATH=str(home), **variables)
     command = [

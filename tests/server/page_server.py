@@ -51,7 +51,7 @@ def server_of(kind: str, home: Path, **variables: str) -> Iterator[str]:
     pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
     (home / "dev").mkdir()
     usual = {"ANABRANCH_CORPUS": str(home / "corpus"), "ANABRANCH_FEEDBACK": str(home / "dev" / "feedback")}
-    with dev_server(home / "dev", http_app="anabranch.server.page_app:app", **usual, **variables) as (address, _):
+    with dev_server(home / "dev", **usual, **variables) as (address, _):
         yield address
 
 

@@ -101,10 +101,9 @@ async def test_on_a_server_of_its_own(world: World, attacks: int) -> None:
 @pytest.mark.slow
 async def test_on_langgraph_dev(world: World, attacks: int) -> None:
     pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
-    page = "anabranch.server.page_app:app"
     variables = {**world.variables(), "ANABRANCH_FEEDBACK": str(world.home / "feedback")}
     (world.home / "dev").mkdir()
-    with dev_server(world.home / "dev", http_app=page, **variables) as (url, _):
+    with dev_server(world.home / "dev", **variables) as (url, _):
         async with httpx.AsyncClient(base_url=url, timeout=600) as http:
             await world.live(http)
             described = (await http.get("/openapi.json")).json()["paths"]

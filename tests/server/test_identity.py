@@ -70,7 +70,7 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         with aegra_servers(home / "code", **variables, ANABRANCH_CORPUS=str(home / "corpus")) as (one,):
             yield one.url
     else:
-        with dev_server(home, http_app="anabranch.server.page_app:app", **variables) as (url, _):
+        with dev_server(home, **variables) as (url, _):
             yield url
 
 

@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
     (home / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
     variables = {"ANABRANCH_AUTH": str(home / "auth.yaml"), "ANABRANCH_FEEDBACK": str(home / "feedback")}
-    with dev_server(home, http_app="anabranch.server.page_app:app", **variables) as (url, _):
+    with dev_server(home, **variables) as (url, _):
         yield url
 
 
