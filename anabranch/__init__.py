@@ -5,8 +5,8 @@
     ingest("notes", "notes.corpus")
     print(answer("When is the boiler serviced?", corpus="notes.corpus")["answer"])
 
-Every name below is made for use in other people's code; what is not listed here may change without notice. Each is
-imported when it is first used, so that `import anabranch` takes no time.
+The names in `__all__` are the public API; everything else may change without notice. Each name is imported when it is
+first used, so that `import anabranch` is fast.
 """
 
 from __future__ import annotations

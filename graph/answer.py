@@ -74,17 +74,17 @@ def build(
     """Wire the answer graph; compile it with a checkpointer to keep threads.
 
     Args:
-        retrievers: LangChain retrievers to join the fan-out, by names that `Context.retrievers` may use.
-        model: The chat model of every run that names no other, used as it is, with its own timeouts and retries.
-        embedder: The one that the corpus was made with, where that was given in code.
-        reranker: Reorders the candidates of every run that names no other.
-        nodes: Steps in the place of ours, by their names: functions (state) or (state, runtime), or Runnables, that
-            take and return what ours do.
-        settings: Of every run, where the run itself gives no others.
+        retrievers: Further LangChain retrievers by name; `Context.retrievers` can use these names.
+        model: Chat model for every run that names no other; used unchanged, with its own timeouts and retries.
+        embedder: The embedder that the corpus was made with, if it was given in code.
+        reranker: Reranker for every run that names no other.
+        nodes: Replacements for steps, by the name of the step: functions (state) or (state, runtime), or Runnables.
+            Each must take and return what the original step does.
+        settings: Settings for every run that does not give its own.
 
     Raises:
-        SettingsError: A setting is unknown or out of bounds, something is not what it is given for, or a retriever has
-            a name that is built in, or a node one that no step has.
+        SettingsError: A setting is unknown or out of bounds, an object has the wrong type, a retriever has the name of
+            a built-in one, or there is no step of a name in `nodes`.
     """
     bindings = bind(settings, model=model, embedder=embedder, reranker=reranker, retrievers=retrievers)
     step, edges = partial(both_ways, bindings=bindings), partial(route, bindings=bindings)
@@ -134,7 +134,7 @@ def _compiled(builder: AnswerBuilder) -> AnswerGraph:
 
 graph = _compiled(build())
 graph.__doc__ = (
-    "The answer graph without a checkpointer: a `question` or `messages` in, with a `Context`; an answer out."
+    "The answer graph without a checkpointer: takes a `question` or `messages` and a `Context`, returns an answer."
 )
 
 
@@ -150,16 +150,16 @@ def answer(
     """Answer one question.
 
     Args:
-        question: In words.
-        filters: What the documents have to be like.
-        embedder: The one that the corpus was made with, where that was given in code.
-        reranker: Who reorders the candidates, by its name or as an object.
-        retrievers: Names, as in the settings, or LangChain retrievers by names of theirs, beside those of the corpus.
-        **settings: As `Context` takes them: `corpus` says where to search, `model` who writes, by its name or as an
-            object.
+        question: The question, as text.
+        filters: A filter expression; only documents that match are searched.
+        embedder: The embedder that the corpus was made with, if it was given in code.
+        reranker: The reranker, by name or as an object.
+        retrievers: Names of retrievers, as in the settings; or further LangChain retrievers by name, which are used
+            together with those of the corpus.
+        **settings: Settings of `Context`, such as `corpus` (where to search) and `model` (by name or as an object).
 
     Returns:
-        What `OutputState` lists: the answer, its citations, whether it abstained, what was degraded, the usage.
+        The keys of `OutputState`: the answer, its citations, whether it abstained, what was degraded, the usage.
 
     Raises:
         UserError: The question, a setting or the corpus cannot be used.
@@ -189,7 +189,7 @@ def _run(
     retrievers: Retrievers | Sequence[str] | None,
     settings: dict[str, Any],
 ) -> tuple[AnswerGraph, Context]:
-    """Return a graph with what was given, and the settings of a run that nothing pauses: nobody could resume it."""
+    """Return a graph with the given objects, and the settings; refuse `review`, since nobody could resume the run."""
     context, own = for_one_run(settings, reranker, retrievers)
     if (review := in_force(context).review) != "none":
         msg = f"review: {review} pauses the run for a person, and only a graph with a checkpointer can wait."

@@ -12,25 +12,25 @@ from anabranch.agent.nodes.support.answer_messages import by_marker, title_of
 
 NAME = "ask_documents"
 DESCRIPTION = (
-    "Answers a question from the user's own documents, with verbatim quotes and where they stand. "
-    "Says so where the documents do not tell. Ask one whole question in words."
+    "Answers a question from the user's own documents, with verbatim quotes and their places. "
+    "Says so if the documents do not hold the answer. Ask one complete question in words."
 )
 # What `answer` takes besides settings.
 _NO_SETTINGS = ("filters", "embedder", "reranker", "retrievers")
 
 
 def as_tool(name: str = NAME, description: str = DESCRIPTION, **options: Any) -> BaseTool:  # noqa: ANN401
-    """Return a tool that takes a question, and returns the answer and a line for each of its sources.
+    """Return a tool that takes a question, and returns the answer with a line for each of its sources.
 
-    The artifact of its message is the whole result.
+    The artifact of the tool message is the whole result.
 
     Args:
-        name: What the agent calls it.
-        description: What the agent's model reads of it: say here what the documents are about.
-        **options: As `answer` takes them.
+        name: Name of the tool.
+        description: What the agent's model reads about the tool: say here what the documents are about.
+        **options: Arguments of `answer`.
 
     Raises:
-        SettingsError: One of them is no setting, or out of bounds.
+        SettingsError: An option is unknown or out of bounds.
     """
     Context(**{option: value for option, value in options.items() if option not in _NO_SETTINGS})
 

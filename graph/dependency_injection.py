@@ -1,4 +1,4 @@
-"""What callers give to a graph in code: objects in the place of names, settings for every run, steps of their own."""
+"""What callers give to a graph in code: objects instead of names, settings for every run, replacements for steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from anabranch.models.embedder import Embedder
 from anabranch.models.given_embedder import given_embedder
 
 OwnStep = Callable[..., Any] | Runnable[Any, Any]
-"""A step in the place of one of ours: takes the state, or the state and the runtime, and returns an update."""
+"""A replacement for a step: takes the state, or the state and the runtime, and returns an update."""
 
 Retrievers = Mapping[str, BaseRetriever]
 
@@ -39,7 +39,7 @@ def bind(
     reranker: BaseDocumentCompressor | str | None = None,
     retrievers: Retrievers | None = None,
 ) -> GraphBindings:
-    """Return what the steps of a graph are to find beside their state.
+    """Return the objects and settings that the steps of a graph use beside their state.
 
     Raises:
         SettingsError: A setting is unknown or out of bounds, or something is not what it is given for.
@@ -77,7 +77,7 @@ def for_one_run(
 def replace_nodes(
     builder: StateGraph[Any, Any, Any, Any], nodes: Mapping[str, OwnStep], bindings: GraphBindings
 ) -> None:
-    """Put a caller's steps in the place of those of the same name; names of no step here are left to others."""
+    """Replace the steps that have the name of one of the caller's; names of steps of other graphs are ignored."""
     for name, node in nodes.items():
         if name in builder.nodes:
             step = node if isinstance(node, Runnable) else both_ways(_own_step(name, node), bindings=bindings)
@@ -85,7 +85,7 @@ def replace_nodes(
 
 
 def refuse_unknown_nodes(nodes: Mapping[str, OwnStep], names: Sequence[str]) -> None:
-    """Refuse a step in the place of none.
+    """Refuse a replacement for a step that does not exist.
 
     Raises:
         SettingsError: There is no step of that name.
@@ -98,7 +98,7 @@ def refuse_unknown_nodes(nodes: Mapping[str, OwnStep], names: Sequence[str]) -> 
 
 
 def _own_step(name: str, node: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a caller's function as a step of ours: with a line in the trace, and the settings in force."""
+    """Wrap a caller's function as a step, with a line in the trace and the settings in force."""
     takes = _parameters(name, node)
 
     @traced(name, first=name == "begin")

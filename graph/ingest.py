@@ -1,7 +1,7 @@
 """The ingest graph: fill a corpus from a LangGraph server or Studio, as `anabranch ingest` does from a shell.
 
 Only the operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT (default: the folder the
-process started in) are refused. Where people have to say who they are (ANABRANCH_AUTH), it takes the role `ingest`.
+process started in) are refused. Where people are authenticated (ANABRANCH_AUTH), the role `ingest` is needed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from anabranch.agent.nodes.support.run_spans import followed
 class IngestInput(TypedDict):
     """Files and folders to take in, relative to the ingest root, and the access tags that their documents get.
 
-    Without `access`, files that are in the corpus keep their tags, and new ones get those of the user. The first run of
-    a corpus settles `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).
+    Without `access`, files that are in the corpus keep their tags, and new ones get the tags of the user. The first run
+    for a corpus can set `language` (such as 'german') and `chunk_sizes` (tokens of a root, a middle and a leaf).
     """
 
     paths: list[str]
@@ -31,7 +31,7 @@ class IngestInput(TypedDict):
 
 
 class IngestState(IngestInput, total=False):
-    """The paths and, afterwards, what became of the files: rows, as many as there is room for, and counts of all."""
+    """The paths and, afterwards, the result: a row per file, up to a limit, and the counts of all files."""
 
     files: list[dict[str, Any]]
     totals: dict[str, Any]

@@ -1,7 +1,7 @@
 """The retrieval graph, from the question to graded passages: a step of the answer graph, and a graph for `search`.
 
-A follow-up question is made to stand alone, searched for in several ways by several retrievers, and what they find is
-fused, reranked, merged into parents and graded. Thin evidence is searched for once more, in other words.
+A follow-up question is rewritten so that it stands alone. Several queries go to several retrievers; their results are
+fused, reranked, merged into parents and graded. If the evidence is thin, there is a second search in other words.
 """
 
 from __future__ import annotations
@@ -60,10 +60,9 @@ def build(
     """Wire the retrieval graph.
 
     Args:
-        bindings: What the steps find beside their state.
-        graded: Whether passages are wanted, merged and graded; without, the ranked leaves are the result, and nobody is
-            asked to review.
-        nodes: Steps in the place of ours; names of other graphs' steps are passed over.
+        bindings: Objects and settings that the steps use beside their state.
+        graded: Whether to merge and grade passages. If false, the result is the ranked leaves, without a review.
+        nodes: Replacements for steps by name; names of other graphs' steps are ignored.
     """
     step, edges = partial(both_ways, bindings=bindings), partial(route, bindings=bindings)
     builder: RetrievalBuilder = StateGraph(
@@ -122,11 +121,11 @@ class HybridRetriever(BaseRetriever):
     """The search graph as a LangChain retriever: leaves as Documents, best first.
 
     Attributes:
-        settings: As `Context` takes them; `corpus` says where to search.
-        filters: What the documents have to be like.
-        retrievers: LangChain retrievers that join the fan-out.
-        embedder: The one that the corpus was made with, where that was given in code.
-        reranker: Reorders the candidates, in the place of one that `settings` names.
+        settings: Settings of `Context`, such as `corpus` (where to search) and `top_k`.
+        filters: A filter expression; only documents that match are searched.
+        retrievers: Further LangChain retrievers by name.
+        embedder: The embedder that the corpus was made with, if it was given in code.
+        reranker: A reranker object; takes precedence over `rerank` in `settings`.
     """
 
     settings: dict[str, Any]
@@ -222,12 +221,13 @@ def search(
     """Return the passages that a query finds, best first, as LangChain Documents.
 
     Args:
-        query: In words.
-        filters: What the documents have to be like.
-        embedder: The one that the corpus was made with, where that was given in code.
-        reranker: Who reorders the candidates, by its name or as an object.
-        retrievers: Names, as in the settings, or LangChain retrievers by names of theirs, beside those of the corpus.
-        **settings: As `Context` takes them: `corpus` says where to search, `top_k` how many are wanted.
+        query: The query, as text.
+        filters: A filter expression; only documents that match are searched.
+        embedder: The embedder that the corpus was made with, if it was given in code.
+        reranker: The reranker, by name or as an object.
+        retrievers: Names of retrievers, as in the settings; or further LangChain retrievers by name, which are used
+            together with those of the corpus.
+        **settings: Settings of `Context`, such as `corpus` (where to search) and `top_k` (how many passages).
 
     Raises:
         UserError: The query, a setting or the corpus cannot be used.

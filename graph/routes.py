@@ -1,7 +1,7 @@
 """Where the answer graph goes next: pure functions of the state, named targets, no work.
 
-What the context decides is read from the state's snapshot of it as well, so that a resumed run goes on as it began. The
-runtime is asked for rather than taken as a parameter: `update_state(..., as_node=...)` runs edges without one.
+Settings are also read from the state's snapshot of them, so that a resumed run continues as it began. The runtime is
+not a parameter, because `update_state(..., as_node=...)` runs edges without one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _settings(state: State | RetrievalState) -> Context:
 
 
 def to_begin(state: InputState) -> Send:
-    """Send the question on with the settings of this call: who goes on at `begin` after a kill need not give them."""
+    """Send the question with the settings of this call, so that a run killed at `begin` can be resumed without them."""
     # A checkpoint holds what was sent, and not the context of the call. An edit of the state comes without any.
     runtime = get_runtime(Context)
     given = runtime.context if runtime is not None else None
@@ -44,13 +44,13 @@ def to_begin(state: InputState) -> Send:
 
 
 def after_begin(state: State) -> Literal["retrieval", "finish"]:
-    """Search, unless there was nothing but a greeting."""
+    """Search, unless the question was only a greeting."""
     # Queries decide: the state after `begin` may be edited into that of another question.
     return "retrieval" if state["queries"] else "finish"
 
 
 def first_step(state: RetrievalState) -> Literal["condense", "rewrite"]:
-    """Make a follow-up stand alone; the first question of a conversation does."""
+    """Choose `condense` for a follow-up question; the first question of a conversation already stands alone."""
     return "condense" if len(state.get("messages") or []) > 1 else "rewrite"
 
 
@@ -84,7 +84,7 @@ def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries
 
 
 def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
-    """Search for thin evidence once more while that can help; else the search is over."""
+    """Search once more if the evidence is thin and another round can help; otherwise end the search."""
     context = _settings(state)
     # Without a model nobody has other words for the question, and the same ones would find the same passages.
     able = has_model(context) and context.strategy != "none" and state["round"] < ROUNDS
@@ -103,12 +103,12 @@ def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"
 
 
 def after_pack(state: State) -> list[Send] | str:
-    """Write the answer, where there is anything to write it from."""
+    """Write the answer, or abstain if no window holds a passage."""
     return write(state) if state["windows"] else "abstain"
 
 
 def write(state: State) -> list[Send] | str:
-    """Read windows side by side, or begin with the first; a mode of another package does as it likes."""
+    """Read all windows in parallel, or begin with the first one; a mode of another package decides itself."""
     context = _settings(state)
     if state["route"]["name"] == "installed":
         return "installed"
@@ -190,7 +190,7 @@ def _refuse_beyond_budget(context: Context, state: State, *, calls: int) -> None
 
 
 def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
-    """Abstain where nothing supports the answer; on good evidence, ask a model that refused once more before."""
+    """Abstain if nothing supports the answer; if the evidence is good and the model refused, ask it once more first."""
     if state["answer"]:
         return "finish"
     context = _settings(state)

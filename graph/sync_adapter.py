@@ -1,4 +1,4 @@
-"""Lets the async nodes serve synchronous callers too.
+"""Makes the async nodes usable from synchronous callers.
 
 LangGraph refuses `invoke` on a node that only has an async function. There is one implementation of each node, async;
 for `invoke` it runs on one background event loop that lives as long as the process, so that connection pools and locks

@@ -1,4 +1,4 @@
-"""Say that the documents do not hold the answer: what was looked for, what is missing, what comes nearest."""
+"""Say that the documents do not hold the answer: what was searched for, what is missing, what is nearest."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def _nearest(context: Context, state: State) -> list[str]:
 
 
 def _pieces(chunk: Chunk) -> list[str]:
-    """Return what a leaf says, each in one line: a heading shares words with a question and tells nothing."""
+    """Return the statements of a leaf, one line each; headings share words with a question and say nothing."""
     said = [" ".join(one.said.split()) for one in statements(chunk.text, chunk.heading.rpartition(" > ")[2])]
     return said or [" ".join(chunk.text.split())]
 

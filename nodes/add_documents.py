@@ -35,9 +35,9 @@ _FIRST: tuple[Status, ...] = ("failed", "skipped", "removed", "updated", "added"
 
 
 async def add_documents(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
-    """Ingest the paths, in a worker thread; report per file as the command line does, within bounds.
+    """Ingest the paths in a worker thread; report each file as the command line does, up to a limit.
 
-    Meanwhile small `custom` events tell how far it is.
+    Small `custom` events report the progress.
     """
     with observed("add_documents"):
         async with failure_noted("add_documents"):

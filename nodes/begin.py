@@ -27,7 +27,7 @@ MAX_QUESTION_CHARS = 10_000
 
 @traced("begin", first=True)
 async def begin(state: BeginTask, context: Context, *, event: str = "question") -> Update:
-    """Take the question from `question` or the last human message; fail at once on what cannot work."""
+    """Take the question from `question` or the last human message; raise at once if the question cannot be answered."""
     given = state.get("question")
     asked = _checked(given or _last_human(state.get("messages") or []))
     await note(event, context, **question_facts(asked))

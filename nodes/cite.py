@@ -35,7 +35,7 @@ from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 
 @traced("cite")
 async def cite(state: State, context: Context) -> Update:
-    """Attribute the draft; an answer none of whose claims is supported counts as not found."""
+    """Attribute the draft; if none of its claims is supported, the answer counts as not found."""
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     passages, found = await passages_of(context, state, list(excerpts.values()))
     # What the question or a passage says itself is no leak, however much it is like an instruction.
@@ -78,7 +78,7 @@ _LEAKED = "{} sentences of the answer repeated the instructions to the model, an
 async def _checked_further(
     context: Context, state: State, found: Attribution
 ) -> tuple[Attribution, list[tuple[str, str, Judgement]], list[Degraded]]:
-    """Ask for words and judge, where the settings say so; return the judgements as (claim, words, judgement)."""
+    """Ask for quotes and judge claims if the settings say so; return the judgements as (claim, words, judgement)."""
     unplaced = await asyncio.to_thread(lambda: found.unplaced) if context.answer_form == "quoted" else []
     quoting, judging = bool(unplaced), context.verify != "words"
     if not (quoting or judging):
@@ -105,7 +105,7 @@ async def _checked_further(
 
 
 def _unjudged(context: Context, made: int, whole: int) -> Degraded:
-    """Say that the check was made of fewer claims than there are, or of none."""
+    """Return a warning that only some of the claims, or none, were checked."""
     why = (
         f"was made of {made} of {whole} claims: the others do not fit one call"
         if made
@@ -115,7 +115,7 @@ def _unjudged(context: Context, made: int, whole: int) -> Degraded:
 
 
 def _checked(state: State) -> str:
-    """Return what was checked, for people; of verbatim sentences there is nothing to check but whether they answer."""
+    """Return what was checked, in words; of verbatim sentences it can only be said whether they match."""
     if state["route"]["name"] != "compose":
         return CHECKED
     said, missing = WEAK_MATCH if state["draft"].get("match", 1.0) < WEAK else VERBATIM, state["evidence"]["missing"]

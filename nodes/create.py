@@ -35,9 +35,9 @@ from anabranch.synthesis.budget import RouteName
 
 @traced("create")
 async def create(state: State, context: Context) -> Update:
-    """Answer from the first window; where the model fails, verbatim sentences stand in and the answer says so.
+    """Answer from the first window; if the model fails, use verbatim sentences instead and say so.
 
-    Where an answer of this turn came to nothing, the model is asked once more, plainly.
+    If an earlier answer of this turn was a refusal, the model is asked once more, without being offered one.
     """
     again = state["draft"]["window"] > 0
     refined = state["route"]["name"] == "refine" and not again
@@ -79,7 +79,7 @@ async def create(state: State, context: Context) -> Update:
 
 
 async def _reply(context: Context, chat: Chat, asked: tuple[str, str], given: list[str], message_id: str) -> str:
-    """Let the model write, into a message where it is the answer; what will be refined is only a draft of one."""
+    """Let the model write: into a message if this is the answer, or else, if it will be refined, into a draft."""
     most = context.answer_tokens
     documents = cites_documents(context, chat)
     if not message_id:

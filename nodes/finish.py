@@ -71,7 +71,7 @@ def _verdict(state: State, degraded: Sequence[Degraded]) -> dict[str, Any]:
 
 
 def _all_refused(model: str | None, trace: Sequence[Step], degraded: Sequence[Degraded]) -> list[Degraded]:
-    """Say once that no request of the turn was answered: then something is configured wrongly, and no single step."""
+    """Warn once if no request of the turn was answered: then the configuration is wrong, not a single step."""
     asked = Counter(step["node"] for step in trace if step["calls"])
     refused = Counter(
         item["step"].partition(":")[0] for item in degraded if item.get("code") == RequestRefusedError.code

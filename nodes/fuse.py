@@ -101,9 +101,9 @@ def _fused(
 
 
 def _retriever_weights(retrievers: list[str], alpha: float) -> list[float]:
-    """Weigh the two retrievers of the corpus by alpha; an external one counts as at alpha one half.
+    """Weigh the two retrievers of the corpus by alpha; an external one weighs as much as each does at alpha 0.5.
 
-    Alpha weighs one retriever against the other: where only the one it would silence is left, that is all there is.
+    If alpha gives the only remaining retriever a weight of 0, all weights are 1.
     """
     weights = [{"dense": 2 * alpha, "bm25": 2 * (1 - alpha)}.get(retriever, 1.0) for retriever in retrievers]
     return weights if any(weights) else [1.0] * len(retrievers)
@@ -122,7 +122,7 @@ def _best_ranks(records: list[Retrieved]) -> dict[str, dict[str, int]]:
 def _evidence_scores(records: list[Retrieved], queries: list[Query]) -> dict[str, float]:
     """Keep what `grade` needs of the lists: each retriever's best score for the question, and how far they agree.
 
-    Of a question that is searched for together with the one before it, also the nearest passage to itself alone.
+    For a question that is searched for together with the previous one, also its own best cosine.
     """
     first = {record["retriever"]: record["lists"][0] for record in records if record["lists"]}
     scores = {retriever: round(_top(ranked), 4) for retriever, ranked in first.items()}

@@ -53,9 +53,9 @@ async def gather(state: State, context: Context) -> Update:
 
 
 def _kept(parts: list[Partial], least: float) -> list[Partial]:
-    """Return the answers whose score is at least so much of the best one's, in reading order; unsupported ones go.
+    """Return the supported answers with at least the share `least` of the best score, in reading order.
 
-    Where none is supported, the first is kept: the reader is told what the model said.
+    If none is supported, the first one is kept, so that the reader sees what the model said.
     """
     best = max((part["score"] for part in parts), default=0.0)
     kept = [part for part in parts if part["score"] and part["score"] >= least * best] if best else parts[:1]
@@ -79,7 +79,7 @@ async def _groups(context: Context, chat: Chat, state: State, parts: Sequence[Pa
 
 
 def _planned(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: int) -> list[Partial]:
-    """Name each partial answer's group; one that is alone in its group goes up as it is."""
+    """Set the group of each partial answer; one that is alone in its group moves up a level unchanged."""
     return [
         {**parts[member], "group": number}
         if len(members) > 1
@@ -92,7 +92,7 @@ def _planned(parts: Sequence[Partial], groups: Sequence[Sequence[int]], level: i
 async def _end(
     context: Context, state: State, parts: Sequence[Partial], lacking: str, *, plain: bool
 ) -> tuple[Draft, list[Degraded]]:
-    """Take the partial answers as they are; without any, compose if the model failed."""
+    """Return the partial answers as the draft; if there are none because the model failed, compose one."""
     if len(parts) == 1:
         return parts[0]["draft"], []
     if parts:

@@ -1,4 +1,4 @@
-"""Judge whether there is evidence, from scores first and from a model where one is asked for."""
+"""Judge whether there is enough evidence: from scores, and then from a model if `grade` is 'llm'."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) 
 
 
 def _leaf_ids(state: RetrievalState) -> list[str]:
-    """Return the leaves that were found, best first: a parent of many has most words of any question somewhere."""
+    """Return the leaves that were found, best first; the long text of a parent would have words of any question."""
     kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
     return [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
 
@@ -152,7 +152,7 @@ def _within(leaves: Sequence[Chunk], budget: int) -> list[str]:
 
 
 def _digest(state: RetrievalState) -> str:
-    """Name a set of passages, so that a round which brings nothing new can be told."""
+    """Return a digest of the passages, to recognise a round of search that finds nothing new."""
     # Sorted: another order of the same passages is nothing new to a judge.
     ids = sorted(passage["id"] for passage in state["passages"])
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16]

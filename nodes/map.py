@@ -27,7 +27,7 @@ from anabranch.errors import ModelError
 
 @traced("map")
 async def map_window(state: MapTask, context: Context) -> Update:
-    """Answer from one window, as from any; how well its passages say so is what the answers are compared by."""
+    """Answer from one window, and measure how well its passages support the answer, to compare the partial answers."""
     chat = await model_of(context)
     if chat is None:  # the model was taken away between a pause and its resumption
         return {"partials": []}

@@ -37,7 +37,7 @@ async def merge(state: RetrievalState, context: Context) -> Update:
 
 
 async def merged_of(context: Context, state: RetrievalState) -> tuple[Merged, dict[str, Chunk]]:
-    """Return what the candidates merge to, whatever their order, and the chunks that are there."""
+    """Return the merged passages, which do not depend on the order of the candidates, and the chunks that exist."""
     corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
     scores = {candidate["id"]: candidate["score"] for candidate in state["candidates"]}
     found = await chunks_of(context, state, list(scores), corpus=corpus)

@@ -28,7 +28,7 @@ Window = tuple[PackablePassage, ...]
 
 @traced("pack")
 async def pack(state: State, context: Context) -> Update:
-    """Pack passages into windows that the model has room for, and choose the route on them and on what is left."""
+    """Pack passages into windows that fit the model, and choose the route by the windows and the remaining budget."""
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, [passage["id"] for passage in state["passages"]], corpus=corpus)
     chat = await model_of(context)
@@ -65,7 +65,7 @@ async def pack(state: State, context: Context) -> Update:
 async def _packable(
     context: Context, state: State, corpus: CorpusReader, found: Mapping[str, Chunk], room: Room
 ) -> list[PackablePassage]:
-    """Return the passages as packing wants them; for those that no window holds, where their children begin."""
+    """Return the passages for packing; for those larger than a window, also where their children begin."""
     chosen = [(found[one["id"]], one["score"]) for one in state["passages"] if one["id"] in found]
     most = context.window_tokens if room.limit is None else min(context.window_tokens, room.limit.tokens)
     # Only of those that are cut is it asked where their children begin: most passages fit.
@@ -94,7 +94,7 @@ async def _packable(
 def _choice(
     context: Context, state: State, packed: Packed, room: Room, *, sources: int, chat: Chat | None
 ) -> RouteChoice:
-    """Choose on the evidence, then keep to what the question may still cost."""
+    """Choose by the evidence, then stay within the remaining budget of the question."""
     choice = choose(
         windows=len(packed.windows),
         sources=sources,
@@ -150,7 +150,7 @@ def _left_out(dropped: Iterable[Dropped]) -> list[dict[str, Any]]:
 def _degraded(
     context: Context, packed: Packed, choice: RouteChoice, left_out: Sequence[Mapping[str, Any]]
 ) -> list[Degraded]:
-    """Say once what was not read; the trace has each passage."""
+    """Return one warning about what was not read; the trace names each passage."""
     said = []
     no_room = [item for item in left_out if item["why"] in ("over_limit", "over_budget")]
     if no_room:

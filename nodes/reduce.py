@@ -25,7 +25,7 @@ from anabranch.safety.prompt_envelope import new_nonce, wrap
 
 @traced("reduce")
 async def reduce(state: ReduceTask, context: Context) -> Update:
-    """Write one answer from a group; the last group's is streamed to the reader, and none is lost where it fails."""
+    """Write one answer from a group of partial answers; the last one is streamed, and no part is lost on a failure."""
     chat = await model_of(context)
     degraded: list[Degraded] = []
     draft = side_by_side(state["drafts"])
@@ -46,7 +46,7 @@ async def reduce(state: ReduceTask, context: Context) -> Update:
 
 
 async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
-    """Let the model join the answers; a refusal over parts that found something is no answer, nor is something else.
+    """Let the model join the answers; a refusal, or a text that the parts do not support, is not accepted.
 
     Raises:
         ModelError: The model failed, or wrote nothing that the parts say.

@@ -35,7 +35,7 @@ from anabranch.synthesis.routing import EARLY_STOP
 
 @traced("refine")
 async def refine(state: State, context: Context) -> Update:
-    """Show the model the answer so far and the next window; an answer that nothing supports is no answer so far."""
+    """Show the model the next window, and the answer so far if the passages support it."""
     draft = state["draft"]
     number = draft["window"]
     chat = await model_of(context)
@@ -70,7 +70,7 @@ async def refine(state: State, context: Context) -> Update:
 
 
 async def _revised(context: Context, chat: Chat, state: State, passages: str) -> tuple[Action, Draft]:
-    """Ask, and let the passages decide: what nothing supports gives way, and takes the place of nothing that holds."""
+    """Ask the model; replace an unsupported answer, and never replace a supported one by a less supported text."""
     draft, question = state["draft"], state["standalone_question"]
     window = draft["window"] + 1
     held = await _support(context, state, draft["answer"], window)
@@ -103,10 +103,10 @@ async def _support(context: Context, state: State, answer: str, windows: int) ->
 
 
 async def _check_room(context: Context, answer: str) -> None:
-    """Refuse an answer that is longer than a model may write one: so much room is kept for it beside a window.
+    """Refuse an answer longer than `answer_tokens`, because only so much room is kept for it beside a window.
 
     Raises:
-        ModelError: It is.
+        ModelError: The answer is longer.
     """
     corpus = await corpus_of(context)
     (size,) = await asyncio.to_thread(sizes, corpus.embedder, [answer])

@@ -21,7 +21,7 @@ from anabranch.store.records import embedded_text
 
 @traced("rerank")
 async def rerank(state: RetrievalState, context: Context) -> Update:
-    """Order candidates by the reranker's relevance; where it fails or there is none, the fused order stays."""
+    """Order candidates by the reranker's relevance; without a reranker, or if it fails, keep the fused order."""
     fused = state["candidates"]
     texts = await chunks_of(context, state, [candidate["id"] for candidate in fused])
     state = {**state, "texts": texts}
@@ -83,7 +83,7 @@ async def _judged(
 
 
 def _blended(judged: Mapping[int, float], fused: Sequence[float], share: float) -> dict[int, float]:
-    """Return the relevance of what was judged as a share beside its fused score, each mapped to 0 .. 1 over these."""
+    """Return `share` x relevance + (1 - `share`) x fused score of the judged ones, both mapped to 0 .. 1 first."""
     relevance, before = min_max(list(judged.values())), min_max([fused[index] for index in judged])
     pairs = zip(judged, relevance, before, strict=True)
     return {index: share * new + (1 - share) * old for index, new, old in pairs}

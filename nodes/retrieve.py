@@ -66,8 +66,8 @@ async def retrieve(state: RetrieveTask, context: Context) -> Update:
 async def _searched(context: Context, state: RetrieveTask) -> tuple[list[RankedList], list[str]]:
     """Search with a retriever of the corpus; say which scripts its embedder cannot read.
 
-    Such a query is searched for by its words alone: its nearest passages are near for no reason, and would be taken for
-    evidence. Where nothing searches by words, they are all there is.
+    Such a query is searched for only by BM25: its nearest vectors are arbitrary, and would be taken for evidence.
+    If BM25 is not among the retrievers, the vectors are used nevertheless.
     """
     corpus, scope = await corpus_of(context), scope_of(context, state["active_filters"])
     retriever, texts = state["retriever"], state["query_texts"]
@@ -86,9 +86,9 @@ async def _searched(context: Context, state: RetrieveTask) -> tuple[list[RankedL
 
 
 async def _read(context: Context, state: RetrieveTask) -> list[RankedList]:
-    """Have the chat model read the corpus for the question, which stands first; what helps it stands for every query.
+    """Have the chat model read the corpus for the question, the first query; its list is used for every query.
 
-    Asking again for each way of searching for the same thing would multiply the calls and say nothing new.
+    Reading again for each further query would multiply the calls and add nothing.
     """
     chat = await model_of(context)
     if chat is None:

@@ -59,7 +59,7 @@ def _hold_to_reader(state: State | RetrievalState) -> None:
 
 
 def _reply(shown: dict[str, Any], what: str, known: Mapping[str, Any] | None) -> list[str] | None:
-    """Pause until there is a usable reply; one that is not is asked for again, with what was wrong with it.
+    """Pause until there is a usable reply; after an unusable one, pause again and say what was wrong with it.
 
     An error instead would end the run with the bad reply kept as the answer to this pause, and no way to give another.
 

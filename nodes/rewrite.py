@@ -22,7 +22,7 @@ from anabranch.safety.prompt_template import messages
 
 @traced("rewrite")
 async def rewrite(state: RetrievalState, context: Context) -> Update:
-    """Add up to `n_queries` - 1 queries to the question; what fails leaves the question, which is always searched."""
+    """Add up to `n_queries` - 1 queries to the question; if that fails, only the question is searched for."""
     # What a person wrote stays in every round: the question, and the queries that they put in its place.
     kept = [query for query in state["queries"] if query["kind"] not in REWRITE]
     # The question counts, and so does what a person put in its place.

@@ -64,11 +64,12 @@ def _prompt(node: str, default: str | None, what: str = "Instructions to the mod
 
 
 class Context(CheckedSettings):
-    """One frozen set of choices for one run; where values come from besides is the business of `in_force`."""
+    """The settings that a caller gives for one run, frozen; `in_force` adds those from other places."""
 
     corpus: Annotated[str, BeforeValidator(_path)] = _setting(
         DEFAULT_CORPUS,
-        "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or a package's.",
+        "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or an address of a "
+        "store that a package adds.",
         "begin retrieve",
         min_length=1,
     )
@@ -81,8 +82,9 @@ class Context(CheckedSettings):
     )
     model: str | None = _setting(
         None,
-        "Chat model, 'provider:name' as in init_chat_model, or 'auto': what Ollama, LM Studio or llama.cpp "
-        "serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat model.",
+        "Chat model: 'provider:name' as in init_chat_model, or 'auto' for the first model that Ollama, LM Studio or "
+        "llama.cpp serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat "
+        "model.",
         "condense rewrite rerank grade create refine map reduce",
     )
     # Locked on servers (ANABRANCH_LOCK): a caller who chooses it chooses where this process sends requests.
@@ -93,21 +95,21 @@ class Context(CheckedSettings):
         pattern=r"^https?://",
     )
     reasoning_effort: Effort | None = _setting(
-        None, "How long a model that thinks before it writes may think, where the provider takes it.", "create"
+        None, "How much a reasoning model may reason, where the provider supports this.", "create"
     )
     model_kwargs: Annotated[dict[str, Any], AfterValidator(without_secrets)] = _setting(
         {},
-        "Further options of the model's LangChain client, as an object, such as `temperature`, which is 0 "
-        "unless it is given; keys and addresses are refused.",
+        "Further options of the model's LangChain client, as an object, such as `temperature` (0 by default); keys and "
+        "addresses are refused.",
         "create",
         examples=[{"temperature": 0.7, "top_p": 0.9}],
     )
     model_timeout: float = _setting(60.0, "Seconds one model call may take, retries included.", gt=0, le=3600)
-    model_retries: int = _setting(2, "Further tries after 429, 5xx and connection errors.", ge=0, le=10)
+    model_retries: int = _setting(2, "Retries of a call after status 429 or 5xx, or a connection error.", ge=0, le=10)
     # What is published is of the model; a server of one's own is often started with less.
     context_tokens: int | None = _setting(
         None,
-        "Tokens of one call that the model has room for, reply included; unset: what is published of it.",
+        "Context size of the model in tokens, prompt and reply together. If unset, the published size is used.",
         "pack",
         ge=256,
         le=100_000_000,
@@ -115,27 +117,27 @@ class Context(CheckedSettings):
     # A bound by default, for a corpus that grew and a route that nobody chose.
     max_model_calls: int = _setting(
         100,
-        "Model calls one question may take; the answer is written by a route that keeps to it.",
+        "Most model calls for one question; how the answer is written is chosen to stay within this limit.",
         "pack",
         ge=1,
         le=100_000,
     )
     max_tokens: int | None = _setting(
-        None, "Tokens, of prompts and replies together, that one question may take.", "pack", ge=100, le=1_000_000_000
+        None, "Most tokens for one question, prompts and replies together.", "pack", ge=100, le=1_000_000_000
     )
 
     strategy: Literal["multi", "decompose", "hyde", "step_back", "none"] = _setting(
         "multi",
-        "How the chat model makes further search queries, and others where these find too little; without "
-        "a model, and with 'none', the question alone is searched for, once.",
+        "How the chat model makes further search queries, and new ones if these find too little. Without a model, or "
+        "with 'none', only the question is searched for, once.",
         "rewrite",
     )
-    n_queries: int = _setting(4, "Search queries in all, the question itself among them.", "rewrite", ge=1, le=16)
+    n_queries: int = _setting(4, "Number of search queries, the question included.", "rewrite", ge=1, le=16)
     # By default the question weighs more than all that was derived from it: rewrites add recall and noise (2603.13301,
     # 2603.02153), and fusion must not let them outvote the user's own words.
     variant_weight: float = _setting(
         0.5,
-        "What all further queries weigh together; the question weighs 1. At 3, three are its equals.",
+        "Weight of all further queries together; the question weighs 1. With 3, three further queries weigh 1 each.",
         "rewrite",
         gt=0,
         le=15,
@@ -152,73 +154,83 @@ class Context(CheckedSettings):
     depth: int = _setting(50, "Length of each ranked list.", "retrieve", ge=1, le=1000)
     fusion: Literal["complete", "convex", "rrf", "z_score", "dbsf"] = _setting(
         "complete",
-        "How lists are fused: min-max convex combination with every passage scored by both retrievers, or "
-        "of the lists as they are; reciprocal ranks, z-scores, distributions.",
+        "How ranked lists are fused. 'complete': weighted hybrid, every passage scored by both retrievers; 'convex': "
+        "weighted hybrid of the lists as they are; 'rrf': reciprocal rank fusion; 'z_score': z-scores; 'dbsf': "
+        "distribution-based score fusion.",
         "fuse",
     )
     alpha: float | None = _setting(
         None,
-        "Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone; unset: chosen for each "
-        "question by the evidence with fusion 'complete', one half with the others.",
+        "Weight of 'dense' against 'bm25': 0 is BM25 alone, 1 is dense alone. If unset, fusion 'complete' chooses it "
+        "for each question, and the others use 0.5.",
         "fuse",
         ge=0,
         le=1,
     )
     rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = _setting(
-        "none", "Who reorders the fused candidates. In code, any LangChain document compressor.", "rerank"
+        "none", "Which reranker reorders the fused candidates. In code, any LangChain document compressor.", "rerank"
     )
     rerank_model: str | None = _setting(
-        None, "Cohere model name (default 'rerank-v4.0-fast'), or the folder of a cross-encoder or encoder.", "rerank"
+        None,
+        "Name of a Cohere model (default 'rerank-v4.0-fast'), or the folder of a cross-encoder, or of an encoder for "
+        "'late_interaction'.",
+        "rerank",
     )
-    rerank_depth: int = _setting(30, "Candidates the reranker sees.", "rerank", ge=1, le=1000)
+    rerank_depth: int = _setting(30, "Number of fused candidates that the reranker scores.", "rerank", ge=1, le=1000)
     rerank_batch: int = _setting(
         20,
-        "Candidates in one call of the LLM reranker; of several calls, each is shown one or two more.",
+        "Candidates in one call of the LLM reranker. With several calls, each also gets the same one or two "
+        "candidates, so that their scores can be compared.",
         "rerank",
         ge=1,
         le=50,
     )
-    top_k: int = _setting(24, "Leaf passages kept after reranking.", "rerank merge", ge=1, le=1000)
+    top_k: int = _setting(24, "Number of leaf passages that are kept after reranking.", "rerank merge", ge=1, le=1000)
     # Measured in evals/merging.md; lower ones push other evidence out where windows are small.
     merge_threshold: float = _setting(
         0.75,
-        "A parent replaces its children when more than this share of them was kept; 1: no merging.",
+        "A parent replaces its children if more than this share of them was kept; 1 switches merging off.",
         "merge",
         ge=0,
         le=1,
     )
-    grade: Literal["scores", "llm", "none"] = _setting("scores", "Who judges whether there is evidence.", "grade")
+    grade: Literal["scores", "llm", "none"] = _setting(
+        "scores", "What judges whether there is enough evidence: scores, the chat model, or nothing.", "grade"
+    )
     synthesis: Annotated[str, OneOf(SYNTHESIS_MODES, others=BUILT_IN)] = _setting(
-        "auto", "How the answer is written from several windows.", "pack"
+        "auto", "How the answer is written if the passages fill several windows.", "pack"
     )
     # The default leaves of 128 tokens times `top_k` are about one of these: one window, one call.
     window_tokens: int = _setting(
         3000,
-        "Tokens of passages in one call, by the corpus's tokenizer; less where the model has no room.",
+        "Most tokens of passages in one model call, by the corpus's tokenizer; fewer if the model's context is small.",
         "pack",
         ge=64,
         le=1_000_000,
     )
     # Of the reply alone: room for thoughts comes on top where a model needs it (`anabranch.models.reply_budget`).
-    answer_tokens: int = _setting(800, "Tokens one model reply may have.", "create refine map reduce", ge=16, le=32_000)
+    answer_tokens: int = _setting(800, "Most tokens of one model reply.", "create refine map reduce", ge=16, le=32_000)
     answer_form: Literal["auto", "plain", "cited", "quoted"] = _setting(
         "auto",
-        "What the model is asked for: a plain answer, one with the numbers of its passages, or also the "
-        "words for what was not found there; 'auto' asks hosted models for numbers and others plainly.",
+        "What the model is asked for. 'plain': an answer; 'cited': an answer with the numbers of its passages; "
+        "'quoted': in a second call also the words that support what could not be attributed; 'auto': 'cited' for "
+        "hosted models with a published profile, else 'plain'.",
         "create refine map cite",
     )
     verify: Literal["words", "llm", "nli"] = _setting(
         "words",
-        "How claims are checked: by words alone, then by one call of the model for all of them, or by a "
-        "local model of natural language inference.",
+        "How claims are checked. 'words': by comparing words; 'llm': then also by one model call for all claims; "
+        "'nli': then also by a local model of natural language inference.",
         "cite",
     )
     verify_model: str | None = _setting(
         None, "Folder of an ONNX model for verify 'nli': model.onnx, tokenizer.json, config.json.", "cite"
     )
-    fan_in: int = _setting(4, "Partial answers joined by one reduce call.", "reduce", ge=2, le=20)
+    fan_in: int = _setting(4, "Most partial answers that one reduce call joins.", "reduce", ge=2, le=20)
     file_links: bool = _setting(
-        True, "Whether the links of citations say where a file lies on this machine; web pages keep theirs.", "cite"
+        True,
+        "Whether citations link to files on this machine, which shows their paths; links to web pages are kept.",
+        "cite",
     )
     review: Literal["none", "queries", "sources"] = _setting(
         "none",
@@ -228,7 +240,7 @@ class Context(CheckedSettings):
 
     condense_prompt: str = _prompt("condense", prompts.CONDENSE)
     rewrite_prompt: str | None = _prompt(
-        "rewrite", None, "In place of the instructions of the chosen strategy: instructions to the model in the step"
+        "rewrite", None, "Replaces the instructions of the chosen strategy: instructions to the model in the step"
     )
     retrieve_prompt: str = _prompt("retrieve", prompts.RETRIEVE)
     rerank_prompt: str = _prompt("rerank", prompts.RERANK)

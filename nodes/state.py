@@ -49,7 +49,7 @@ class Fresh:
 
 
 def added(before: list[Any], new: list[Any]) -> list[Any]:
-    """Put the items of a step behind those before."""
+    """Append the items of a step to those before."""
     # On a server anybody who may write to a thread may write anything into it.
     if not isinstance(new, list):
         msg = f"A channel that holds a list was given {type(new).__name__}."
@@ -58,12 +58,12 @@ def added(before: list[Any], new: list[Any]) -> list[Any]:
 
 
 def latest(_: int, new: int) -> int:
-    """Keep what a step wrote last: of several branches, any."""
+    """Keep the last value; of several branches, that of any one."""
     return new
 
 
 def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Put the items of a step over those before."""
+    """Merge the items of a step into those before; the new ones win."""
     if not isinstance(new, dict):
         msg = f"A channel that holds names and values was given {type(new).__name__}."
         raise ThreadStateError(msg, hint="Give it what is to be added.")
@@ -71,7 +71,7 @@ def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class InputState(TypedDict, total=False):
-    """What a caller gives: a question, or messages that end with one; and filters on the documents."""
+    """What a caller gives: a question, or messages that end with one; and optionally filters on the documents."""
 
     question: str
     messages: Annotated[list[AnyMessage], add_messages]
@@ -82,7 +82,7 @@ class SearchState(TypedDict):
     """What the search and the answer share: the question as it is in force, and what was found for it.
 
     `texts` are the passages that this turn has read, by id. No checkpoint has them: a resumed run reads them again.
-    `generation` is that of the corpus which the turn reads, 0 where it reads none.
+    `generation` is the generation of the corpus that the turn reads; 0 without a corpus.
     """
 
     settings: dict[str, Any]
@@ -117,7 +117,7 @@ class RetrievalInput(TypedDict):
 
 
 class RetrievalOutput(TypedDict):
-    """What it gives back: what was found, how it was looked for, and its own part of the trace."""
+    """What the retrieval graph returns: what was found, how, and its own part of the trace."""
 
     generation: int
     standalone_question: str
@@ -133,7 +133,7 @@ class RetrievalOutput(TypedDict):
 
 
 class RetrievalState(SearchState):
-    """Everything that one search knows; it begins anew in each turn."""
+    """The state of one search; it starts empty in each turn."""
 
     messages: list[AnyMessage]
     round: int
@@ -141,7 +141,7 @@ class RetrievalState(SearchState):
 
 
 class State(InputState, SearchState):
-    """Everything a turn knows once `begin` has set the stage."""
+    """The state of a turn from `begin` on."""
 
     windows: Annotated[list[list[Excerpt]], Fresh([])]
     route: Annotated[Route, Fresh(Route(name="", reasons=[]))]
@@ -158,7 +158,7 @@ class State(InputState, SearchState):
 
 
 class OutputState(TypedDict):
-    """What a caller gets of a turn; the rest is in the thread's state, where there is a checkpointer."""
+    """What a caller gets from a turn; with a checkpointer, the rest is in the state of the thread."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     answer: str
@@ -203,13 +203,13 @@ def fresh_turn() -> dict[str, Any]:
 
 
 class BeginTask(InputState, total=False):
-    """What the first step is sent: what the caller gives, of the messages the last, and the settings given with it."""
+    """What the first step is sent: the caller's input, with only the last message, and the settings given with it."""
 
     settings: dict[str, Any]
 
 
 class RetrieveTask(TypedDict):
-    """What one retrieval branch is sent; `budget` where its retriever asks the chat model."""
+    """What one retrieval branch is sent; `budget` only if its retriever asks the chat model."""
 
     retriever: str
     query_texts: list[Text]
@@ -221,7 +221,7 @@ class RetrieveTask(TypedDict):
 
 
 class MapTask(TypedDict):
-    """What one map branch is sent; `budget` is for asking its window once more."""
+    """What one map branch is sent; `budget` limits repeated calls for its window."""
 
     index: int
     excerpts: list[Excerpt]
@@ -237,7 +237,7 @@ class MapTask(TypedDict):
 class ReduceTask(TypedDict):
     """What one reduce branch is sent: a group of partial answers; `last` says that it writes the final one.
 
-    `budget` is for asking once more.
+    `budget` limits repeated calls.
     """
 
     level: int

@@ -2,8 +2,8 @@
 
 Two features, because each is blind where the other sees: the best cosine of the question (a question on another subject
 has no near passage), and how much of what the question asks about occurs together in one passage, weighted by how rare
-each word is. A logistic model makes one confidence of them; `evals/answers.md` has its calibration, and what it is
-worth on each collection when fitted on the others.
+each word is. A logistic model makes one confidence of them; `evals/calibration.md` has its weights, and
+what it is worth on each collection when fitted on the others.
 Neither feature tells well an unanswerable question on the corpus's own topic from an answerable one; that is what
 `grade: llm` is for.
 """
