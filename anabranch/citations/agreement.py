@@ -15,7 +15,7 @@ from itertools import pairwise
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.quantities import has
 from anabranch.citations.tokens import Token
-from anabranch.text.function_words import NOT, OPPOSITES, PERIODS
+from anabranch.text.function_words import CONJUNCTIONS, NOT, OPPOSITES, PERIODS
 
 # Share of a claim's words that a span has in their order where the claim is a copy of it.
 _COPY = 0.6
@@ -81,6 +81,21 @@ def measures_else(said: ReadClaim, piece: Piece, units: Mapping[str, str]) -> bo
             and all(_counts_no(token.figure.unit, piece.tokens[at : at + 1 + _UNIT_WITHIN], units) for at in own)
             for token in said.added
         )
+    )
+
+
+def signed_else(said: ReadClaim, piece: Piece) -> bool:
+    """Tell whether a number has a minus on one side alone, and no word of the claim can say the same.
+
+    "Growth was -2.5%" is not "Growth was 2.5%"; "sales fell by 2.5%" may well be said by it.
+    """
+    if any(token.terms and not token.figure and not piece.has(token) for token in said.added):
+        return False
+    return any(
+        token.figure is not None
+        and bool(own := [other for other in piece.figures if has([other], token.figure)])
+        and all({other.sign, token.figure.sign} == {"-", ""} for other in own)
+        for token in said.added
     )
 
 
@@ -221,6 +236,32 @@ def _around(read: Sequence[Token], at: int) -> Title:
     return tuple(token.text for token in read[max(at - 1, 0) : at + 2])
 
 
+def turns_round(said: ReadClaim, piece: Piece, language: str) -> bool:
+    """Tell whether the ends of a range have changed places: "from November to March" for "from March to November"."""
+    ours, theirs = _ranges(said.tokens, language), _ranges(piece.tokens, language)
+    return any(
+        any(same(first, end) and same(last, start) for start, end in theirs)
+        and not any(same(first, start) and same(last, end) for start, end in theirs)
+        for first, last in ours
+        if not same(first, last)
+    )
+
+
+def _ranges(read: Sequence[Token], language: str) -> list[tuple[Token, Token]]:
+    """Return numbers, months and weekdays that follow one another with only small words between, and no "and"."""
+    found: list[tuple[Token, Token]] = []
+    start: Token | None = None
+    for token in read:
+        is_end = token.kind in ("figure", "month", "weekday")
+        if start and is_end and token.kind == start.kind and not token.opens:
+            found.append((start, token))
+        if is_end:
+            start = token
+        elif token.kind != "function" or token.opens or token.text in CONJUNCTIONS.get(language, ()):
+            start = None
+    return found
+
+
 def shortest_run(said: ReadClaim, piece: Piece, language: str) -> list[Token]:
     """Return the shortest run of a span that has all that it has of a claim, with the small words before it."""
     words, read = [*said.added, *said.repeated], piece.tokens
@@ -245,6 +286,16 @@ def shortest_run(said: ReadClaim, piece: Piece, language: str) -> list[Token]:
     end = next((at for at in range(last + 1, len(read)) if read[at].opens), len(read))
     is_denied = read[end - 1].text == NOT.get(language) and not denials(said.tokens)
     return list(read[first : end if is_denied else last + 1])
+
+
+def is_denied_before(piece: Piece, run: Sequence[Token], language: str) -> bool:
+    """Tell whether a denial farther on in the clause reaches a run of a span: "There is no evidence that it works"."""
+    at = next((index for index, token in enumerate(piece.tokens) if run and token is run[0]), 0)
+    while at > 0 and not piece.tokens[at].opens and piece.tokens[at].text not in CONJUNCTIONS.get(language, ()):
+        at -= 1
+        if piece.tokens[at].kind == "negation":
+            return True
+    return False
 
 
 def replaces(said: ReadClaim, piece: Piece) -> bool:

@@ -19,14 +19,18 @@ from anabranch.citations.agreement import (
     denials,
     denies_else,
     denying_titles,
+    is_denied_before,
     measures_else,
     opposed,
     per_another_period,
     replaces,
     shortest_run,
+    signed_else,
+    turns_round,
 )
 from anabranch.citations.language_tables import tables_of
 from anabranch.citations.linked_places import LinkedPlaces
+from anabranch.citations.parallel_sentences import is_of_another
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
@@ -201,10 +205,18 @@ class Alignment:
                 continue
             if span := find_quote(claim, passage.folded):
                 places = zip(passage.sentences, self._places.of[number], strict=True)
-                place = max((at for piece, at in places if piece.start < span[1] and span[0] < piece.end), default=0.0)
+                touched = [(piece, at) for piece, at in places if piece.start < span[1] and span[0] < piece.end]
+                # The words may stand in a sentence that denies them.
+                if len(touched) == 1 and not self._is_affirmed(said, passage, touched[0][0]):
+                    continue
+                place = max((at for _, at in touched), default=0.0)
                 score = 0.75 + 0.25 * place / self._places.best if self._places.best else 1.0
                 return Aligned("quoted", number, passage.around(span), score)
         return None
+
+    def _is_affirmed(self, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
+        run = shortest_run(said, piece, passage.language)
+        return bool(piece.rows) or self._denies_as_much(said, passage, piece, run)
 
     def _short(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find a short answer, as it is, in the sentences that speak of the question."""
@@ -219,6 +231,8 @@ class Alignment:
             and ((link := self._link(said, number, at)) or self._places.speaks(self._places.of[number][at]))
             and self._is_asked_for(claim, said, self._passages[number], piece)
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
+            # A name or a number may stand behind a denial of something else: "not in 1985 but in 1990".
+            and (len(said.added) < _SHORT or self._is_affirmed(said, self._passages[number], piece))
         ]
         best = max(found, key=lambda each: each[:2], default=None)
         if best is None or self._is_outdone(said, self._passages[-best[1]], *best[2:]):
@@ -228,7 +242,7 @@ class Alignment:
         return Aligned("supported" if link else "quoted", -number, _shown(piece), place)
 
     def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
-        if listed_as(said, piece, self._asked) == "other":
+        if listed_as(said, piece, self._asked) == "other" or is_of_another(said, self._asked, passage, piece):
             return True
         # The name that leads to an answer is no rival of it.
         asked = (*self._asked, *(token for token in piece.tokens if not link.isdisjoint(token.terms)))
@@ -288,11 +302,11 @@ class Alignment:
         return (
             self._has_figures_of_question(passage, piece)
             and not self._is_of_else(claim, said, passage, piece)
-            # Of two sentences, one may deny what the other says: then all their denials count.
-            and self._denies_as_much(said, piece.tokens if piece.first else run)
+            and self._denies_as_much(said, passage, piece, run)
             and not denies_else(said, piece)
             and not opposed(said.tokens, run, passage.language)
             and not replaces(said, piece)
+            and not turns_round(said, piece, passage.language)
             and not self._is_outdone(said, passage, piece, found.link)
         )
 
@@ -300,7 +314,7 @@ class Alignment:
         """Tell whether a number of a claim counts something else in a span, or is of another column."""
         if counts_else(said, piece) and listed_as(said, piece, self._asked) != "own":
             return True
-        if measures_else(said, piece, tables_of(passage.language).units):
+        if measures_else(said, piece, tables_of(passage.language).units) or signed_else(said, piece):
             return True
         if per_another_period(said, piece, passage.language):
             return True
@@ -308,16 +322,20 @@ class Alignment:
         about = f"{claim} {self._question}" if len(said.added) <= _SHORT else claim
         return wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows)
 
-    def _denies_as_much(self, said: ReadClaim, run: Sequence[Token]) -> bool:
+    def _denies_as_much(self, said: ReadClaim, passage: PassageText, piece: Piece, run: Sequence[Token]) -> bool:
+        # Of two sentences, one may deny what the other says: then all their denials count.
+        there = piece.tokens if piece.first else run
         # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
-        ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, run, self._asked))
-        return ours == theirs or (not ours and theirs == asked)
+        ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, there, self._asked))
+        if ours or asked or piece.first:
+            return ours == theirs or (not ours and theirs == asked)
+        return not theirs and not is_denied_before(piece, run, passage.language)
 
     def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
         stated = tuple(token.figure for token in said.tokens if token.figure)
         in_column = not wrong_column(f"{claim} {self._question}", stated, piece.rows, passage.rows)
-        return in_column and self._has_figures_of_question(passage, piece)
+        return in_column and not signed_else(said, piece) and self._has_figures_of_question(passage, piece)
 
     def _has_figures_of_question(self, passage: PassageText, piece: Piece) -> bool:
         """Tell whether the passages with their labels, or a row of a table, have the numbers of the question."""

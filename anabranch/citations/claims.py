@@ -31,6 +31,9 @@ _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _ENDS_BLOCK = re.compile(r"[:：][*_ \t]{0,6}$|[\]】][.!?]?[ \t]*$")
 _COLON = re.compile(r"[:：][*_\s]*$")
 _NUMBERING = re.compile(r"\A[#*_>\s]*(?:\(?\d{1,3}(?:\.\d{1,3})*[.):]|\d{1,3}(?:\.\d{1,3})+)(?:\s|$)")
+# Stands for a character of a marker; no text has it.
+_GONE = "\0"
+_GAP = re.compile(rf"(?<![{_GONE}\s])[{_GONE}\s]++(?=[.,;:!?])")
 # Words that a clause of its own has on both sides of a marker.
 _FEW = 3
 
@@ -219,8 +222,18 @@ def _claim(answer: str, masked: str, start: int, end: int, named: tuple[int, ...
     piece = answer[start:end]
     start += len(piece) - len(piece.lstrip(" \t\n\r|"))
     end -= len(piece) - len(piece.rstrip(" \t\n\r|"))
-    text = strip_links(re.sub(r"\s+([.,;:!?])", r"\1", " ".join(masked[start:end].split())))
+    text = strip_links(_without_gaps(answer[start:end], masked[start:end]))
     terms = analyser().terms(text)
     if start >= end or not terms:
         return None
     return Claim(text=text, start=start, end=end, markers=named)
+
+
+def _without_gaps(written: str, masked: str) -> str:
+    """Return a claim on one line, without the blanks that a marker leaves before a stop.
+
+    Other blanks are the writer's: " .env", " .05", and the French " ;".
+    """
+    marked = "".join(_GONE if one != other else other for one, other in zip(written, masked, strict=True))
+    closed = _GAP.sub(lambda gap: "" if _GONE in gap[0] else gap[0], marked)
+    return " ".join(closed.replace(_GONE, " ").split())

@@ -21,6 +21,7 @@ LONGEST = 400
 # A passage of one-word lines has thousands, and each claim is compared with all of them.
 _MAX_PIECES = 400
 
+_SEMICOLON = re.compile(r"[;；؛]")
 # Items of a list in running text, as contracts have them: "(b)" goes on in lower case, so that no sentence ends there.
 _ITEM = re.compile(r"[.;:]\s+(?=\((?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s)")
 
@@ -138,6 +139,19 @@ class PassageText:
             if len(found) >= _MAX_PIECES:
                 break
         return tuple(found[:_MAX_PIECES])
+
+    @cached_property
+    def statements(self) -> tuple[Piece, ...]:
+        """Its sentences, cut at semicolons too, and its rows."""
+        return tuple(chain.from_iterable(map(self._at_semicolons, self.sentences)))
+
+    def _at_semicolons(self, piece: Piece) -> Iterator[Piece]:
+        cuts = [match.end() for match in _SEMICOLON.finditer(self.text, piece.start, piece.end)]
+        if piece.rows or not cuts:
+            yield piece
+            return
+        for start, end in pairwise([piece.start, *cuts, piece.end]):
+            yield Piece(start, end, tuple(token for token in piece.tokens if start <= token.start < end))
 
     @cached_property
     def candidates(self) -> tuple[tuple[int, int, Piece], ...]:

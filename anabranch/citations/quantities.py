@@ -11,8 +11,17 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from typing import Literal
 
-_NUMBER = re.compile(r"\d+(?:[.,']\d+)*")
+_CLOCK = re.compile(r"(\d{1,2})(?::|\s?h\s?)(\d{2})(:\d{2})?")
+_NUMBER = re.compile(rf"(?<!\w){_CLOCK.pattern}(?![\w:])|\d+(?:[.,']\d+)*")
+# Which half of a day an English hour is of. With it, or with the German "Uhr", an hour may have a stop: "9.30 Uhr".
+_ENGLISH_HALF_OF_DAY = re.compile(r"\s?([ap])(?:\.m\.|m\b)", re.IGNORECASE)
+_GERMAN_HOUR = re.compile(r"\s?Uhr\b")
+_DOTTED_CLOCK = re.compile(r"(\d{1,2})\.(\d{2})()")
+_NOON = 12
+# A sign belongs to the number behind it, and not between two numbers: "5-10", "5 -10".
+_MINUS = re.compile(r"(?<![^\s(\[|])(?<!\d\s)[-−](?:[$€£¥₹]\s?)?$|(?<![^\s(\[|])(?<!\d\s)[$€£¥₹]\s?[-−]$")
 _GROUPED = re.compile(r"(\d{1,3}(?:([.,'])\d{3})(?:\2\d{3})*)(?:(?!\2)[.,](\d+))?")
 _DECIMAL = re.compile(r"(\d+)[.,](\d+)")
 # A blank between groups of three digits counts only where it is a no-break one: others stand between two numbers.
@@ -50,12 +59,15 @@ class Figure:
     Attributes:
         values: What it may be worth, in plain digits: "1.234" is 1234 or 1.234, as the language has it.
         scaled: The same with a scale that is written after it in English, "1.5 million" 1500000; else `values`.
-        unit: The symbol of what it counts, where there is one; else empty.
+        unit: The symbol of what it counts, where there is one, or the half of the day, "am" or "pm"; else empty.
+        sign: "-" after a minus, "(" alone in brackets, which is how accounts write a minus, else empty. Words may say
+            as much, so `matches` does not look at it.
     """
 
     values: frozenset[str]
     scaled: frozenset[str]
     unit: str = ""
+    sign: Literal["", "-", "("] = ""
 
     @property
     def is_scaled(self) -> bool:
@@ -171,13 +183,44 @@ def lacking(stated: Sequence[Figure], there: Sequence[Figure]) -> list[Figure]:
 
 
 def _figure(text: str, match: re.Match[str]) -> Figure:
+    if clock := _clock(text, match):
+        return Figure(clock[0], clock[0], clock[1])
     values = _values(_ascii(match[0]))
     scale = _ENGLISH_SCALE.match(text, match.end())
     scaled = values
     if scale and len(match[0]) < _LONGEST:
         zeros = _ENGLISH_ZEROS[scale[1].lower()]
         scaled = frozenset(_times_ten(value, zeros) for value in values if value.count(".") < 2)
-    return Figure(values, scaled, _unit(text, match.start(), scale.end() if scale else match.end()))
+    unit = _unit(text, match.start(), scale.end() if scale else match.end())
+    return Figure(values, scaled, unit, _sign(text, match.start(), match.end()))
+
+
+def _sign(text: str, start: int, end: int) -> Literal["", "-", "("]:
+    if _MINUS.search(text, max(0, start - 4), start):
+        return "-"
+    return "(" if text[max(0, start - 2) : start].endswith(("(", "($")) and text[end : end + 1] in (")", "%") else ""
+
+
+def _clock(text: str, match: re.Match[str]) -> tuple[frozenset[str], str] | None:
+    """Return how a time of day may be written, and which half of the day it is of; None for any other number."""
+    written, half = _ascii(match[0]), _ENGLISH_HALF_OF_DAY.match(text, match.end())
+    read = _CLOCK.fullmatch(written)
+    if read is None and (half or _GERMAN_HOUR.match(text, match.end())):
+        read = _DOTTED_CLOCK.fullmatch(written)
+    if read is None and not (half and written.isdigit() and 1 <= int(written[-3:]) <= _NOON):
+        return None
+    hour, minutes = (int(read[1]), read[2] + (read[3] or "")) if read else (int(written), "00")
+    hours = {hour}
+    if half and half[1] in "pP":
+        hours.add(hour % _NOON + _NOON)
+    elif half:
+        hours = {hour % _NOON, hour}
+    found = {f"{each}:{minutes}" for each in hours}
+    if minutes == "00":
+        found |= set(map(str, hours))
+    if read and "." in written:
+        found |= _values(written)
+    return frozenset(found), f"{half[1].lower()}m" if half else ""
 
 
 def _ascii(digits: str) -> str:

@@ -15,6 +15,7 @@ from anabranch.citations.quantities import Figure, figure_spans, has, unit_of_co
 from anabranch.text.analyzer import analyser
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
+_BAR = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s|:-]+$")
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
@@ -88,7 +89,7 @@ def table_rows(passage: str) -> tuple[TableRow, ...]:
 def _table(lines: Sequence[tuple[int, str]]) -> list[TableRow]:
     if not lines:
         return []
-    parsed = [tuple(cell.strip() for cell in line.strip().strip("|").split("|")) for _, line in lines]
+    parsed = [_cells(line.strip()) for _, line in lines]
     head = parsed[0] if len(parsed) > 1 and _names_columns(parsed[0]) else ()
     return [
         TableRow(
@@ -99,6 +100,12 @@ def _table(lines: Sequence[tuple[int, str]]) -> list[TableRow]:
         )
         for (start, line), cells in list(zip(lines, parsed, strict=True))[1 if head else 0 :]
     ]
+
+
+def _cells(row: str) -> tuple[str, ...]:
+    """Return the cells of a row; a bar behind a backslash is one of the cell's own."""
+    inner = row.removeprefix("|").removesuffix("|") if not row.endswith("\\|") else row.removeprefix("|")
+    return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(inner))
 
 
 def _names_columns(first: Sequence[str]) -> bool:

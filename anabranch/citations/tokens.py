@@ -17,6 +17,7 @@ from anabranch.citations.language_tables import tables_of
 from anabranch.citations.quantities import SCALES, Figure, figure_spans
 from anabranch.text.analyzer import MARKS, UNSPACED, analyser
 from anabranch.text.function_words import NEGATIONS, NUMBERS, fold_word
+from anabranch.text.sentences import is_shortened
 from anabranch.text.stemmer import UNSTEMMED, languages
 
 Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code", "negation"]
@@ -34,10 +35,12 @@ _ENGLISH = frozenset({"english", ""})
 _CAPITALISING = frozenset({"english", "german"})
 _ONE_CHAR = re.compile(f"[{UNSPACED}]")
 _CODE = re.compile(r"\d|_|(?<=.)[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
+# "5-10 days"; a number that begins with a zero is part of a code.
+_FROM_TO = re.compile(r"([1-9]\d{0,3})[-–]([1-9]\d{0,3})")
 # "4-letter", "3-stellig"
 _COUNTED = re.compile(r"\d+-[^\W\d_]{3,}")
 _BREAK = re.compile(r"[,;:.!?()\[\]|，。、；：؟،]|\s[-–—]\s")
-_BEGIN = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"“„«(]\s*)$")
+_BEGIN = re.compile(r"(?:^|[.!?:;•|\n]\s*|[\"“„«(¿¡]\s*)$")
 _ENGLISH_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _ORDINAL = re.compile(r"\b\d\d?\.\s*$")
 _FOLLOWED = re.compile(r"\.?\s+\d")
@@ -48,6 +51,8 @@ _DATE = re.compile(
 _ARABIC_AND = re.compile(r"\bو(?=\d)")
 _DECEMBER, _LAST_DAY = 12, 31
 _ABBREVIATION = 2
+# Characters before a word that tell whether a sentence begins with it.
+_BEFORE = 12
 
 
 class Token(NamedTuple):
@@ -56,7 +61,7 @@ class Token(NamedTuple):
     Attributes:
         start: Where it starts.
         end: Where it ends.
-        text: Folded: lower case, no accents.
+        text: Folded: lower case, no accents; a letter that is a name, as in "Plan A", keeps its capital.
         terms: Its stems; none for a function word.
         kind: What it is; a name is a capitalised word that no sentence begins with.
         figure: The number that it is, or has in it.
@@ -114,10 +119,23 @@ def _read(text: str, language: str, names: frozenset[str], numbers: Mapping[int,
         elif (found := numbers.get(start)) and found[0] >= end:
             done = found[0]
             result.append(Token(start, done, text[start:done], (), "figure", found[1], opens=opens))
+        elif between_two := _FROM_TO.fullmatch(match[0]):
+            done = end
+            result += _from_to(between_two, start, opens=opens)
         else:
             done = end
             result.append(_word(text, match, language, names, opens=opens))
     return result
+
+
+def _from_to(match: re.Match[str], start: int, *, opens: bool) -> list[Token]:
+    """Return both ends of a range; the first is also of the unit that is written after the second."""
+    figures = [Figure(value := frozenset({match[at]}), value) for at in (1, 2)]
+    spans = [(start + match.start(at), start + match.end(at)) for at in (1, 2)]
+    return [
+        Token(*span, match[at], (), "figure", figure, opens=opens and at == 1)
+        for at, (span, figure) in enumerate(zip(spans, figures, strict=True), start=1)
+    ]
 
 
 def _with_numbers_inside(read: list[Token], numbers: Mapping[int, tuple[int, Figure]]) -> list[Token]:
@@ -192,16 +210,33 @@ def _word(text: str, match: re.Match[str], language: str, names: frozenset[str],
     kind, number = word.kind, word.number
     if not word.capital and kind != "month":
         return Token(start, end, *word[2:7], opens)
+    if kind in ("function", "word") and _is_letter(text, match, language) and not _begins(text, start):
+        # "Plan A": an article has no capital where no sentence begins. The capital stays, to tell the two apart.
+        return Token(start, end, match[0], (match[0],), "code", None, 0, opens, capital=True)
     if kind in ("month", "word"):
-        before = text[max(0, start - 12) : start]
         # "5. Mai": in many languages, a stop makes an ordinal.
-        begins = _BEGIN.search(before) is not None and not (kind == "month" and _ORDINAL.search(before))
+        ordinal = kind == "month" and _ORDINAL.search(text[max(0, start - _BEFORE) : start])
+        begins = _begins(text, start) and not ordinal
         if kind == "month" and begins and not _FOLLOWED.match(text, end):
             # "May" and "March" begin sentences as words of their own; as an answer, "October" is a name.
             kind, number = "name", 0
         elif kind == "word" and language != "german" and (not begins or word.text in names):
             kind = "name"
     return Token(start, end, word.text, word.terms, kind, word.figure, number, opens, word.capital)
+
+
+def _begins(text: str, start: int) -> bool:
+    """Tell whether a sentence, a quotation or a cell begins at a place; none does after "Mr."."""
+    found = _BEGIN.search(text, max(0, start - _BEFORE), start)
+    return found is not None and not (found[0][:1] == "." and is_shortened(text, found.start()))
+
+
+def _is_letter(text: str, match: re.Match[str], language: str) -> bool:
+    """Tell whether a word is a letter that names something: no pronoun, and no initial."""
+    letter, end = match[0], match.end()
+    if len(letter) != 1 or not letter.isupper() or (letter == "I" and language in _ENGLISH):
+        return False
+    return not (text[end : end + 1] == "." and is_shortened(text, end))
 
 
 def names_of(read: Iterable[Token]) -> frozenset[str]:
@@ -228,7 +263,7 @@ def is_fixed(token: Token) -> bool:
     if token.kind != "code":
         return token.is_hard
     counts = token.figure is not None and token.figure.may_be_a_word and _COUNTED.fullmatch(token.text) is not None
-    return not counts and not (token.text.isalpha() and len(token.text) <= _ABBREVIATION)
+    return not counts and not (token.text.isalpha() and len(token.text) == _ABBREVIATION)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -33,6 +33,9 @@ OPPOSITES: dict[str, tuple[tuple[frozenset[str], frozenset[str]], ...]] = {
 }
 """Pairs of sets of words that cannot both be meant, such as "before" and "after"."""
 
+CONJUNCTIONS: dict[str, frozenset[str]] = {language: _words(entry["conjunctions"]) for language, entry in _DATA.items()}
+"""Words that begin another clause, such as "and": a denial before one does not reach what is behind it."""
+
 PERIODS: dict[str, tuple[frozenset[str], ...]] = {
     language: tuple(map(_words, entry["periods"].split("|"))) for language, entry in _DATA.items()
 }
@@ -45,10 +48,21 @@ INTERROGATIVES: dict[str, frozenset[str]] = {
 
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 
-NUMBERS: dict[str, dict[str, int]] = {
-    language: {
+_JOINED = ("{ten}-{unit}", "{ten}{unit}", "{unit}und{ten}", "{unit}en{ten}", "{unit}og{ten}")
+"""How languages that write 21 to 99 as one word make it: "twenty-five", "venticinque", "fünfundzwanzig"."""
+
+
+def _numbers(entry: dict[str, str]) -> dict[str, int]:
+    spelt = {
         fold_word(word): number for word, number in zip(entry["numbers"].split(), _SPELT, strict=True) if word != "-"
     }
-    for language, entry in _DATA.items()
-}
-"""Numbers that are one word; "one" is an article in most languages."""
+    tens = {word: number for word, number in spelt.items() if number in range(20, 100, 10)}
+    units = {word: number for word, number in spelt.items() if number < 10} | dict.fromkeys(_words(entry["one"]), 1)
+    joined = {
+        form.format(ten=ten, unit=unit): tens[ten] + units[unit] for form in _JOINED for ten in tens for unit in units
+    }
+    return {**joined, **spelt}
+
+
+NUMBERS: dict[str, dict[str, int]] = {language: _numbers(entry) for language, entry in _DATA.items()}
+"""Numbers from 2 to 100 that are one word; "one" by itself is an article in most languages."""

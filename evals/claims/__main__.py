@@ -17,7 +17,7 @@ from rich.console import Console
 
 from anabranch.errors import UserError
 from benchmarks.report import for_terminal, regenerated
-from evals.claims.claim_set import SPLITS, LabelledClaim, read_claims
+from evals.claims.claim_set import ALIKE, SPLITS, LabelledClaim, read_claims
 from evals.claims.grading import CHECKERS, Checker, graded
 from evals.claims.questions import read_questions
 from evals.claims.report import CheckedClaim, tables
@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None, *, checkers: Mapping[str, Check
     console = Console(width=None if sys.stdout.isatty() else 170, highlight=False, markup=False)
     try:
         claims = [row for row in read_claims() if options.split in {None, row.split}]
+        said_alike = [row for row in read_claims(ALIKE) if options.split in {None, row.split}]
         sources = {"claims": claims, "questions": _answers(options)}
     except UserError as error:
         console.print(f"{error.message} {error.hint}", style="red")
@@ -43,11 +44,11 @@ def main(arguments: Sequence[str] | None = None, *, checkers: Mapping[str, Check
     def checked(rows: Iterable[LabelledClaim]) -> list[CheckedClaim]:
         return [CheckedClaim(row, {name: graded(row, check) for name, check in checkers.items()}) for row in rows]
 
-    rows = checked(claims)
+    rows, alike = checked(claims), checked(said_alike)
     swapped = {source: checked(twins(right)) for source, right in sources.items() if right}
-    found = tables(rows, swapped)
+    found = tables(rows, swapped, alike)
     if options.show:
-        _show([*rows, *(each for some in swapped.values() for each in some)], options.show, checkers, console)
+        _show([*rows, *alike, *(each for some in swapped.values() for each in some)], options.show, checkers, console)
     else:
         for table in found:
             console.print(for_terminal(table))

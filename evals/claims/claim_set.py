@@ -12,6 +12,7 @@ from anabranch.citations.passage_text import PassageText
 from anabranch.errors import SettingsError
 
 FOLDER = Path(__file__).parent
+ALIKE = FOLDER / "alike"
 LABELS = ("supported", "contradicted", "not_said")
 SPLITS = ("dev", "test")
 

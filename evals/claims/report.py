@@ -16,6 +16,7 @@ CHECKS = (
 )  # fmt: skip
 LANGUAGES = ("check", "language", "claims", "precision", "recall", "contradicted let through")
 CLASSES = ("label", "class", "claims")
+ALIKE = ("label", "class", "split")
 TWINS = ("twins of", "kind", "twins")
 
 
@@ -34,18 +35,22 @@ class CheckedClaim(NamedTuple):
         return self.accepted(check) == (self.row.label == "supported")
 
 
-def tables(rows: Sequence[CheckedClaim], twins: Mapping[str, Sequence[CheckedClaim]]) -> list[Table]:
-    """Return the four tables.
+def tables(
+    rows: Sequence[CheckedClaim], twins: Mapping[str, Sequence[CheckedClaim]], alike: Sequence[CheckedClaim]
+) -> list[Table]:
+    """Return the five tables.
 
     Args:
         rows: The labelled claims, at least one.
         twins: The wrong twins, by what they were made of.
+        alike: Claims about things that are said alike beside each other.
     """
     checks = list(rows[0].grades)
     return [
         Table("claims-checks", "Claims, by check", CHECKS, tuple(_checks(rows, checks))),
         Table("claims-languages", "Claims, by language", LANGUAGES, tuple(_languages(rows, checks))),
         Table("claims-classes", "Claims, by class", (*CLASSES, *_graded(checks)), tuple(_classes(rows, checks))),
+        Table("claims-alike", "Things said alike: accepted", (*ALIKE, *checks), tuple(_alike(alike, checks))),
         Table("claims-twins", "Wrong twins let through", (*TWINS, *checks), tuple(_twins(twins, checks))),
     ]
 
@@ -88,6 +93,14 @@ def _twins(twins: Mapping[str, Sequence[CheckedClaim]], checks: Sequence[str]) -
     for source, rows in twins.items():
         for kind, some in _groups(rows, lambda each: each.row.kind):
             yield source, kind, str(len(some)), *(_let_through(some, "contradicted", check) for check in checks)
+
+
+def _alike(rows: Sequence[CheckedClaim], checks: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    for label in LABELS[:2]:
+        own = _with_label(rows, label)
+        for split, some in _groups(own, lambda each: each.row.split):
+            for kind, few in [*_groups(some, lambda each: each.row.kind), ("all", some)]:
+                yield label, kind, split, *(_let_through(few, label, check) for check in checks)
 
 
 def _precision_and_recall(rows: Sequence[CheckedClaim], check: str) -> tuple[str, str]:

@@ -388,3 +388,107 @@ def test_what_is_paid_by_the_month_is_not_paid_by_the_year(claim: str, question:
 )
 def test_a_number_of_a_list_belongs_to_its_own_name(claim: str, question: str, text: str, held: bool) -> None:
     assert (aligned(claim, question, text).grade != "unsupported") is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        (
+            "The drug lowers blood pressure in adults.",
+            "What does the drug do?",
+            "There is no evidence that the drug lowers blood pressure in adults.",
+        ),
+        (
+            "Refunds are given for tickets bought online.",
+            "Are refunds given?",
+            "No refunds are given for tickets bought online.",
+        ),
+        (
+            "Alle Mitglieder zahlen den vollen Beitrag von 72 Euro.",
+            "Wer zahlt den Beitrag?",
+            "Nicht alle Mitglieder zahlen den vollen Beitrag von 72 Euro.",
+        ),
+        (
+            "Les billets achetés en ligne sont remboursés.",
+            "Les billets sont-ils remboursés ?",
+            "Personne ne croit que les billets achetés en ligne sont remboursés.",
+        ),
+        (
+            "The drug lowers blood pressure.",
+            "What does the drug do?",
+            "Nobody says that the drug lowers blood pressure.",
+        ),
+    ],
+)
+def test_words_that_stand_in_a_denial_are_no_support(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        (
+            "The bridge was closed in May.",
+            "When was it closed?",
+            "The ferry did not run and the bridge was closed in May.",
+        ),
+        ("The bridge was closed in May.", "When was it closed?", "Nobody was hurt, the bridge was closed in May."),
+        ("1990", "When did the pool open?", "The pool opened not in 1985 but in 1990."),
+        (
+            "Die Brücke wurde im Mai gesperrt.",
+            "Wann wurde sie gesperrt?",
+            "Die Fähre fuhr nicht und die Brücke wurde im Mai gesperrt.",
+        ),
+    ],
+)
+def test_a_denial_reaches_no_farther_than_its_clause(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade != "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "holds"),
+    [
+        ("The shop closes at 18:30.", "When does the shop close?", "The shop is open from 9:30 to 18:00.", False),
+        ("9:00 to 18:30", "When is the shop open?", "The shop is open from 9:30 to 18:00 on weekdays.", False),
+        ("The last bus leaves at 10:40 pm.", "When is the last bus?", "The last bus leaves at 22:40.", True),
+        ("The last bus leaves at 10:40 am.", "When is the last bus?", "The last bus leaves at 10:40 pm.", False),
+        ("Der Laden öffnet um 9:30 Uhr.", "Wann öffnet der Laden?", "Der Laden öffnet um 9.30 Uhr.", True),
+        ("Le magasin ouvre à 9:30.", "Quand ouvre le magasin ?", "Le magasin ouvre à 9h30.", True),
+        ("Le magasin ouvre à 9h00.", "Quand ouvre le magasin ?", "Le magasin ouvre à 9h30.", False),
+        ("Growth was 2.5% in 2020.", "What was growth in 2020?", "Growth was -2.5% in 2020 and 3.1% in 2021.", False),
+        ("Growth was -2.5% in 2020.", "What was growth in 2020?", "Growth was -2.5% in 2020 and 3.1% in 2021.", True),
+        ("Sales fell by 2.5% in 2020.", "How did sales develop?", "Sales: -2.5% in 2020, 3.1% in 2021.", True),
+        ("Es waren 5 °C am Montag.", "Wie kalt war es am Montag?", "Am Montag waren es −5 °C.", False),
+        ("5 °C", "What was it on Monday?", "It was -5 °C on Monday.", False),
+        ("Net income was -1,009 million.", "What was net income?", "Net income was (1,009) million.", True),
+        ("It takes 5 to 10 days.", "How long does it take?", "It takes 5-10 days.", True),
+        ("It takes 5 to 12 days.", "How long does it take?", "It takes 5–10 days.", False),
+        ("About 25 people came.", "How many people came?", "About twenty-five people came.", True),
+        ("25 Gäste", "Wie viele kamen zum Fest?", "Zum Fest kamen fünfundzwanzig Gäste, die lange blieben.", True),
+        ("Le départ est à 10:30.", "Quand est le départ ?", "Le départ est à 10 h 30, le repas à midi.", True),
+        ("The boat leaves at 19:15.", "When does the boat leave?", "The boat leaves at 7.15 pm.", True),
+        ("The boat leaves at 7.15 am.", "When does the boat leave?", "The boat leaves at 7.15 pm.", False),
+        ("It runs from November to March.", "When does it run?", "It runs from March to November.", False),
+        ("Der Preis stieg von 7 auf 6 Euro.", "Wie stieg der Preis?", "Der Preis stieg von 6 auf 7 Euro.", False),
+        ("Bo and 6 others paid 7.", "Who paid?", "6 others and Bo paid 7.", True),
+        ("Plan A costs 30 euros.", "What does plan A cost?", "Plan B costs 30 euros.", False),
+        ("9", "How many floors has building A?", "Building B has 9 floors, a roof and a hall.", False),
+        ("Le plan A coûte 30 euros.", "Combien coûte le plan A ?", "Le plan B coûte 30 euros.", False),
+        ("The spare key is with Mrs. Fox.", "Who keeps the spare key?", "Mrs. Lamb keeps the spare key.", False),
+        ("Die Heizung wartet Frau Dr. Fuchs.", "Wer wartet die Heizung?", "Die Heizung wartet Frau Dr. Lamm.", False),
+        (
+            "Keys stand in .env and .env.local is ignored.",
+            "Where?",
+            "Keys stand in .env and .env.local is ignored.",
+            True,
+        ),
+        (
+            "Fermé : lundi ; mardi.",
+            "Quand est-ce fermé ?",
+            "Le musée est ouvert le dimanche et les jours de fête. Fermé : lundi ; mardi.",
+            True,
+        ),
+    ],
+)
+def test_times_signs_ranges_letters_and_names(claim: str, question: str, text: str, holds: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is holds

@@ -193,3 +193,15 @@ def test_fences_and_rules_of_tables_stay_whole():
     for claim in claims(code):
         assert "```" not in claim.text
         assert "---" not in claim.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("Keys stand in .env [1].", "Keys stand in .env."),
+        ("Fermé : lundi ; mardi [2] !", "Fermé : lundi ; mardi!"),
+        ("The mean was .05 higher [1, 2] .", "The mean was .05 higher."),
+    ],
+)
+def test_only_the_gap_of_a_marker_is_closed(answer: str, said: str) -> None:
+    assert [claim.text for claim in claims(answer)] == [said]

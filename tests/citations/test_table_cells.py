@@ -129,3 +129,9 @@ def test_an_empty_cell_contradicts_nothing(cell: str, wrong: bool) -> None:
     rows = table_rows(f"|City|2021|2020|\n|---|---|---|\n|Bern|{cell}|5|")
     claim = "In 2021 Bern had 5."
     assert wrong_column(claim, figures(claim), rows, rows) is wrong
+
+
+def test_a_bar_in_a_cell_parts_no_cells() -> None:
+    (row,) = table_rows("| name | of | n |\n|---|---|---|\n| a\\|b | either | 3 |\n")
+    assert row.cells == ("a|b", "either", "3")
+    assert row.names == ("name", "of", "n")

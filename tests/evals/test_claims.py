@@ -13,7 +13,7 @@ import pytest
 from anabranch.citations.passage_text import PassageText
 from anabranch.errors import SettingsError
 from evals.claims.__main__ import PAGE, main
-from evals.claims.claim_set import FOLDER, LabelledClaim, read_claims
+from evals.claims.claim_set import ALIKE, FOLDER, LabelledClaim, read_claims
 from evals.claims.grading import GradedClaim, by_similarity, by_words, graded
 from evals.claims.questions import read_questions
 from evals.claims.wrong_twins import of_questions, twins
@@ -71,6 +71,15 @@ def test_the_checker_is_as_good_as_it_was(
     assert sum(found) / len(found) >= recall
     assert sum(let_through) / len(let_through) <= wrong
     assert sum(graded(each) != "unsupported" for each in swapped) / len(swapped) <= twin
+
+
+@pytest.mark.parametrize(("split", "held", "wrong"), [("dev", 0.66, 0.15), ("test", 0.57, 0.2)])
+def test_things_said_alike_are_told_apart(split: str, held: float, wrong: float) -> None:
+    rows = [(row, graded(row) != "unsupported") for row in read_claims(ALIKE) if row.split == split]
+    found = [accepted for row, accepted in rows if row.label == "supported"]
+    let_through = [accepted for row, accepted in rows if row.label == "contradicted"]
+    assert sum(found) / len(found) >= held
+    assert sum(let_through) / len(let_through) <= wrong
 
 
 def test_there_are_enough_claims_of_every_label_and_class() -> None:

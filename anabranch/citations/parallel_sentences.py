@@ -1,0 +1,257 @@
+"""Tells whether a claim gives one subject what the passage says of another one beside it.
+
+"The kitchen has 12 square metres. The bathroom has 7." - a claim that the kitchen has 7 has all its words there, and is
+wrong. It is known by the statement about the kitchen, which has a number of its own. Statements stand in sentences of
+their own, or side by side in one: "Grey bins are emptied on Mondays and green bins on Thursdays."
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from anabranch.citations.agreement import ReadClaim, counted_as, same
+from anabranch.citations.passage_text import PassageText, Piece
+from anabranch.citations.tokens import Token
+from anabranch.text.function_words import CONJUNCTIONS
+
+# Share of a sentence that another one repeats in the same order where the two are built alike.
+_ALIKE = 0.5
+# Sentences around the one that has a value.
+_NEAR = 8
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A sentence, or a part of it up to a semicolon, with its place among those of its passage."""
+
+    at: int
+    piece: Piece
+
+
+def is_of_another(said: ReadClaim, asked: Sequence[Token], passage: PassageText, piece: Piece) -> bool:
+    """Tell whether something that a claim adds stands in a span for another subject than the claim's.
+
+    Args:
+        said: The claim.
+        asked: Its question.
+        passage: Where the span is from.
+        piece: The span: one sentence or two.
+    """
+    if piece.rows:
+        return False  # the column and the row decide there
+    statements = [_Statement(at, each) for at, each in enumerate(passage.statements) if not each.rows]
+    return any(_stands_elsewhere(item, said, asked, passage, piece, statements) for item in said.added)
+
+
+def _stands_elsewhere(
+    item: Token,
+    said: ReadClaim,
+    asked: Sequence[Token],
+    passage: PassageText,
+    span: Piece,
+    statements: Sequence[_Statement],
+) -> bool:
+    """Tell whether each statement of a span that has an item says it of another subject."""
+    holders = [one for one in statements if _inside(one.piece, span) and one.piece.has(item)]
+    value = _name_of(item, said.tokens)
+    stated = [token for token in (*said.added, *said.repeated) if not _any(token, value)]
+    words = [*stated, *(token for token in asked if _is_content(token) and not _any(token, value))]
+    return bool(holders) and all(
+        _has_twin(item, words, passage, one, statements) or _is_of_other_part(item, stated, words, passage, one.piece)
+        for one in holders
+    )
+
+
+def _name_of(item: Token, read: Sequence[Token]) -> list[Token]:
+    """Return the words of the name that an item is one of, "Mrs. Lamb"; else the item alone."""
+    at = next(index for index, token in enumerate(read) if token is item)
+    first = last = at
+    while first > 0 and item.kind == "name" and read[first - 1].capital:
+        first -= 1
+    while last + 1 < len(read) and item.kind == "name" and read[last + 1].capital:
+        last += 1
+    return list(read[first : last + 1])
+
+
+def _inside(one: Piece, span: Piece) -> bool:
+    return one.start < span.end and span.start < one.end
+
+
+def _is_content(token: Token) -> bool:
+    return bool(token.terms or token.figure or token.number)
+
+
+def _any(token: Token, words: Sequence[Token]) -> bool:
+    return any(same(token, word) for word in words)
+
+
+def _has_twin(
+    item: Token, words: Sequence[Token], passage: PassageText, holder: _Statement, statements: Sequence[_Statement]
+) -> bool:
+    """Tell whether another sentence says of the claim's subject what `holder` says of a subject of its own."""
+    own = [word for word in words if holder.piece.has(word)]
+    lacking = [word for word in words if not holder.piece.has(word) and not passage.about.has(word)]
+    others = [token for token in holder.piece.tokens if _is_content(token) and not _any(token, (*words, item))]
+    # Without a word of its own a sentence goes on about what was named before it: "She died in 1990." Without a word of
+    # the claim, nothing shows that two sentences speak of the same matter.
+    if not (own and lacking and others):
+        return False
+    before = statements[holder.at - 1] if holder.at and holder.at <= len(statements) else None
+    for one in statements[max(0, holder.at - _NEAR) : holder.at + _NEAR]:
+        if one is holder or one.piece.has(item) or not all(map(one.piece.has, own)):
+            continue
+        # What the sentence before names is spoken of here as well, unless that is the other one.
+        named = [word for word in lacking if one is before or before is None or not before.piece.has(word)]
+        subject = [word for word in named if one.piece.has(word)]
+        if subject and (_has_rival(item, words, one.piece, holder.piece) or _replaces(item, subject, one, holder)):
+            return True
+    return False
+
+
+def _has_rival(item: Token, words: Sequence[Token], piece: Piece, holder: Piece) -> bool:
+    """Tell whether a sentence has another number, name or date in the place of one."""
+    if not item.is_hard:
+        return False
+    kinds = {counted_as(holder.tokens, at) for at, token in enumerate(holder.tokens) if same(token, item)}
+    return any(
+        token.kind == item.kind and not _any(token, words) and counted_as(piece.tokens, at) in kinds
+        for at, token in enumerate(piece.tokens)
+    )
+
+
+def _replaces(item: Token, subject: Sequence[Token], one: _Statement, holder: _Statement) -> bool:
+    """Tell whether two sentences are built alike and differ in the subject, and in what is said of it."""
+    here, there = one.piece.tokens, holder.piece.tokens
+    matcher = SequenceMatcher(None, [token.text for token in here], [token.text for token in there], autojunk=False)
+    blocks = matcher.get_opcodes()
+    alike = sum(i2 - i1 for tag, i1, i2, _, _ in blocks if tag == "equal")
+    if alike < _ALIKE * min(len(here), len(there)):
+        return False
+    parted = list(_parted(blocks, here, there))
+    of_subject = [at for at, (mine, theirs) in enumerate(parted) if theirs and any(_any(t, subject) for t in mine)]
+    of_item = [at for at, (mine, theirs) in enumerate(parted) if mine and any(same(t, item) for t in theirs)]
+    return any(one != other for one in of_subject for other in of_item)
+
+
+def _parted(
+    blocks: Sequence[tuple[str, int, int, int, int]], here: Sequence[Token], there: Sequence[Token]
+) -> Iterator[tuple[list[Token], list[Token]]]:
+    for tag, i1, i2, j1, j2 in blocks:
+        if tag == "replace":
+            yield [t for t in here[i1:i2] if _is_content(t)], [t for t in there[j1:j2] if _is_content(t)]
+
+
+def _is_of_other_part(
+    item: Token, stated: Sequence[Token], words: Sequence[Token], passage: PassageText, sentence: Piece
+) -> bool:
+    """Tell whether another part of a sentence is about the claim's subject, and has a value of its own.
+
+    A later part may leave out what an earlier one has said: "on Mondays and green bins on Thursdays". So it is enough
+    that subject and value stand in the same order in both.
+    """
+    parts = _parts(sentence, passage.language)
+    places = [(of, at) for of, part in enumerate(parts) for at, token in enumerate(part) if same(token, item)]
+    # In other words than the sentence has, a claim may well say what stands there.
+    copied = all(map(sentence.has, stated))
+    return bool(places) and all(
+        any(
+            _is_rather(_Pair(other, parts[of], at, words, copied), elided=of < place)
+            for place, other in enumerate(parts)
+            if place != of
+        )
+        for of, at in places
+    )
+
+
+def _parts(sentence: Piece, language: str) -> list[list[Token]]:
+    """Return the parts of a sentence between commas and conjunctions."""
+    parts: list[list[Token]] = [[]]
+    for token in sentence.tokens:
+        joins = token.text in CONJUNCTIONS.get(language, ())
+        if (joins or token.opens) and parts[-1]:
+            parts.append([])
+        if not joins:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two parts of a sentence, and a claim's value that stands in one of them.
+
+    Attributes:
+        other: The part that may be about the claim's subject.
+        part: The part that has the value.
+        at: Where in it.
+        words: Those of the claim and its question.
+        copied: Whether all words of the claim stand in the sentence.
+    """
+
+    other: Sequence[Token]
+    part: Sequence[Token]
+    at: int
+    words: Sequence[Token]
+    copied: bool
+
+
+def _is_rather(pair: _Pair, *, elided: bool) -> bool:
+    """Tell whether `other` has the claim's subject where `part` has one of its own."""
+    item, value = pair.part[pair.at], _value(pair.part, pair.at)
+    if any(same(token, item) for token in pair.other):
+        return False
+    # What a part says of the claim alone ties its value to it, unless the later part leaves it out.
+    if not elided and any(
+        _any(token, pair.words) and not _any(token, pair.other) for token in pair.part if _is_content(token)
+    ):
+        return False
+    rivals = [at for at, token in enumerate(pair.other) if _is_like(token, item) and not _any(token, pair.words)]
+    theirs = _content(pair.other, pair.part, lambda token: _any(token, pair.words))
+    own = _content(pair.part, pair.other, lambda token: not _any(token, pair.words))
+    if not item.is_hard:
+        # Any word is like any other one: only what both parts begin with is their subject.
+        theirs, own = theirs[:1], own[:1]
+        fronts = [_front(pair.other), _front(pair.part)]
+        if [at for at, _ in (*theirs, *own)] != fronts:
+            return False
+    return any(
+        (subject < rival) == (mine < pair.at) and (pair.copied or (token.is_hard and token.kind == word.kind))
+        for rival in rivals
+        for subject, word in theirs
+        for mine, token in own
+        if subject != rival and mine not in value
+    )
+
+
+def _content(part: Sequence[Token], other: Sequence[Token], wanted: Callable[[Token], bool]) -> list[tuple[int, Token]]:
+    """Return the content words of one part that the other has not, with their places."""
+    return [
+        (at, token) for at, token in enumerate(part) if _is_content(token) and wanted(token) and not _any(token, other)
+    ]
+
+
+def _front(part: Sequence[Token]) -> int:
+    return next((at for at, token in enumerate(part) if _is_content(token)), -1)
+
+
+def _value(part: Sequence[Token], at: int) -> range:
+    """Return the places of the value that a word is part of: a date, a name of several words."""
+    first = last = at
+    while first > 0 and part[first - 1].is_hard:
+        first -= 1
+    while last + 1 < len(part) and part[last + 1].is_hard:
+        last += 1
+    return range(first, last + 1)
+
+
+def _is_like(token: Token, item: Token) -> bool:
+    """Tell whether a word can be a value of the same sort as another one."""
+    # A letter of a writing without blanks is no word.
+    if token.kind != item.kind or (item.kind == "word" and len(item.text) == 1):
+        return False
+    return not token.figure or not item.figure or _is_year(token) == _is_year(item)
+
+
+def _is_year(token: Token) -> bool:
+    return counted_as((token,), 0) == "year"
