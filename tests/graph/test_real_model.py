@@ -32,8 +32,10 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
     # In so few tokens it does not always come to an end, or has no room for what another window adds; which is said.
     cut = ("ends in the middle", "cut off at its length limit", "nothing was added. Raise answer_tokens.")
     others = [item for item in state["degraded"] if not item["reason"].endswith(cut)]
-    # A model this small may write no line of relevances that can be read; then the fused order stays.
-    assert {item["step"] for item in others} <= {"pack", "rerank"}
+    # A model this small may write no line of relevances that can be read, and the fused order stays; or nothing that is
+    # an answer, and verbatim sentences stand in.
+    silent = [item for item in others if "holds no answer" in item["reason"]]
+    assert {item["step"] for item in others if item not in silent} <= {"pack", "rerank"}
     assert state["answer"]
     assert all(citation["grade"] in ("quoted", "supported") and citation["quote"] for citation in state["citations"])
     assert state["abstained"] or state["citations"]
@@ -57,12 +59,14 @@ async def test_rewrite_rerank_in_batches_and_create(river: str, llama_server: st
     assert state["usage"]["output_tokens"] > 0
 
 
+@pytest.mark.exhaustive
 async def test_rerank_and_refine(river: str, llama_server: str) -> None:
     state = await _ask(river, llama_server, strategy="none", synthesis="refine", rerank="llm", rerank_depth=2)
     assert _nodes(state)["rerank"] == 1
     assert _nodes(state)["refine"] >= 1
 
 
+@pytest.mark.exhaustive
 async def test_map_reduce(river: str, llama_server: str) -> None:
     state = await _ask(river, llama_server, strategy="none", synthesis="map_reduce")
     assert _nodes(state)["map"] == len(state["windows"]) >= 2

@@ -22,7 +22,9 @@ OF_EACH_KIND = (OURS, "langchain")
 HERE = (OURS, SERVER, FLOOR, "langchain")
 
 
-@pytest.fixture(scope="module", params=[OF_EACH_KIND, pytest.param(HERE, marks=pytest.mark.exhaustive)])
+@pytest.fixture(
+    scope="module", params=[pytest.param(each, marks=pytest.mark.exhaustive) for each in (OF_EACH_KIND, HERE)]
+)
 def run(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Systems that are run."""
     return tuple(request.param)

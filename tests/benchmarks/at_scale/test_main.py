@@ -37,6 +37,7 @@ def rows(page: str, name: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+@pytest.mark.exhaustive
 def test_every_phase_of_every_system_is_in_the_page(page: str) -> None:
     assert rows(page, "scale-not-run") == []
     assert [row[1] for row in rows(page, "scale-build")] == ["Anabranch", "LangChain"]
@@ -44,6 +45,7 @@ def test_every_phase_of_every_system_is_in_the_page(page: str) -> None:
     assert [row[2] for row in rows(page, "scale-search")].count("hybrid") == 2
 
 
+@pytest.mark.exhaustive
 def test_dense_search_is_exact_and_filters_starve_nobody(page: str) -> None:
     recalls = {(row[1], row[2]): float(row[6]) for row in rows(page, "scale-search") if row[2] == "dense"}
     assert recalls["LangChain", "dense"] == 1.0
@@ -54,6 +56,7 @@ def test_dense_search_is_exact_and_filters_starve_nobody(page: str) -> None:
             assert row[4] == "bm25" or float(row[8]) == min(10, int(row[3]))
 
 
+@pytest.mark.exhaustive
 def test_bm25_has_the_scores_of_rank_bm25(page: str) -> None:
     ((_, compared, difference),) = rows(page, "scale-agree")
     assert int(compared) > 50
