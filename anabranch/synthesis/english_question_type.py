@@ -30,7 +30,7 @@ FORM = 0.3
 
 _DATE_ASKED = re.compile(
     r"^\W*(?:(?:since|until|by) )?when\b(?! (?:i|you|we|they|he|she|it) )"
-    r"|\b(?:what|which) (?:year|date|month|day|decade|century)\b",
+    r"|\b(?:what|which) (?:time|year|date|month|day|decade|century)\b",
     re.IGNORECASE,
 )
 _FIGURE_ASKED = re.compile(
@@ -67,7 +67,8 @@ _PERSON_ASKED = re.compile(r"^\W*(?:(?:to|by|with|of|for|from) )?(?:who|whom|who
 _NAME_ASKED = re.compile(
     r"^\W*(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
 )
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+# "May" and "march" are verbs as well.
+_MONTHS = "january|february|april|june|july|august|september|october|november|december"
 _WORDS = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
     "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|trillion"
@@ -77,10 +78,11 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d[.,]*$")
 # The number of a table or of a product is no amount: "Table 18", "Llama 2".
 _LABEL = re.compile(r"\b[A-Z][a-z]{2,}[ \u00a0]$")
 _DATE = re.compile(
-    rf"\b(?:1\d{{3}}|20\d\d)\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|\b(?:{_MONTHS})\b"
+    rf"\b(?:1\d{{3}}|20\d\d)\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|\b(?:May|March)\b|(?i:\b(?:{_MONTHS})\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b\d{1,2}(?:st|nd|rd|th) century\b"
-    r"|\b\d+ (?:years?|days?|months?|weeks?)\b",
-    re.IGNORECASE,
+    r"|\b\d+ (?:years?|days?|months?|weeks?)\b"
+    r"|\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b\d{1,2}(?:[.:]\d\d)? ?(?:[ap]m\b|[ap]\.m\.|o['’]clock\b)"
+    r"|\b(?:noon|midday|midnight)\b)"
 )
 _DEFINES = (
     r"(?:(?:is|are|was|were) (?:an?|the|one|our|my|his|her|their)|means?|refers? to|stands? for|denotes?|consists? of)"
