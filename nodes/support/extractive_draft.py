@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from anabranch.agent.nodes.support.question_words import as_searched, words_by_t
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
+from anabranch.retrieval.conversation import as_meant
 from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.english_question_type import Asks
@@ -25,6 +27,7 @@ from anabranch.synthesis.question_type import asks_of
 from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
 from anabranch.text.language import language_of
+from anabranch.text.quantity_questions import measure_words
 
 # Statements embedded at most; to embed one takes as long as to look at a thousand words.
 MAX_CANDIDATES = 60
@@ -36,23 +39,28 @@ LAST = 99
 async def composed_draft(context: Context, state: State) -> Draft:
     """Pick the statements that answer, each with its passage's number; none where not one is about the question."""
     corpus = await corpus_of(context)
-    # The sentence is chosen for what was asked; the question before it only helped to find the passages.
-    question = state["original_question"]
     shown = await _shown(context, state, corpus)
-    asks = asks_of(question, language_of(question, language_of(" ".join(chunk.text for _, chunk in shown))))
+    # What a short question does not tell of its language, the passages do.
+    spoken = language_of(" ".join(chunk.text for _, chunk in shown))
+    original, standalone = state["original_question"], state["standalone_question"]
+    # The sentence is chosen for what was asked; the question before it helped to find the passages, and says what is
+    # asked about where a follow-up does not.
+    question = as_meant(original, standalone, language_of(original, spoken or "english"))
+    asks = _asks(original, question, spoken)
     # Whoever asks for an answer whatever the evidence gets one.
-    about = await asyncio.to_thread(_about_what_is_named, question, shown) if context.grade == "scores" else shown
+    scored = context.grade == "scores"
+    about = await asyncio.to_thread(_about_what_is_named, question, spoken, shown) if scored else shown
     found = await asyncio.to_thread(_candidates, about)
     if not found:
         return NO_DRAFT
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
-    texts = [text for _, chunk, one in found for text in (one.said, f"{chunk.title} {chunk.heading}", one.label)]
+    texts = [text for _, chunk, one in found for text in (one.said, _over(chunk, one), one.label)]
     analysed = await corpus.analyse(texts)
     said, titles, labels = (analysed[at::3] for at in range(3))
-    # A follow-up is matched as it was written: the question before it is in what was searched for.
-    is_alone = question == state["standalone_question"]
+    # A follow-up is matched as it is meant: the question before it is in what was searched for.
+    is_alone = original == standalone
     asked = as_searched(state) if is_alone else question
-    terms = list(await words_by_term(corpus, asked))
+    terms = await _terms(corpus, asked)
     able = [
         Sentence(
             number=excerpt["number"],
@@ -73,7 +81,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
         able = _without_rows(able, await corpus.analyse(rows), frozenset(terms))
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
-    compared = [question, *(found[able[place].order][2].said for place in near)]
+    compared = [question, *(f"{one.asked} {one.said}".strip() for one in (found[able[at].order][2] for at in near))]
     vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, compared))
     idf = await idf_of(corpus, [asked], scope_of(context, state.get("active_filters")))
     choose = partial(pick, asks=asks, idf=idf)
@@ -85,8 +93,8 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
-    # A follow-up has too few words of its own to be judged by: its passages were, with the question before it.
-    if context.grade == "scores" and is_alone:
+    # A follow-up may have too few words of its own to be judged by: its passages were, with the question before it.
+    if scored and (is_alone or question != original):
         # Where passages that are about something else were left out, the evidence is no more what was judged.
         sure = state["evidence_scores"].get("confidence", 0.0) if len(about) == len(shown) else 0.0
         if not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):
@@ -94,9 +102,29 @@ async def composed_draft(context: Context, state: State) -> Draft:
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
 
 
-def _about_what_is_named(question: str, shown: list[tuple[Excerpt, Chunk]]) -> list[tuple[Excerpt, Chunk]]:
+def _asks(original: str, question: str, spoken: str) -> Asks:
+    """Return what a follow-up asks for, "And when?", or else the question that it belongs to."""
+    language = language_of(question, spoken)
+    asks = asks_of(original, language)
+    return replace(asks, question=question.lower()) if asks.kind else asks_of(question, language)
+
+
+async def _terms(corpus: CorpusReader, question: str) -> list[str]:
+    """Return the terms of a question without those that only ask how much: "how high" is not about what is too high."""
+    words = await words_by_term(corpus, question)
+    asking = measure_words(question)
+    return [term for term, word in words.items() if word.lower() not in asking] or list(words)
+
+
+def _over(chunk: Chunk, one: Statement) -> str:
+    return f"{chunk.title} {chunk.heading} {one.asked}"
+
+
+def _about_what_is_named(
+    question: str, language: str, shown: list[tuple[Excerpt, Chunk]]
+) -> list[tuple[Excerpt, Chunk]]:
     """Return the passages about the year, product or person that is asked about; what is over one may name it."""
-    named = named_subject(question)
+    named = named_subject(question, language or "english")
     texts = [(piece_of(chunk, excerpt), chunk.heading, chunk.title, chunk.source) for excerpt, chunk in shown]
     if not named.is_named_in(text for around in texts for text in around):
         return []

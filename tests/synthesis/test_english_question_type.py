@@ -26,7 +26,13 @@ def test_questions_for_a_figure(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["When was it rebuilt?", "In which year did it open?", "Since when is it open?", "At what time does it open?"],
+    [
+        "When was it rebuilt?",
+        "In which year did it open?",
+        "Since when is it open?",
+        "At what time does it open?",
+        "And when?",
+    ],
 )
 def test_questions_for_a_date(question: str) -> None:
     asks = asks_in_english(question)
