@@ -32,8 +32,8 @@ _BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
 # What begins a line of a shell or of a program; prose begins with a capital in most languages.
 _COMMAND = re.compile(r"\s*(?:[$>#%./-]|[a-z][\w.+-]*(?:[ \t(=]|$))")
 _NUMBER_ALONE = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
-# A line of a shell has a sign of one: an option, a path, a variable, a call, or a stop by itself.
-_SHELL = re.compile(r"(?:^|\s)(?:--?\w|[$~]|\.{0,2}/|\.(?=\s|$))|\w[=_(/]\w", re.MULTILINE)
+# What lines of a shell have and lines in lower case need not: an option, a path, a variable, a stop by itself.
+_SHELL = re.compile(r"(?:^|\s)(?:--?[A-Za-z]|[$~]|\.{0,2}/|\.(?=\s|$))|\w[=_]\w", re.MULTILINE)
 _STOP_ALONE = re.compile(r"\s\.\s*$")
 _PARAGRAPH = re.compile(r"(?:^[^\S\n]*+\S[^\n]*\n?)+", re.MULTILINE)
 _INDEX = re.compile(r"\[\d")

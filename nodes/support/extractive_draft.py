@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
@@ -15,6 +16,7 @@ from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, sco
 from anabranch.agent.nodes.support.drafts import piece_of
 from anabranch.agent.nodes.support.question_words import as_searched, words_by_term
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
+from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
 from anabranch.retrieval.conversation import as_meant
@@ -60,7 +62,8 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # A follow-up is matched as it is meant: the question before it is in what was searched for.
     is_alone = original == standalone
     asked = as_searched(state) if is_alone else question
-    terms = await _terms(corpus, asked)
+    words = await words_by_term(corpus, asked)
+    terms = _without_measures(words, measure_words(asked))
     able = [
         Sentence(
             number=excerpt["number"],
@@ -68,7 +71,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
             terms=tuple(said[at]),
             rank=ranks.get(chunk.chunk_id, LAST),
             order=at,
-            about=frozenset(terms) & frozenset(titles[at]),
+            about=frozenset(words) & frozenset(titles[at]),
             form=one.form,
             document=chunk.doc_id,
             span=(one.start, one.end),
@@ -81,15 +84,16 @@ async def composed_draft(context: Context, state: State) -> Draft:
         able = _without_rows(able, await corpus.analyse(rows), frozenset(terms))
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
-    compared = [question, *(f"{one.asked} {one.said}".strip() for one in (found[able[at].order][2] for at in near))]
-    vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, compared))
+    ones = [found[able[place].order][2] for place in near]
+    asked_vector, vectors, nearness = await asyncio.to_thread(_compared, corpus.embedder, question, ones)
     idf = await idf_of(corpus, [asked], scope_of(context, state.get("active_filters")))
-    choose = partial(pick, asks=asks, idf=idf)
+    choose = partial(pick, asks=asks, idf=idf, cosines=nearness)
     sentences = [able[place] for place in near]
-    chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], vectors[1:])
+    chosen = await asyncio.to_thread(choose, sentences, terms, asked_vector, vectors)
     known = corpus.embedder.name in CALIBRATED
-    cosines = dict(zip(sentences, (vectors[1:] @ vectors[0]).tolist(), strict=True)) if known else {}
-    matches = {each: _match(each, terms, idf, cosines.get(each)) for each in chosen}
+    cosines = dict(zip(sentences, nearness.tolist(), strict=True)) if known else {}
+    # With the words that ask how much, as it was fitted.
+    matches = {each: _match(each, list(words), idf, cosines.get(each)) for each in chosen}
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
@@ -109,11 +113,25 @@ def _asks(original: str, question: str, spoken: str) -> Asks:
     return replace(asks, question=question.lower()) if asks.kind else asks_of(question, language)
 
 
-async def _terms(corpus: CorpusReader, question: str) -> list[str]:
+def _without_measures(words: Mapping[str, str], asking: frozenset[str]) -> list[str]:
     """Return the terms of a question without those that only ask how much: "how high" is not about what is too high."""
-    words = await words_by_term(corpus, question)
-    asking = measure_words(question)
     return [term for term, word in words.items() if word.lower() not in asking] or list(words)
+
+
+def _compared(
+    embedder: Embedder, question: str, ones: Sequence[Statement]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return the vectors of the question and of the statements, and how near these are to it with what they answer.
+
+    Among themselves they are compared by what they say: two answers to one question are not alike for that.
+    """
+    over = [place for place, one in enumerate(ones) if one.asked]
+    texts = [question, *(one.said for one in ones), *(f"{ones[place].asked} {ones[place].said}" for place in over)]
+    read = np.asarray(embedder.embed(texts))
+    vectors = read[1 : len(ones) + 1]
+    nearness = vectors @ read[0]
+    nearness[over] = read[len(ones) + 1 :] @ read[0]
+    return read[0], vectors, nearness
 
 
 def _over(chunk: Chunk, one: Statement) -> str:

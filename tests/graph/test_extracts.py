@@ -225,14 +225,16 @@ async def test_the_names_of_columns_alone_make_no_row_an_answer(letters: str) ->
 HOUSE = (
     "# The house\n\nThe deposit is 2,400 euros. The heating costs are too high this year.\n\n"
     "| Person | Role |\n|---|---|\n| Anna Keller | Chair |\n| Jim Mass | Treasurer |\n\n"
-    "# Questions\n\nHow do I cancel my lease? Write a letter to the office before the end of November.\n\n"
+    "# Questions\n\nHow do I cancel my lease?\n\n"
+    "Write a letter to the office. It has to be there before the end of November.\n\n"
     "Where can I park? Behind the hall, next to the red barn.\n\n"
 )
 HAUS = (
     "# Das Haus\n\nDie Kaution von 2.940 Euro wird nach dem Auszug zurückgezahlt. Die Kosten der Heizung sind in "
     "diesem Jahr zu hoch, und die Fenster sind es auch.\n\n"
     "| Person | Amt |\n|---|---|\n| Anna Keller | Vorsitz |\n| Jürgen Maß | Kassenwart |\n\n"
-    "# Fragen\n\nWie kündige ich meinen Vertrag? Man schreibt bis Ende November einen Brief an das Büro.\n\n"
+    "# Fragen\n\nWie kündige ich meinen Vertrag?\n\n"
+    "Man schreibt dem Büro einen Brief. Er muss bis Ende November da sein.\n\n"
     "Wo kann ich parken? Hinter der Halle, gleich bei der roten Scheune.\n\n"
 )
 CASA = "# La casa\n\nEl tren cuesta 42 euros por persona. La cuota de la casa es de 85 euros al mes para cada piso.\n"
@@ -250,14 +252,20 @@ ASKED = {
     "en": [
         ("How high is the deposit?", "The deposit is 2,400 euros. [1]"),
         ("Who is the treasurer?", "| Person | Role |\n| --- | --- |\n| Jim Mass | Treasurer [1] |"),
-        ("How do I cancel my lease?", "Write a letter to the office before the end of November. [1]"),
+        (
+            "How do I cancel my lease?",
+            "Write a letter to the office. [1] It has to be there before the end of November. [1]",
+        ),
         ("Where can I park?", "Behind the hall, next to the red barn. [1]"),
         ("WHERE CAN I PARK?", "Behind the hall, next to the red barn. [1]"),
     ],
     "de": [
         ("Wie hoch ist die Kaution?", "Die Kaution von 2.940 Euro wird nach dem Auszug zurückgezahlt. [1]"),
         ("Wer ist der Kassenwart?", "| Person | Amt |\n| --- | --- |\n| Jürgen Maß | Kassenwart [1] |"),
-        ("Wie kündige ich meinen Vertrag?", "Man schreibt bis Ende November einen Brief an das Büro. [1]"),
+        (
+            "Wie kündige ich meinen Vertrag?",
+            "Man schreibt dem Büro einen Brief. [1] Er muss bis Ende November da sein. [1]",
+        ),
         ("Wo kann ich parken?", "Hinter der Halle, gleich bei der roten Scheune. [1]"),
     ],
     "es": [("¿Cuánto cuesta el tren?", "El tren cuesta 42 euros por persona. [1]")],
