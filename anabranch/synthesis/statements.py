@@ -26,6 +26,7 @@ StatementForm = Literal["sentence", "list", "row", "code"]
 
 _SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]*_]|\s|\[\d+\])*$")
 _ASKED = re.compile(r"[?？؟](?:[\"'”’)\]*_]|\s)*$")
+_SPOKEN = re.compile(r"^\W*?[\"“”„«»‹›「『]|[\"“”«»‹›」』]\W*$")
 _LEADERS = re.compile(r"(?:\.[ \t]?){4,}\s*\d|…\s*\d+\s*$")
 _CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
 _BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
@@ -185,17 +186,22 @@ def _prose(passage: str, pieces: Sequence[tuple[int, int]]) -> Iterator[Statemen
 def _questions(passage: str, pieces: Sequence[tuple[int, int]]) -> list[str]:
     """Return the question over each piece: the one before it in its paragraph, or right above that.
 
-    In a list of frequent questions nothing else says what an answer is about.
+    In a list of frequent questions nothing else says what an answer is about. There a question begins a line, or
+    follows on another one; what is asked elsewhere, and what somebody says, is part of the text.
     """
     over: list[str] = []
     asked, is_answered = "", False
     for index, (start, end) in enumerate(pieces):
-        before = passage[pieces[index - 1][0] : start] if index else ""
-        if is_answered and before.count("\n", len(before.rstrip())) > 1:
+        before = passage[pieces[index - 1][0] : start] if index else "\n"
+        breaks = before.count("\n", len(before.rstrip()))
+        if is_answered and breaks > 1:
             asked = ""
         is_question = bool(_ASKED.search(passage[start:end]))
         over.append("" if is_question else asked)
-        asked, is_answered = (_plain(passage[start:end].strip()), False) if is_question else (asked, True)
+        if is_question:
+            leads = (breaks or asked) and not _SPOKEN.search(passage[start:end])
+            asked = _plain(passage[start:end].strip()) if leads else ""
+        is_answered = not is_question
     return over
 
 
@@ -311,7 +317,7 @@ def _cells(line: str) -> list[str]:
 def _is_told(row: Sequence[str], names: Sequence[str]) -> bool:
     """Tell whether a row says something of what it is called; a figure in a column of figures is no name."""
     is_figure = _AMOUNT.fullmatch(row[0]) and (not names[0] or _DIGIT.search(names[0]))
-    return any(row[1:]) and not is_figure
+    return any(cell and not _ASKED.search(cell) for cell in row[1:]) and not is_figure
 
 
 def _is_pair(row: Sequence[str]) -> bool:

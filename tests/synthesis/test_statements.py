@@ -44,6 +44,9 @@ def test_a_row_of_words_is_told_whole_where_its_columns_have_names(rule: str) ->
     assert (first.form, first.label, first.said) == ("row", "Pfand", f"Pfand: Bedeutung {said}")
     assert first.text.splitlines()[0] == "| Begriff | Bedeutung | Ort |"
     assert second.said == "Wehr: Bedeutung Damm; Ort Halden."
+    assert _texts("| Seite | Inhalt |\n| Wehr | Wozu dient es? |\n| Wo steht es? | In Halden. |\n") == [
+        "Wo steht es?: Inhalt In Halden."
+    ]
 
 
 def test_of_a_row_that_only_lays_out_prose_the_cells_are_statements() -> None:
@@ -159,6 +162,14 @@ def test_what_stands_behind_a_question_is_told_with_it(asked: str) -> None:
         assert (first.said, other.said) == ("Behind the hall.", "The hall is red.")
         assert first.asked == second.asked == asked.removeprefix("- ")
         assert other.asked == ""
+
+
+def test_what_is_asked_within_a_text_or_said_by_somebody_is_over_nothing() -> None:
+    for asked in ("It is old. Who came?", "“Who came?”", "„Wer kam da?“", "« Qui est là ? »"):
+        assert [each.asked for each in statements(f"{asked} Nobody came.\n\nIt was late.")][-2:] == ["", ""]
+    assert next(statements("What does “weir” mean? It is a low dam.")).asked == "What does “weir” mean?"
+    two = list(statements("Q: Who came? A: Ida came. Q: Who left? A: Otto left."))
+    assert [each.asked for each in two] == ["Q: Who came?", "Q: Who left?"]
 
 
 def test_code_that_would_read_as_a_citation_or_has_no_end_is_left_out() -> None:
