@@ -120,7 +120,9 @@ def statements(passage: str, title: str = "") -> Iterator[Statement]:
     for block in _parted(passage, _blocks(passage)):
         text = passage[block.start : block.end]
         if block.kind == "table":
-            yield from _rows(text, block.start, passage[slice(*above)] if above else title)
+            line = passage[slice(*above)] if above else title
+            # A command is not what a table is about.
+            yield from _rows(text, block.start, title if _is_shell(line) else line)
         elif block.kind == "code" and above:
             yield from _code(passage, above, block)
         elif block.kind == "prose":
@@ -152,14 +154,27 @@ def _parted(passage: str, blocks: Iterator[_Block]) -> Iterator[_Block]:
     """Part prose from paragraphs of commands: readers of documents leave out the fences of a block of code."""
     for block in blocks:
         at = block.start
-        for found in _PARAGRAPH.finditer(passage, block.start, block.end) if block.kind == "prose" else ():
-            if found[0].strip().count("\n") and _is_code(found[0]) and _SHELL.search(found[0]):
-                if found.start() > at:
-                    yield _Block("prose", at, found.start())
-                yield _Block("code", found.start(), found.end())
-                at = found.end()
+        for start, end in _commands(passage, block) if block.kind == "prose" else ():
+            if start > at:
+                yield _Block("prose", at, start)
+            yield _Block("code", start, end)
+            at = end
         if at < block.end:
             yield replace(block, start=at)
+
+
+def _commands(passage: str, prose: _Block) -> Iterator[tuple[int, int]]:
+    """Yield where commands are: a paragraph of several lines, and those right below it."""
+    start = end = 0
+    for found in _PARAGRAPH.finditer(passage, prose.start, prose.end):
+        goes_on = end > 0 and _is_code(found[0])
+        if end and not goes_on:
+            yield start, end
+            end = 0
+        if goes_on or (found[0].strip().count("\n") and _is_shell(found[0])):
+            start, end = start if goes_on else found.start(), found.end()
+    if end:
+        yield start, end
 
 
 def _pieces(text: str, at: int) -> list[tuple[int, int]]:
@@ -232,6 +247,10 @@ def _is_code(text: str) -> bool:
     """Tell whether lines are commands; the stop of "pip install ." ends no sentence."""
     is_said = _SAID.search(text) and not _STOP_ALONE.search(text)
     return not is_said and all(map(_COMMAND.match, text.strip().splitlines()))
+
+
+def _is_shell(text: str) -> bool:
+    return _is_code(text) and bool(_SHELL.search(text))
 
 
 def _plain(piece: str) -> str:

@@ -150,6 +150,10 @@ def test_a_paragraph_of_commands_is_code_though_a_stop_is_in_it(told: str) -> No
     before, code, after = statements(f"{told}\n\n{commands}\n\nIt is easy.\n")
     assert (before.said, after.said, code.form) == (told, "It is easy.", "code")
     assert code.text == f"{told}\n\n```\n{commands}\n```"
+    (code,) = statements(f"## Setup\n\n{commands}\n\nweir list\n\n")
+    assert code.text.endswith("pip install -e .\n\nweir list\n```")
+    (row,) = statements("weir list --all\n\n| Wehr | Ort |\n| Nord | Halden |\n", "Wehre")
+    assert row.said == "Wehre Nord: Ort Halden."
     # Lines in lower case alone are none.
     assert [each.form for each in statements(f"{told}\n\nthe weir and\nthe mill of oak.\n")] == ["sentence"] * 2
 
