@@ -15,6 +15,7 @@ from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
 from anabranch.synthesis.statements import statements
+from anabranch.text.language import language_of
 from anabranch.text.phrases import phrases_for
 
 NEAREST = 3
@@ -25,9 +26,13 @@ PREVIEW_CHARS = 160
 @traced("abstain")
 async def abstain(state: State, context: Context) -> Update:
     """Write the abstention; nothing in it is an answer."""
-    words = phrases_for(state["original_question"])
+    nearest = await _nearest(context, state)
+    # A short question does not tell its language; the documents are most likely in the reader's.
+    words = phrases_for(state["original_question"], language_of(" ".join(chunk.text for chunk, _ in nearest)))
     said = strip_links(state["draft"]["answer"])
-    lines = [words["unsupported"], said] if said and state["unsupported"] else [words["not_found"]]
+    # Of verbatim sentences nobody can say that the model answered.
+    is_written = state["unsupported"] and state["route"]["name"] != "compose"
+    lines = [words["unsupported"], said] if said and is_written else [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
     queries = [f"“{strip_links(query['text']).strip()}”" for query in state["queries"]]
     if queries:
@@ -38,9 +43,8 @@ async def abstain(state: State, context: Context) -> Update:
         lines.append(f"{words['missing']}: {missing.rstrip('.')}.")
     elif state["evidence"]["verdict"] != "enough" and state["evidence"]["reasons"]:
         lines.append(f"{words['why']}: {'; '.join(state['evidence']['reasons'])}.")
-    nearest = await _nearest(context, state)
     if nearest:
-        lines.append(f"{words['nearest']}:\n" + "\n".join(nearest))
+        lines.append(f"{words['nearest']}:\n" + "\n".join(line for _, line in nearest))
     answer = "\n\n".join(lines)
     message_id = new_message_id()  # the reader may have seen a draft under the one of before
     show(message_id, answer)
@@ -53,8 +57,8 @@ async def abstain(state: State, context: Context) -> Update:
     }
 
 
-async def _nearest(context: Context, state: State) -> list[str]:
-    """Return a line for each of the best leaves; a parent would begin with words that nobody looked for."""
+async def _nearest(context: Context, state: State) -> list[tuple[Chunk, str]]:
+    """Return the best leaves, each with its line; a parent would begin with words that nobody looked for."""
     # In the order of the candidates, which is that of relevance; passages are merged, and their order is another.
     kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
     ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept][:NEAREST]
@@ -67,7 +71,7 @@ async def _nearest(context: Context, state: State) -> list[str]:
     asked, *analysed = await corpus.analyse([state["standalone_question"], *chain.from_iterable(by_chunk)])
     terms = iter(analysed)
     return [
-        _line(chunk, pieces, [len({*asked} & {*next(terms)}) for _ in pieces])
+        (chunk, _line(chunk, pieces, [len({*asked} & {*next(terms)}) for _ in pieces]))
         for chunk, pieces in zip(chunks, by_chunk, strict=True)
     ]
 

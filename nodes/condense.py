@@ -16,6 +16,7 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
+from anabranch.text.phrases import greeting_reply
 
 # Kind of a query that is the question with the one before it; the question alone comes next.
 TOGETHER = "together"
@@ -82,12 +83,12 @@ async def _condensed(context: Context, chat: Chat, turns: list[ConversationTurn]
 
 
 def _turns(messages: list[AnyMessage]) -> list[ConversationTurn]:
-    """Pair each earlier question with its answer; the last message is this turn's question."""
+    """Pair each earlier question with its answer; the last message is this turn's question, and thanks are none."""
     turns: list[ConversationTurn] = []
     question = ""
     for message in messages[:-1]:
         if isinstance(message, HumanMessage):
-            question = message.text
+            question = "" if greeting_reply(message.text) else message.text
         elif isinstance(message, AIMessage) and question:
             # What an abstention shows of the documents is no answer to go on from.
             abstained = message.response_metadata.get("abstained")

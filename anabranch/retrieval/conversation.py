@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from anabranch.citations.quantities import figures, lacking
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
+from anabranch.text.function_words import INTERROGATIVES, fold_word
+from anabranch.text.language import language_of
+from anabranch.text.quantity_questions import measure_words
+from anabranch.text.stopwords import STOP_WORDS
 
 # Characters of an answer, or of a question, that are read again.
 MAX_ANSWER_CHARS = 600
@@ -21,6 +25,9 @@ MAX_ANSWER_CHARS = 600
 _ENGLISH_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?question\s*:\s*", re.IGNORECASE)
 _MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
 _WRAPPING = " \t\"'`*“”"
+_WORD = re.compile(r"\w+")
+# A year, also that of "FY2021", and any other number; one of a follow-up stands for those of its kind before it.
+_NUMBERS = (re.compile(r"\b[^\W\d_]*(?:1[5-9]|20)\d\d\b"), re.compile(r"\b(?!(?:1[5-9]|20)\d\d\b)\d+(?:[.,]\d+)*\b"))
 # Share of the words of a question that its rewriting keeps, and of its own words that were said before.
 _KEPT = 0.5
 
@@ -114,10 +121,43 @@ def _loses(text: str, question: str) -> bool:
 def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
     """Return the question with the one before it in front: what it may be about, in any language.
 
-    Whether it is about that, nobody can tell without a model, so it is searched for alone as well.
+    Whether it is about that, nobody can tell without a model, so it is searched for alone as well. A question before
+    it that has no subject either, "And in 2020?", is passed over.
     """
-    before = turns[-1].question.strip()[:MAX_ANSWER_CHARS] if turns else ""
+    # A few short questions do not tell their language, but what was answered does.
+    language = language_of(" ".join([question, *(f"{turn.question} {turn.answer}" for turn in turns)]), "english")
+    asked = [turn.question for turn in turns if has_subject(turn.question, language)]
+    before = (asked or [turn.question for turn in turns] or [""])[-1].strip()[:MAX_ANSWER_CHARS]
     # Asked again word for word, the question would only weigh twice.
     if not before or before.casefold() == question.strip().casefold():
         return question
     return f"{before} {question.strip()}"
+
+
+def has_subject(question: str, language: str) -> bool:
+    """Tell whether a question has a word beside numbers and those that only ask or are small in its language."""
+    small = STOP_WORDS.get(language, frozenset()) | measure_words(question)
+    asking = INTERROGATIVES.get(language, frozenset())
+    words = (word for word in _WORD.findall(question) if not any(map(str.isdigit, word)))
+    return any(word.casefold() not in small and fold_word(word) not in asking for word in words)
+
+
+def as_meant(question: str, standalone: str, language: str) -> str:
+    """Return what an answer is looked for with: the question, or where it has no subject, with the one before it.
+
+    A number of that one goes where the follow-up has one of its kind: "And in 2020?" is not about 2021 any more.
+
+    Args:
+        question: As it was asked.
+        standalone: What `follow_up` or a model made of it.
+        language: Of the question, or of the passages where it is too short to tell.
+    """
+    if has_subject(question, language):
+        return question
+    before = standalone.removesuffix(question.strip())
+    if before == standalone:
+        return standalone
+    for number in _NUMBERS:
+        if number.search(question):
+            before = number.sub("", before)
+    return f"{' '.join(before.split())} {question.strip()}".strip()

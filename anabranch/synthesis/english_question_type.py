@@ -28,14 +28,17 @@ DEFINED = 0.5
 # Added to a list where one is asked for, and to steps or code where it is asked how to do something.
 FORM = 0.3
 
+# A follow-up begins so: "And when?"
+_FOLLOWS = r"^\W*(?:(?:and|but|so|then) )?"
 _DATE_ASKED = re.compile(
-    r"^\W*(?:(?:since|until|by) )?when\b(?! (?:i|you|we|they|he|she|it) )"
-    r"|\b(?:what|which) (?:year|date|month|day|decade|century)\b",
+    rf"{_FOLLOWS}(?:(?:since|until|by) )?when\b(?! (?:i|you|we|they|he|she|it) )"
+    r"|\b(?:what|which) (?:time|year|date|month|day|decade|century)\b",
     re.IGNORECASE,
 )
 _FIGURE_ASKED = re.compile(
-    r"^\W*(?:(?:by|for|at|in|to|of|about|roughly) )?how (?:many|much|long|old|large|big|tall|high|far|often|deep|wide|"
-    r"heavy|fast|small|short|expensive)\b|\b(?:what|which) (?:percentage|percent|share|number|proportion|fraction)\b",
+    rf"{_FOLLOWS}(?:(?:by|for|at|in|to|of|about|roughly) )?how (?:many|much|long|old|large|big|tall|high|far|often|"
+    r"deep|wide|heavy|fast|small|short|expensive)\b"
+    r"|\b(?:what|which) (?:percentage|percent|share|number|proportion|fraction)\b",
     re.IGNORECASE,
 )
 _AMOUNT_ASKED = re.compile(
@@ -45,29 +48,30 @@ _AMOUNT_ASKED = re.compile(
     re.IGNORECASE,
 )
 _STEPS_ASKED = re.compile(
-    r"^\W*how (?:do|can|could|should|would|must) (?:i|you|we|one|users?|people)\b|^\W*how to\b"
+    rf"{_FOLLOWS}how (?:do|can|could|should|would|must) (?:i|you|we|one|users?|people)\b|{_FOLLOWS}how to\b"
     r"|\b(?:what|which) (?:steps|command|commands)\b",
     re.IGNORECASE,
 )
 _DEFINITION_ASKED = re.compile(
-    r"^\W*(?:who|what) (?:is|are|was|were) (?:an? |the )?"
+    rf"{_FOLLOWS}(?:who|what) (?:is|are|was|were) (?:an? |the )?"
     r"((?:(?!(?:to|of|for|in|on|at|with|by|from|after|before|during)\b)[\w’'.-]+ ?){1,4}?)\s*\?*\s*$"
-    r"|^\W*what (?:does|do|did) (?:an? |the )?([\w’'. -]{2,40}?) (?:mean|stand for)\b",
+    rf"|{_FOLLOWS}what (?:does|do|did) (?:an? |the )?([\w’'. -]{{2,40}}?) (?:mean|stand for)\b",
     re.IGNORECASE,
 )
 _LIST_ASKED = re.compile(
-    r"^\W*(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were) (?:the|some|all)?\b|\bwhat (?:kinds|types|sorts) of\b"
-    r"|^\W*(?:what|which) \w+s (?:are|were|does|do|can|did)\b",
+    rf"{_FOLLOWS}(?:list|name|enumerate)\b|\b(?:what|which) (?:are|were) (?:the|some|all)?\b"
+    rf"|\bwhat (?:kinds|types|sorts) of\b|{_FOLLOWS}(?:what|which) \w+s (?:are|were|does|do|can|did)\b",
     re.IGNORECASE,
 )
 _PLACE_ASKED = re.compile(
-    r"^\W*(?:from )?where\b|\b(?:what|which) (?:city|town|country|village|state|place)\b", re.IGNORECASE
+    rf"{_FOLLOWS}(?:from )?where\b|\b(?:what|which) (?:city|town|country|village|state|place)\b", re.IGNORECASE
 )
-_PERSON_ASKED = re.compile(r"^\W*(?:(?:to|by|with|of|for|from) )?(?:who|whom|whose)\b", re.IGNORECASE)
+_PERSON_ASKED = re.compile(rf"{_FOLLOWS}(?:(?:to|by|with|of|for|from) )?(?:who|whom|whose)\b", re.IGNORECASE)
 _NAME_ASKED = re.compile(
-    r"^\W*(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
+    rf"{_FOLLOWS}(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
 )
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+# "May" and "march" are verbs as well.
+_MONTHS = "january|february|april|june|july|august|september|october|november|december"
 _WORDS = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
     "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|trillion"
@@ -77,10 +81,11 @@ _YEAR = re.compile(r"(?:1[89]|20)\d\d[.,]*$")
 # The number of a table or of a product is no amount: "Table 18", "Llama 2".
 _LABEL = re.compile(r"\b[A-Z][a-z]{2,}[ \u00a0]$")
 _DATE = re.compile(
-    rf"\b(?:1\d{{3}}|20\d\d)\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|\b(?:{_MONTHS})\b"
+    rf"\b(?:1\d{{3}}|20\d\d)\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|\b(?:May|March)\b|(?i:\b(?:{_MONTHS})\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b\d{1,2}(?:st|nd|rd|th) century\b"
-    r"|\b\d+ (?:years?|days?|months?|weeks?)\b",
-    re.IGNORECASE,
+    r"|\b\d+ (?:years?|days?|months?|weeks?)\b"
+    r"|\b(?:[01]?\d|2[0-3]):[0-5]\d\b|\b\d{1,2}(?:[.:]\d\d)? ?(?:[ap]m\b|[ap]\.m\.|o['’]clock\b)"
+    r"|\b(?:noon|midday|midnight)\b)"
 )
 _DEFINES = (
     r"(?:(?:is|are|was|were) (?:an?|the|one|our|my|his|her|their)|means?|refers? to|stands? for|denotes?|consists? of)"

@@ -94,6 +94,7 @@ def pick(
     *,
     asks: Asks | None = None,
     idf: Mapping[str, float] | None = None,
+    cosines: NDArray[np.float32] | None = None,
     limit: int = MAX_SENTENCES,
 ) -> list[Sentence]:
     """Pick the sentences that answer best, in reading order.
@@ -105,6 +106,7 @@ def pick(
         vectors: Unit vectors of the sentences, shape (n, d).
         asks: What kind of thing the question asks for; None where that does not count.
         idf: How rare each term is; all count the same where it is missing.
+        cosines: Of the question and each sentence, shape (n,); those of the vectors where it is missing.
         limit: Sentences at most.
     """
     # What only repeats the question is no answer to it, however near it is, unless it says that it is so.
@@ -113,7 +115,8 @@ def pick(
     able = np.array([count > 0 or says for count, says in zip(news, told, strict=True)], dtype=bool)
     if not able.any():
         return []
-    plain = _relevance(sentences, question_terms, vectors @ question_vector)
+    near = vectors @ question_vector if cosines is None else cosines
+    plain = _relevance(sentences, question_terms, near)
     relevance = plain - [
         ECHO * (count == 1 and not _has_digit(each)) for count, each in zip(news, sentences, strict=True)
     ]

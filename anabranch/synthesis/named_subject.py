@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from anabranch.citations.tokens import Token, tokens
 from anabranch.text.analyzer import UNSPACED
-from anabranch.text.function_words import fold_word
+from anabranch.text.function_words import INTERROGATIVES, fold_word
 from anabranch.text.language import language_of
 
 # "Llama2", "Llama-2" and "llama_2" are all read as "llama 2"; a writing without blanks begins after any of them.
@@ -47,26 +47,42 @@ class NamedSubject:
         return not self.names or any(_stands_in(name, read) for name in self.names)
 
 
-def named_subject(question: str) -> NamedSubject:
-    """Return what a question names; the first word is no name, since a sentence begins with a capital."""
-    read = tokens(question, language_of(question, "english"))
+def named_subject(question: str, language: str = "english") -> NamedSubject:
+    """Return what a question names; the first word is no name, since a sentence begins with a capital.
+
+    Args:
+        question: As it was asked.
+        language: Its own, or where it is too short to tell, that of the passages.
+    """
+    language = language_of(question, language)
+    read = tokens(question, language)
+    asking = INTERROGATIVES.get(language, frozenset())
+    # Where all words have a capital, it tells nothing.
+    is_title = all(question[token.start].isupper() for token in read if question[token.start].isalpha())
     numbered: set[Parts] = set()
     names: set[Parts] = set()
     for at, token in enumerate(read):
-        after = read[at + 1] if at + 1 < len(read) else None
+        after, further = (*read[at + 1 : at + 3], None, None)[:2]
         written = question[token.start : token.end]
-        if token.kind == "figure" and _YEAR.fullmatch(written):
-            numbered.add(_parts(written))
+        name = _POSSESSIVE.sub("", written)
+        named = _parts(name)
+        if _is_year(token, question):
+            numbered.add(named)
         # "3rd" and "(3)" name nothing.
-        elif token.kind in ("name", "code") and written[:1].isalpha():
-            named = _POSSESSIVE.sub("", written)
-            if _CODE.match(named):
-                numbered.add(_code(_parts(named)))
-            elif after and _numbers(after, question):
-                numbered.add(_parts(named) + _parts(question[after.start : after.end]))
-            else:
-                names.add(_parts(named))
+        elif token.kind not in ("name", "code") or not written[:1].isalpha():
+            continue
+        # "Q4 2021" may be written "the fourth quarter of 2021"; a year is written as it is.
+        elif _CODE.match(name):
+            numbered |= set() if _is_year(after, question) else {_code(named)}
+        elif after and _numbers(after, question) and not is_title:
+            numbered |= set() if _is_year(further, question) else {named + _parts(question[after.start : after.end])}
+        elif token.text not in asking and not is_title:
+            names.add(named)
     return NamedSubject(frozenset(numbered), frozenset(names))
+
+
+def _is_year(token: Token | None, question: str) -> bool:
+    return token is not None and token.kind == "figure" and bool(_YEAR.fullmatch(question[token.start : token.end]))
 
 
 def _numbers(token: Token, question: str) -> bool:
@@ -75,8 +91,10 @@ def _numbers(token: Token, question: str) -> bool:
 
 
 def _code(parts: Parts) -> Parts:
-    """Return "rad 53" of "Rad53-dependent", and "vps 9 a" of "VPS9a"."""
+    """Return "rad 53" of "Rad53-dependent", "vps 9 a" of "VPS9a", and the year alone of "FY2021"."""
     last = max(at for at, part in enumerate(parts) if part.isdecimal())
+    if _YEAR.fullmatch(parts[last]) and last == len(parts) - 1:
+        return parts[last:]
     is_letter = len("".join(parts[last + 1 : last + 2])) == 1
     return parts[: last + 1 + is_letter]
 

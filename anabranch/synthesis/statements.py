@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from anabranch.text.sentences import running_spans
@@ -26,18 +26,27 @@ StatementForm = Literal["sentence", "list", "row", "code"]
 
 _SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]*_]|\s|\[\d+\])*$")
 _ASKED = re.compile(r"[?？؟](?:[\"'”’)\]*_]|\s)*$")
+_SPOKEN = re.compile(r"^\W*?[\"“”„«»‹›「『]|[\"“”«»‹›」』]\W*$")
 _LEADERS = re.compile(r"(?:\.[ \t]?){4,}\s*\d|…\s*\d+\s*$")
 _CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
 _BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
 # What begins a line of a shell or of a program; prose begins with a capital in most languages.
 _COMMAND = re.compile(r"\s*(?:[$>#%./-]|[a-z][\w.+-]*(?:[ \t(=]|$))")
 _NUMBER_ALONE = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
+# What lines of a shell have and lines in lower case need not: an option, a path, a variable, a stop by itself.
+_SHELL = re.compile(r"(?:^|\s)(?:--?[A-Za-z]|[$~]|\.{0,2}/|\.(?=\s|$))|\w[=_]\w", re.MULTILINE)
+_STOP_ALONE = re.compile(r"\s\.\s*$")
+_PARAGRAPH = re.compile(r"(?:^[^\S\n]*+\S[^\n]*\n?)+", re.MULTILINE)
 _INDEX = re.compile(r"\[\d")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
+# Not the one that belongs to a cell, "a \\| b".
+_BAR = re.compile(r"(?<!\\)\|")
+_LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _DIGIT = re.compile(r"\d")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _AMOUNT = re.compile(r"(?!(?:19|20)\d\d\Z)[-+−–(<>~≈$€£¥₩\s]*\d[\d.,'’\s]*[)%$€£¥₩\s]*")
 
 # English sentences that only say where to read on: "Also see the section on filters."
@@ -66,6 +75,7 @@ class Statement:
         end: Where it ends.
         form: What it is.
         label: What a row is called: its first cell.
+        asked: The question before it, which it may answer; empty where there is none.
     """
 
     text: str
@@ -74,6 +84,7 @@ class Statement:
     end: int
     form: StatementForm = "sentence"
     label: str = ""
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +117,12 @@ def statements(passage: str, title: str = "") -> Iterator[Statement]:
     """
     # What stands right above a table or a block of code says what it is about.
     above: tuple[int, int] | None = None
-    for block in _blocks(passage):
+    for block in _parted(passage, _blocks(passage)):
         text = passage[block.start : block.end]
         if block.kind == "table":
-            yield from _rows(text, block.start, passage[slice(*above)] if above else title)
+            line = passage[slice(*above)] if above else title
+            # A command is not what a table is about.
+            yield from _rows(text, block.start, title if _is_shell(line) else line)
         elif block.kind == "code" and above:
             yield from _code(passage, above, block)
         elif block.kind == "prose":
@@ -137,6 +150,33 @@ def _blocks(passage: str) -> Iterator[_Block]:
         yield _Block(kind, start, at)
 
 
+def _parted(passage: str, blocks: Iterator[_Block]) -> Iterator[_Block]:
+    """Part prose from paragraphs of commands: readers of documents leave out the fences of a block of code."""
+    for block in blocks:
+        at = block.start
+        for start, end in _commands(passage, block) if block.kind == "prose" else ():
+            if start > at:
+                yield _Block("prose", at, start)
+            yield _Block("code", start, end)
+            at = end
+        if at < block.end:
+            yield replace(block, start=at)
+
+
+def _commands(passage: str, prose: _Block) -> Iterator[tuple[int, int]]:
+    """Yield where commands are: a paragraph of several lines, and those right below it."""
+    start = end = 0
+    for found in _PARAGRAPH.finditer(passage, prose.start, prose.end):
+        goes_on = end > 0 and _is_code(found[0])
+        if end and not goes_on:
+            yield start, end
+            end = 0
+        if goes_on or (found[0].strip().count("\n") and _is_shell(found[0])):
+            start, end = start if goes_on else found.start(), found.end()
+    if end:
+        yield start, end
+
+
 def _pieces(text: str, at: int) -> list[tuple[int, int]]:
     """Return where the sentences of prose are that starts at a character of a passage, items with their numbers."""
     found: list[tuple[int, int]] = []
@@ -153,15 +193,43 @@ def _pieces(text: str, at: int) -> list[tuple[int, int]]:
 
 
 def _prose(passage: str, pieces: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+    for index, asked in enumerate(_questions(passage, pieces)):
+        for each in _piece(passage, pieces, index):
+            yield replace(each, asked=asked)
+
+
+def _questions(passage: str, pieces: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the question over each piece: the one before it in its paragraph, or right above that.
+
+    In a list of frequent questions nothing else says what an answer is about. There a question begins a line, or
+    follows on another one; what is asked elsewhere, and what somebody says, is part of the text.
+    """
+    over: list[str] = []
+    asked, is_answered = "", False
     for index, (start, end) in enumerate(pieces):
-        piece = " ".join(passage[start:end].split())
-        last = _list_end(passage, pieces, index)
-        if last > index:
-            yield _list(passage, pieces[index : last + 1])
-        elif piece.endswith(":") and not _BULLET.match(piece):
-            yield from _announced(passage, (start, end), pieces[index + 1 : index + 2])
-        elif not piece.endswith(":") and says_something(_plain(piece)):
-            yield Statement(piece if _BULLET.match(piece) else _plain(piece), _plain(piece), start, end)
+        before = passage[pieces[index - 1][0] : start] if index else "\n"
+        breaks = before.count("\n", len(before.rstrip()))
+        if is_answered and breaks > 1:
+            asked = ""
+        is_question = bool(_ASKED.search(passage[start:end]))
+        over.append("" if is_question else asked)
+        if is_question:
+            leads = (breaks or asked) and not _SPOKEN.search(passage[start:end])
+            asked = _plain(passage[start:end].strip()) if leads else ""
+        is_answered = not is_question
+    return over
+
+
+def _piece(passage: str, pieces: Sequence[tuple[int, int]], index: int) -> Iterator[Statement]:
+    start, end = pieces[index]
+    piece = " ".join(passage[start:end].split())
+    last = _list_end(passage, pieces, index)
+    if last > index:
+        yield _list(passage, pieces[index : last + 1])
+    elif piece.endswith(":") and not _BULLET.match(piece):
+        yield from _announced(passage, (start, end), pieces[index + 1 : index + 2])
+    elif not piece.endswith(":") and says_something(_plain(piece)):
+        yield Statement(piece if _BULLET.match(piece) else _plain(piece), _plain(piece), start, end)
 
 
 def _announced(passage: str, lead: tuple[int, int], following: Sequence[tuple[int, int]]) -> Iterator[Statement]:
@@ -176,8 +244,13 @@ def _announced(passage: str, lead: tuple[int, int], following: Sequence[tuple[in
 
 
 def _is_code(text: str) -> bool:
-    """Tell whether lines are commands: readers of documents leave out the fences of a block of code."""
-    return not _SAID.search(text) and all(map(_COMMAND.match, text.strip().splitlines()))
+    """Tell whether lines are commands; the stop of "pip install ." ends no sentence."""
+    is_said = _SAID.search(text) and not _STOP_ALONE.search(text)
+    return not is_said and all(map(_COMMAND.match, text.strip().splitlines()))
+
+
+def _is_shell(text: str) -> bool:
+    return _is_code(text) and bool(_SHELL.search(text))
 
 
 def _plain(piece: str) -> str:
@@ -231,12 +304,12 @@ def _code(passage: str, above: tuple[int, int], block: _Block) -> Iterator[State
 
 
 def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
-    """Yield the rows of a table that hold figures, and the cells that are sentences of their own.
+    """Yield the rows of a table: those whose columns have names, and names with one figure.
 
     Of several figures without names of their columns nobody could tell which is which.
     """
     lines = table.splitlines(keepends=True)
-    cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    cells = [_cells(line) for line in lines]
     heads = _heads(lines, cells)
     names = _joined_names(cells[:heads])
     caption = " ".join(above.split())
@@ -245,12 +318,30 @@ def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
         if number < heads or _RULE.fullmatch(line):
             continue
         told = [cell for cell in row if len(cell.split()) >= LEAST_WORDS]
+        is_named = _are_named(names, row)
         # A table may only lay out prose: its cells are statements then, and its rows none.
-        if told:
+        if told and not (is_named and len(_told(row, names)) <= LONGEST_BLOCK):
             yield from (Statement(cell, cell, start, at) for cell in told if says_something(cell))
-        elif any(map(_DIGIT.search, row[1:])) and (_are_named(names, row) or len([*filter(None, row)]) <= _PAIR):
+        elif _is_told(row, names) if is_named else _is_pair(row):
             said = f"{caption} {_told(row, names)}" if len(caption) < LONGEST_BLOCK else _told(row, [])
             yield Statement(_table(names, row), said.strip(), start, at, "row", row[0])
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a row; of the bars at its ends one each is no cell, and a bar of a cell is plain."""
+    row = _LAST_BAR.sub("", line.strip().removeprefix("|"))
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(row)]
+
+
+def _is_told(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Tell whether a row says something of what it is called; a figure in a column of figures is no name."""
+    is_figure = _AMOUNT.fullmatch(row[0]) and (not names[0] or _DIGIT.search(names[0]))
+    return any(cell and not _ASKED.search(cell) for cell in row[1:]) and not is_figure
+
+
+def _is_pair(row: Sequence[str]) -> bool:
+    filled = [*filter(None, row)]
+    return any(map(_DIGIT.search, row[1:])) and len(filled) <= _PAIR and not _AMOUNT.fullmatch(row[0])
 
 
 def _are_named(names: Sequence[str], row: Sequence[str]) -> bool:
@@ -260,24 +351,37 @@ def _are_named(names: Sequence[str], row: Sequence[str]) -> bool:
 def _is_head(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first line names the columns: a rule follows, it has no name itself, or no digit.
 
-    With digits it is one as well where they are of years and dates, and amounts stand below.
+    With digits it is one as well where they are of years and dates, and amounts stand below. A sentence is no name.
     """
     if len(lines) < 2:
         return False
-    if _RULE.fullmatch(lines[1]) or not cells[0][0] or not any(map(_DIGIT.search, cells[0])):
+    if _RULE.fullmatch(lines[1]):
+        return True
+    if any(len(cell.split()) >= LEAST_WORDS and says_something(cell) for cell in cells[0]):
+        return False
+    if not cells[0][0] or not any(map(_DIGIT.search, cells[0])):
         return True
     below = (cell for row in cells[1:] for cell in row[1:])
     return not any(map(_AMOUNT.fullmatch, cells[0])) and any(map(_AMOUNT.fullmatch, below))
 
 
 def _heads(lines: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
-    """Return how many lines name the columns: below the first one, those without a name and an amount of their own."""
+    """Return how many lines name the columns: below the first one, those of years, or without a name and an amount."""
     if not _is_head(lines, cells):
         return 0
     heads = 1
-    while heads < len(lines) - 1 and not cells[heads][0] and not any(map(_AMOUNT.fullmatch, cells[heads])):
+    while heads < len(lines) - 1 and not any(map(_AMOUNT.fullmatch, cells[heads])):
+        if cells[heads][0] and not _names_years(cells[heads], cells[heads + 1 :]):
+            break
         heads += 1
     return heads
+
+
+def _names_years(line: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a line names columns by years: several, amounts below them, and no further year."""
+    columns = [at for at, cell in enumerate(line) if _YEAR.fullmatch(cell)]
+    values = [row[at] for row in below for at in columns if at < len(row)]
+    return len(columns) > 1 and any(map(_AMOUNT.fullmatch, values)) and not any(map(_YEAR.fullmatch, values))
 
 
 def _joined_names(heads: Sequence[Sequence[str]]) -> list[str]:
@@ -289,11 +393,12 @@ def _joined_names(heads: Sequence[Sequence[str]]) -> list[str]:
 def _table(names: Sequence[str], row: Sequence[str]) -> str:
     """Return a row as a Markdown table; without a head where the names are not known or not as many."""
     named = names if _are_named(names, row) else [""] * len(row)
-    return "\n".join(f"| {' | '.join(line)} |" for line in (named, ["---"] * len(row), row))
+    lines = [[cell.replace("|", "\\|") for cell in line] for line in (named, ["---"] * len(row), row)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _told(row: Sequence[str], names: Sequence[str]) -> str:
     """Return a row as words: "Net loss: 2021 (1,009); 2020 (1,752)."."""
     named = names if len(names) == len(row) else [""] * len(row)
-    values = [f"{name} {cell}".strip() for name, cell in zip(named[1:], row[1:], strict=True) if cell]
-    return f"{row[0]}: {'; '.join(values)}." if row[0] else f"{'; '.join(values)}."
+    values = "; ".join(f"{name} {cell}".strip() for name, cell in zip(named[1:], row[1:], strict=True) if cell)
+    return f"{row[0]}: {values.rstrip('.')}." if row[0] else f"{values.rstrip('.')}."

@@ -19,9 +19,14 @@ _SMALL_TALK = {
 _LONGEST = 4
 
 
-def phrases_for(question: str) -> dict[str, str]:
-    """Return the phrases for a reader who asks this question; English where its language has none."""
-    return _PHRASES.get(language_of(question, "english"), _PHRASES["english"])
+def phrases_for(question: str, language: str = "english") -> dict[str, str]:
+    """Return the phrases for a reader who asks this question; English where its language has none.
+
+    Args:
+        question: As it was asked.
+        language: Taken where the question is too short to tell its own.
+    """
+    return _PHRASES.get(language_of(question, language), _PHRASES["english"])
 
 
 def greeting_reply(question: str) -> str:

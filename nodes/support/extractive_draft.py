@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
@@ -14,8 +16,10 @@ from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, sco
 from anabranch.agent.nodes.support.drafts import piece_of
 from anabranch.agent.nodes.support.question_words import as_searched, words_by_term
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
+from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
+from anabranch.retrieval.conversation import as_meant
 from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
 from anabranch.synthesis.english_question_type import Asks
@@ -25,6 +29,7 @@ from anabranch.synthesis.question_type import asks_of
 from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
 from anabranch.text.language import language_of
+from anabranch.text.quantity_questions import measure_words
 
 # Statements embedded at most; to embed one takes as long as to look at a thousand words.
 MAX_CANDIDATES = 60
@@ -36,23 +41,29 @@ LAST = 99
 async def composed_draft(context: Context, state: State) -> Draft:
     """Pick the statements that answer, each with its passage's number; none where not one is about the question."""
     corpus = await corpus_of(context)
-    # The sentence is chosen for what was asked; the question before it only helped to find the passages.
-    question = state["original_question"]
     shown = await _shown(context, state, corpus)
-    asks = asks_of(question, language_of(question, language_of(" ".join(chunk.text for _, chunk in shown))))
+    # What a short question does not tell of its language, the passages do.
+    spoken = language_of(" ".join(chunk.text for _, chunk in shown))
+    original, standalone = state["original_question"], state["standalone_question"]
+    # The sentence is chosen for what was asked; the question before it helped to find the passages, and says what is
+    # asked about where a follow-up does not.
+    question = as_meant(original, standalone, language_of(original, spoken or "english"))
+    asks = _asks(original, question, spoken)
     # Whoever asks for an answer whatever the evidence gets one.
-    about = await asyncio.to_thread(_about_what_is_named, question, shown) if context.grade == "scores" else shown
+    scored = context.grade == "scores"
+    about = await asyncio.to_thread(_about_what_is_named, question, spoken, shown) if scored else shown
     found = await asyncio.to_thread(_candidates, about)
     if not found:
         return NO_DRAFT
     ranks = {passage["id"]: rank for rank, passage in enumerate(state["passages"])}
-    texts = [text for _, chunk, one in found for text in (one.said, f"{chunk.title} {chunk.heading}", one.label)]
+    texts = [text for _, chunk, one in found for text in (one.said, _over(chunk, one), one.label)]
     analysed = await corpus.analyse(texts)
     said, titles, labels = (analysed[at::3] for at in range(3))
-    # A follow-up is matched as it was written: the question before it is in what was searched for.
-    is_alone = question == state["standalone_question"]
+    # A follow-up is matched as it is meant: the question before it is in what was searched for.
+    is_alone = original == standalone
     asked = as_searched(state) if is_alone else question
-    terms = list(await words_by_term(corpus, asked))
+    words = await words_by_term(corpus, asked)
+    terms = _without_measures(words, measure_words(asked))
     able = [
         Sentence(
             number=excerpt["number"],
@@ -60,7 +71,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
             terms=tuple(said[at]),
             rank=ranks.get(chunk.chunk_id, LAST),
             order=at,
-            about=frozenset(terms) & frozenset(titles[at]),
+            about=frozenset(words) & frozenset(titles[at]),
             form=one.form,
             document=chunk.doc_id,
             span=(one.start, one.end),
@@ -73,20 +84,21 @@ async def composed_draft(context: Context, state: State) -> Draft:
         able = _without_rows(able, await corpus.analyse(rows), frozenset(terms))
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
-    compared = [question, *(found[able[place].order][2].said for place in near)]
-    vectors = np.asarray(await asyncio.to_thread(corpus.embedder.embed, compared))
+    ones = [found[able[place].order][2] for place in near]
+    asked_vector, vectors, nearness = await asyncio.to_thread(_compared, corpus.embedder, question, ones)
     idf = await idf_of(corpus, [asked], scope_of(context, state.get("active_filters")))
-    choose = partial(pick, asks=asks, idf=idf)
+    choose = partial(pick, asks=asks, idf=idf, cosines=nearness)
     sentences = [able[place] for place in near]
-    chosen = await asyncio.to_thread(choose, sentences, terms, vectors[0], vectors[1:])
+    chosen = await asyncio.to_thread(choose, sentences, terms, asked_vector, vectors)
     known = corpus.embedder.name in CALIBRATED
-    cosines = dict(zip(sentences, (vectors[1:] @ vectors[0]).tolist(), strict=True)) if known else {}
-    matches = {each: _match(each, terms, idf, cosines.get(each)) for each in chosen}
+    cosines = dict(zip(sentences, nearness.tolist(), strict=True)) if known else {}
+    # With the words that ask how much, as it was fitted.
+    matches = {each: _match(each, list(words), idf, cosines.get(each)) for each in chosen}
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
-    # A follow-up has too few words of its own to be judged by: its passages were, with the question before it.
-    if context.grade == "scores" and is_alone:
+    # A follow-up may have too few words of its own to be judged by: its passages were, with the question before it.
+    if scored and (is_alone or question != original):
         # Where passages that are about something else were left out, the evidence is no more what was judged.
         sure = state["evidence_scores"].get("confidence", 0.0) if len(about) == len(shown) else 0.0
         if not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):
@@ -94,9 +106,43 @@ async def composed_draft(context: Context, state: State) -> Draft:
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
 
 
-def _about_what_is_named(question: str, shown: list[tuple[Excerpt, Chunk]]) -> list[tuple[Excerpt, Chunk]]:
+def _asks(original: str, question: str, spoken: str) -> Asks:
+    """Return what a follow-up asks for, "And when?", or else the question that it belongs to."""
+    language = language_of(question, spoken)
+    asks = asks_of(original, language)
+    return replace(asks, question=question.lower()) if asks.kind else asks_of(question, language)
+
+
+def _without_measures(words: Mapping[str, str], asking: frozenset[str]) -> list[str]:
+    """Return the terms of a question without those that only ask how much: "how high" is not about what is too high."""
+    return [term for term, word in words.items() if word.lower() not in asking] or list(words)
+
+
+def _compared(
+    embedder: Embedder, question: str, ones: Sequence[Statement]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return the vectors of the question and of the statements, and how near these are to it with what they answer.
+
+    Among themselves they are compared by what they say: two answers to one question are not alike for that.
+    """
+    over = [place for place, one in enumerate(ones) if one.asked]
+    texts = [question, *(one.said for one in ones), *(f"{ones[place].asked} {ones[place].said}" for place in over)]
+    read = np.asarray(embedder.embed(texts))
+    vectors = read[1 : len(ones) + 1]
+    nearness = vectors @ read[0]
+    nearness[over] = read[len(ones) + 1 :] @ read[0]
+    return read[0], vectors, nearness
+
+
+def _over(chunk: Chunk, one: Statement) -> str:
+    return f"{chunk.title} {chunk.heading} {one.asked}"
+
+
+def _about_what_is_named(
+    question: str, language: str, shown: list[tuple[Excerpt, Chunk]]
+) -> list[tuple[Excerpt, Chunk]]:
     """Return the passages about the year, product or person that is asked about; what is over one may name it."""
-    named = named_subject(question)
+    named = named_subject(question, language or "english")
     texts = [(piece_of(chunk, excerpt), chunk.heading, chunk.title, chunk.source) for excerpt, chunk in shown]
     if not named.is_named_in(text for around in texts for text in around):
         return []

@@ -220,3 +220,59 @@ async def test_an_answer_is_told_by_the_words_that_were_searched_for(question: s
 
 async def test_the_names_of_columns_alone_make_no_row_an_answer(letters: str) -> None:
     assert "| 540 |" not in (await _turn("Which reserve has a warden?", letters, grade="none"))["answer"]
+
+
+HOUSE = (
+    "# The house\n\nThe deposit is 2,400 euros. The heating costs are too high this year.\n\n"
+    "| Person | Role |\n|---|---|\n| Anna Keller | Chair |\n| Jim Mass | Treasurer |\n\n"
+    "# Questions\n\nHow do I cancel my lease?\n\n"
+    "Write a letter to the office. It has to be there before the end of November.\n\n"
+    "Where can I park? Behind the hall, next to the red barn.\n\n"
+)
+HAUS = (
+    "# Das Haus\n\nDie Kaution von 2.940 Euro wird nach dem Auszug zurückgezahlt. Die Kosten der Heizung sind in "
+    "diesem Jahr zu hoch, und die Fenster sind es auch.\n\n"
+    "| Person | Amt |\n|---|---|\n| Anna Keller | Vorsitz |\n| Jürgen Maß | Kassenwart |\n\n"
+    "# Fragen\n\nWie kündige ich meinen Vertrag?\n\n"
+    "Man schreibt dem Büro einen Brief. Er muss bis Ende November da sein.\n\n"
+    "Wo kann ich parken? Hinter der Halle, gleich bei der roten Scheune.\n\n"
+)
+CASA = "# La casa\n\nEl tren cuesta 42 euros por persona. La cuota de la casa es de 85 euros al mes para cada piso.\n"
+
+
+@pytest.fixture(scope="module", params=["en", "de", "es"])
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    folder = tmp_path_factory.mktemp("house")
+    (folder / "house.md").write_text({"en": HOUSE, "de": HAUS, "es": CASA}[request.param], encoding="utf-8")
+    ingest([folder / "house.md"], folder / "corpus")
+    return request.param, str(folder / "corpus")
+
+
+ASKED = {
+    "en": [
+        ("How high is the deposit?", "The deposit is 2,400 euros. [1]"),
+        ("Who is the treasurer?", "| Person | Role |\n| --- | --- |\n| Jim Mass | Treasurer [1] |"),
+        (
+            "How do I cancel my lease?",
+            "Write a letter to the office. [1] It has to be there before the end of November. [1]",
+        ),
+        ("Where can I park?", "Behind the hall, next to the red barn. [1]"),
+        ("WHERE CAN I PARK?", "Behind the hall, next to the red barn. [1]"),
+    ],
+    "de": [
+        ("Wie hoch ist die Kaution?", "Die Kaution von 2.940 Euro wird nach dem Auszug zurückgezahlt. [1]"),
+        ("Wer ist der Kassenwart?", "| Person | Amt |\n| --- | --- |\n| Jürgen Maß | Kassenwart [1] |"),
+        (
+            "Wie kündige ich meinen Vertrag?",
+            "Man schreibt dem Büro einen Brief. [1] Er muss bis Ende November da sein. [1]",
+        ),
+        ("Wo kann ich parken?", "Hinter der Halle, gleich bei der roten Scheune. [1]"),
+    ],
+    "es": [("¿Cuánto cuesta el tren?", "El tren cuesta 42 euros por persona. [1]")],
+}
+
+
+async def test_what_asks_how_much_and_what_stands_over_an_answer_lead_to_it(house: tuple[str, str]) -> None:
+    language, corpus = house
+    answers = [(await _turn(question, corpus))["answer"] for question, _ in ASKED[language]]
+    assert answers == [answer for _, answer in ASKED[language]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -134,3 +135,32 @@ async def test_a_follow_up_about_what_nothing_names_is_not_answered(corpora: dic
     followed = f"{TALKS[language].follow_up.rstrip('?？')} HX-4711?"
     state = await graph.ainvoke(said(TALKS[language].first, followed), context=context)
     assert state["abstained"]
+
+
+REPORTS = {
+    "en": ("# Report of Halden Mill\n\n| Year ended May 31 | 2021 | 2020 |\n|---|---|---|\n", "Revenue", "Flour sold"),
+    "de": ("# Bericht der Mühle Halden\n\n| Jahr bis 31. Mai | 2021 | 2020 |\n|---|---|---|\n", "Umsatz", "Mehl"),
+}
+CHATS = {
+    "en": ["What was the revenue of Halden Mill in 2021?", "And in 2020?", "Thanks!", "And in 2021?"],
+    "de": ["Wie hoch war der Umsatz der Mühle Halden 2021?", "Und 2020?", "Danke schön!", "Und 2021?"],
+}
+
+
+@pytest.mark.parametrize("language", CHATS)
+async def test_a_year_alone_asks_for_the_same_figure_also_after_thanks(language: str, tmp_path: Path) -> None:
+    head, revenue, other = REPORTS[language]
+    rows = f"| {other} | 1,812 | 1,229 |\n| {revenue} | 3,208 | 2,364 |\n"
+    (tmp_path / "report.md").write_text(f"{head}{rows}", encoding="utf-8")
+    ingest([tmp_path / "report.md"], tmp_path / "corpus")
+    first, *others = CHATS[language]
+    said: list[Any] = []
+    for asked in (first, *others):
+        state = await graph.ainvoke(
+            {"messages": [*said, HumanMessage(asked)]}, context=Context(corpus=str(tmp_path / "corpus"))
+        )
+        said = state["messages"]
+        if asked.endswith("?"):
+            assert f"| {revenue} | 3,208 | 2,364 [1] |" in state["answer"]
+            queries = [query["text"] for query in state["queries"]]
+            assert queries == ([asked] if asked == first else [f"{first} {asked}", asked])

@@ -24,13 +24,26 @@ def test_questions_for_a_figure(question: str) -> None:
     assert not asks.is_name("It was Ida Marrow who built it.")
 
 
-@pytest.mark.parametrize("question", ["When was it rebuilt?", "In which year did it open?", "Since when is it open?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When was it rebuilt?",
+        "In which year did it open?",
+        "Since when is it open?",
+        "At what time does it open?",
+        "And when?",
+    ],
+)
 def test_questions_for_a_date(question: str) -> None:
     asks = asks_in_english(question)
     assert asks.kind == "date"
     assert asks.figure
     assert asks.is_figure("It opened in 1897.")
-    assert asks.is_figure("It opened on a Monday in May.")
+    assert asks.is_figure("It opened in May.")
+    assert asks.is_figure("It opened on a monday in june.")
+    for time in ("7:00", "21:30", "7 pm", "7.30 a.m.", "five past 7 o’clock", "noon", "Midnight"):
+        assert asks.is_figure(f"It opens at {time} as a rule.")
+    assert not asks.is_figure("Dogs may march at a ratio of 3:1, and it costs 7.30 euros.")
     assert not asks.is_figure("They kept twelve herons.")
 
 

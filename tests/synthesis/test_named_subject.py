@@ -36,6 +36,18 @@ REPORT = ("Revenue was $3,208 million.", "Item 7 > Results for 2021 and 2020", "
     ("Combien d'habitants avait Lyon en 2019 ?", ("En 2019, Lyon comptait 522 000 habitants.",), True),
     ("Combien d'habitants avait Lyon en 2019 ?", ("En 2019, Nantes comptait 320 000 habitants.",), False),
     ("Сколько жителей было в Казани в 2019 году?", ("В 2021 году в Казани было больше.",), False),
+    # A period is written in many ways; its year is not.
+    ("What was the revenue in FY2021?", REPORT, True),
+    ("What was the revenue in FY2019?", REPORT, False),
+    ("How many riders were there in Q4 2021?", REPORT, True),
+    ("How many riders were there in Q4 2019?", REPORT, False),
+    ("How many riders were there in Q4?", REPORT, False),
+    ("Wie hoch war der Umsatz im Quartal 4 2021?", ("Der Umsatz stieg im vierten Quartal 2021.",), True),
+    # Of words that all have a capital, none is a name.
+    ("HOW MUCH IS THE RENT?", ("It is 850 pounds.",), True),
+    ("IS ROOM 5 FREE?", ("One room is.",), True),
+    ("WHAT DID GPT-5 COST?", ("GPT-4 was cheap.",), False),
+    ("СКОЛЬКО СТОИТ АРЕНДА?", ("Восемьсот рублей.",), True),
     ("2019年的收入是多少？", ("2021年的收入是三千万。",), False),
     ("2019年的收入是多少？", ("2019年的收入是三千万。",), True),
     ("公司 Lyft 的收入是多少？", ("Lyft的收入是三千万。",), True),
@@ -46,6 +58,19 @@ REPORT = ("Revenue was $3,208 million.", "Item 7 > Results for 2021 and 2020", "
 def test_what_is_named_is_looked_for(question: str, texts: tuple[str, ...], *, named: bool) -> None:
     subject = named_subject(question)
     assert (subject.is_numbered_in(texts) and subject.is_named_in(texts)) is named
+
+
+@pytest.mark.parametrize(("question", "language"), [
+    ("¿Cuánto cuesta el tren?", "spanish"), ("Hola. Dígame: ¿Cuánto cuesta el tren?", "spanish"),
+    ("Bonjour, Combien coûte le train ?", "french"), ("Well, Who pays?", "english"),
+])  # fmt: skip
+def test_a_word_that_asks_is_no_name(question: str, language: str) -> None:
+    assert not named_subject(question, language).names
+
+
+def test_a_short_question_is_read_in_the_language_of_the_passages() -> None:
+    assert named_subject("Wo liegt Halden Mühle?", "german").names == {("halden",), ("muhle",)}
+    assert not named_subject("Wo liegt der Schlüssel?", "german").names
 
 
 @given(st.text(st.sampled_from("aO'’2９²-_. A5年ß"), max_size=30))

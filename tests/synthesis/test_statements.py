@@ -25,7 +25,7 @@ def _texts(passage: str) -> list[str]:
 
 
 def test_a_row_is_shown_under_its_head_and_told_with_its_caption_and_the_names_of_its_columns() -> None:
-    (row,) = [each for each in statements(TABLE) if each.form == "row"]
+    row = next(each for each in statements(TABLE) if each.form == "row")
     assert row.said.endswith("Net loss: 2021 $(1,009,359); Year Ended December 31, 2020 $(1,752,857).")
     assert row.said.startswith("The following table sets forth the result (in thousands):")
     assert row.text.splitlines() == [
@@ -36,8 +36,30 @@ def test_a_row_is_shown_under_its_head_and_told_with_its_caption_and_the_names_o
     assert TABLE[row.start : row.end].strip() == "| Net loss | $(1,009,359) | $(1,752,857) |"
 
 
-def test_a_cell_with_a_sentence_is_one_and_a_row_without_figures_is_none() -> None:
-    assert _texts(TABLE)[1:] == ["The company was founded by two friends in a small garage.", "Revenue grew again."]
+@pytest.mark.parametrize("rule", ["", "|---|---|---|\n"])
+def test_a_row_of_words_is_told_whole_where_its_columns_have_names(rule: str) -> None:
+    head = f"| Begriff | Bedeutung | Ort |\n{rule}"
+    said = "Ein Recht, die Sache zu behalten, bis alle Schulden bezahlt sind."
+    first, second = statements(f"{head}| Pfand | {said} | |\n| Wehr | Damm | Halden |\n")
+    assert (first.form, first.label, first.said) == ("row", "Pfand", f"Pfand: Bedeutung {said}")
+    assert first.text.splitlines()[0] == "| Begriff | Bedeutung | Ort |"
+    assert second.said == "Wehr: Bedeutung Damm; Ort Halden."
+    assert _texts("| Seite | Inhalt |\n| Wehr | Wozu dient es? |\n| Wo steht es? | In Halden. |\n") == [
+        "Wo steht es?: Inhalt In Halden."
+    ]
+
+
+def test_of_a_row_that_only_lays_out_prose_the_cells_are_statements() -> None:
+    said = "The company was founded by two friends in a small garage."
+    assert _texts(f"| Overview | {said} |\n| Wheels | They are all of oak. |\n") == [said]
+    assert _texts(f"| Topic | Text |\n| Overview | {said} {'Long it is. ' * 50}|\n")[0].startswith(said)
+
+
+def test_a_bar_in_a_cell_parts_none() -> None:
+    option, mill = statements("| Option | Level |\n| `a\\|b` | 3 |\n| Mühle \\| Wehr | 4 |\n")
+    assert (option.label, mill.label) == ("`a|b`", "Mühle | Wehr")
+    assert mill.text.splitlines()[2] == "| Mühle \\| Wehr | 4 |"
+    assert next(statements("|| a | b |\n| x | 1 | 2 |\n")).said == "x: a 1; b 2."
 
 
 def test_what_announces_something_that_is_not_there_is_no_statement() -> None:
@@ -70,6 +92,17 @@ def test_a_head_of_several_lines_names_each_column_once() -> None:
     first, second = statements("\n".join(lines))
     assert first.text.splitlines()[0] == "|  | Jahr bis 31.12. 2021 | 2020 |"
     assert (first.label, second.label) == ("Umsatz", "")
+
+
+@pytest.mark.parametrize("over", ["Year Ended December 31,", "Jahr bis 31. Dezember"])
+def test_a_further_line_of_years_is_a_head_and_a_figure_is_no_name(over: str) -> None:
+    head = f"| {over} |  | 2020 to 2021 % |\n| 2021 | 2020 | Change |\n|  |  | (in thousands) |\n"
+    assert _texts(f"{head}| $911,946 | $909,126 | — % |\n") == []
+    (row,) = statements(f"{head}| Umsatz | 909,126 | 7 % |\n| 12 | 13 | 14 % |\n")
+    assert row.said.startswith("Umsatz: 2020 909,126;")
+    # Rows with years of their own are none, and a number may be what a row is called.
+    assert len(_texts("| Name | Born | Died |\n| Ida | 1820 | 1890 |\n| Ana | 1930 | 2001 |\n")) == 2
+    assert len(_texts("| Stufe | Preis |\n| 1 | 20 |\n| 2 | 30 |\n")) == 2
 
 
 def test_rows_are_told_with_the_title_over_the_passage_where_no_line_stands_above() -> None:
@@ -109,6 +142,38 @@ def test_commands_that_lost_their_fence_get_one_and_other_words_do_not() -> None
     (code,) = statements("To remove one, run:\n\nweir remove OLD\nweir list\n")
     assert code.text == "To remove one, run:\n\n```\nweir remove OLD\nweir list\n```"
     assert list(statements("The results are these:\n\nRevenue")) == []
+
+
+@pytest.mark.parametrize("told", ["You install it with pip.", "Man installiert es mit pip."])
+def test_a_paragraph_of_commands_is_code_though_a_stop_is_in_it(told: str) -> None:
+    commands = "python3 -m venv .venv\n. .venv/bin/activate\npip install -e ."
+    before, code, after = statements(f"{told}\n\n{commands}\n\nIt is easy.\n")
+    assert (before.said, after.said, code.form) == (told, "It is easy.", "code")
+    assert code.text == f"{told}\n\n```\n{commands}\n```"
+    (code,) = statements(f"## Setup\n\n{commands}\n\nweir list\n\n")
+    assert code.text.endswith("pip install -e .\n\nweir list\n```")
+    (row,) = statements("weir list --all\n\n| Wehr | Ort |\n| Nord | Halden |\n", "Wehre")
+    assert row.said == "Wehre Nord: Ort Halden."
+    # Lines in lower case alone are none.
+    assert [each.form for each in statements(f"{told}\n\nthe weir and\nthe mill of oak.\n")] == ["sentence"] * 2
+
+
+@pytest.mark.parametrize("asked", ["Where can I park?", "**Wo kann ich parken?**", "- Q: Где парковка?"])
+def test_what_stands_behind_a_question_is_told_with_it(asked: str) -> None:
+    answer = "Behind the hall. It is free.\n\nThe hall is red."
+    for between in (" ", "\n", "\n\n"):
+        _, first, second, other, _ = statements(f"It is big.\n\n{asked}{between}{answer}\n\nWhy so?\n\nNo reason.")
+        assert (first.said, other.said) == ("Behind the hall.", "The hall is red.")
+        assert first.asked == second.asked == asked.removeprefix("- ")
+        assert other.asked == ""
+
+
+def test_what_is_asked_within_a_text_or_said_by_somebody_is_over_nothing() -> None:
+    for asked in ("It is old. Who came?", "“Who came?”", "„Wer kam da?“", "« Qui est là ? »"):
+        assert [each.asked for each in statements(f"{asked} Nobody came.\n\nIt was late.")][-2:] == ["", ""]
+    assert next(statements("What does “weir” mean? It is a low dam.")).asked == "What does “weir” mean?"
+    two = list(statements("Q: Who came? A: Ida came. Q: Who left? A: Otto left."))
+    assert [each.asked for each in two] == ["Q: Who came?", "Q: Who left?"]
 
 
 def test_code_that_would_read_as_a_citation_or_has_no_end_is_left_out() -> None:
