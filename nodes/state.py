@@ -73,7 +73,7 @@ def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 class InputState(TypedDict, total=False):
     """What a caller gives: a question, or messages that end with one; and optionally filters on the documents.
 
-    `question` and `filters` are those of the run that they are given to: the next one finds none, however this one ends.
+    `question` and `filters` are for the run that they are given to: the next one finds none, however this one ends.
     """
 
     question: Annotated[str, EphemeralValue]

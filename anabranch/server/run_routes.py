@@ -112,7 +112,7 @@ async def accepted(of: Services, who: Requester, body: RunRequest, thread_id: st
     who.require("ingest" if body.assistant_id == "ingest" else "ask")
     if thread_id is not None:
         if body.if_not_exists == "create" and await of.threads.get(who.owner, thread_id) is None:
-            await of.threads.add(who.owner, thread_id)
+            await of.new_thread(who.owner, thread_id)
         record = await thread_of(of, who, thread_id)
         if "title" not in record.metadata and (title := _title(body.input or {})):
             await of.threads.change(who.owner, thread_id, {"title": title, "graph_id": body.assistant_id})

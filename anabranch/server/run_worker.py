@@ -188,10 +188,11 @@ class RunWorker:
             await self._limits.spend(record.user, bill.prompt_tokens + bill.output_tokens)
         finally:
             await self._events.end(record.run_id, partial(self._runs.finish, record, self.name, status, result))
-        if record.thread_id is not None:
-            await self._threads.touch(record.thread_id)
-        else:
+        if record.thread_id is None or await self._runs.get(record.run_id) is None:
+            # It had no thread, or was removed with it; a step that was going on has left a checkpoint since.
             await self._saver.adelete_thread(record.state_id)
+        else:
+            await self._threads.touch(record.thread_id)
 
     async def _streamed(self, record: RunRecord, telemetry: RunTelemetry) -> tuple[RunStatus, dict[str, Any]]:
         """Stream a run's graph into the log; return how it ended."""

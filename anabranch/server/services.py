@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from filelock import FileLock, Timeout
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
+from sqlalchemy.exc import IntegrityError
 
 from anabranch.agent.graph.answer import build as build_answer
 from anabranch.agent.graph.ingest import build as build_ingest
@@ -26,7 +27,7 @@ from anabranch.server.run_queue import RunQueue, RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.run_telemetry import accepted
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
-from anabranch.server.thread_records import Threads
+from anabranch.server.thread_records import ThreadRecord, Threads
 from anabranch.server.usage_limits import UsageLimits
 
 LOCK = "server.lock"
@@ -63,13 +64,31 @@ class Services:
 
         Raises:
             LimitReachedError: Who asks has used up what they may.
+            NotFoundError: The thread has been removed.
         """
         await self.limits.begin(who, is_question=request.assistant_id == "answer")
         user = who.user.model_dump(mode="json") if who.user is not None else None
         asked = {**request.model_dump(mode="json"), "origin": accepted(request.assistant_id)}
-        run = await self.runs.add(who.owner, asked, thread_id=thread_id, user=user)
+        try:
+            run = await self.runs.add(who.owner, asked, thread_id=thread_id, user=user)
+        except IntegrityError as error:
+            # Removed since it was looked for.
+            raise NotFoundError("thread", str(thread_id)) from error
         self.worker.wake()
         return run
+
+    async def new_thread(
+        self, owner: str, thread_id: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> ThreadRecord:
+        """Make a thread, in which there is nothing that was kept under its id before.
+
+        Raises:
+            SettingsError: Its id is taken or too long, or its metadata are.
+        """
+        if thread_id is not None:
+            await self.threads.refuse_taken(thread_id)
+            await self.saver.adelete_thread(thread_id)
+        return await self.threads.add(owner, thread_id, metadata)
 
     async def outcome(self, run: RunRecord) -> dict[str, Any]:
         """Wait for a run without a thread, and return what it left: `values` or `error`; stop it if nobody waits."""

@@ -25,7 +25,7 @@ from anabranch.server.thread_records import MAX_ID, MAX_METADATA, MAX_THREADS, T
 router = APIRouter(prefix="/threads", tags=["threads"])
 
 ENDING = 10.0
-"""Seconds that the runs of a thread have to stop before it is removed; another process looks every five."""
+"""Seconds that a removed thread's runs of this process have to stop before its checkpoints are deleted."""
 
 
 class ThreadBody(BaseModel):
@@ -60,7 +60,7 @@ async def create(who: Asker, of: Serving, body: Given) -> dict[str, Any]:
         known = await of.threads.get(who.owner, body.thread_id)
         if known is not None:
             return await _shown(of, known)
-    record = await of.threads.add(who.owner, body.thread_id, body.metadata)
+    record = await of.new_thread(who.owner, body.thread_id, body.metadata)
     return await _shown(of, record)
 
 
@@ -94,15 +94,16 @@ async def remove(thread_id: str, who: Asker, of: Serving) -> None:
     """Remove a thread with everything that was said in it."""
     await thread_of(of, who, thread_id)
     await audit("delete", who.user, thread_id=thread_id)
-    for run in await of.runs.of_thread(who.owner, thread_id, limit=1000):
-        if run.status in UNFINISHED:
-            await of.worker.cancel(run)
-            # A step that ends after the checkpoints are gone would leave one behind.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ENDING):
-                    await of.events.over(run.run_id)
-    await of.saver.adelete_thread(thread_id)
+    unfinished = [run for run in await of.runs.of_thread(who.owner, thread_id, limit=1000) if run.status in UNFINISHED]
+    # First of all, so that no run is accepted in it any more; a run that goes on elsewhere finds itself removed.
     await of.threads.remove(who.owner, thread_id)
+    for run in unfinished:
+        await of.worker.cancel(run)
+        # A step that ends after the checkpoints are gone would leave one behind.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ENDING):
+                await of.events.over(run.run_id)
+    await of.saver.adelete_thread(thread_id)
 
 
 @router.get("/{thread_id}/state")
