@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anabranch.cli.output import notes, say
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOption
 from anabranch.errors import MissingExtraError, SettingsError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
 
 PORT = 8300
 LOCKED = ("corpus", "model", "base_url", "model_kwargs", "rerank_model", "file_links")
@@ -89,9 +93,20 @@ def serve(
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
     app = create_app(place, concurrent=concurrent)
+    uvicorn.Server(configured(app)).run(sockets=[listener])
+
+
+def configured(app: ASGIApp) -> uvicorn.Config:
+    """Return how the application is served."""
+    import uvicorn
+
+    from anabranch.server.requester import KeepPeer
+
     # Its own lines of access would show whole addresses; ours name the pattern of the path.
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=25)
-    uvicorn.Server(config).run(sockets=[listener])
+    config.load()
+    config.loaded_app = KeepPeer(config.loaded_app)
+    return config
 
 
 def _beside(corpus: str) -> str:

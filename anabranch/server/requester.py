@@ -8,10 +8,26 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from anabranch.errors import NotAllowedError
 from anabranch.identity import AUTH_USER, User, identity_of, needs_identity
 from anabranch.identity.user import LOCAL, UserRole
+
+PEER = "anabranch.peer"
+"""Where the ASGI scope of a request says which machine is at the other end of the connection."""
+
+
+class KeepPeer:
+    """Goes around whatever puts the address in `X-Forwarded-For` in place of the connection's own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Take the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on."""
+        await self._app({**scope, PEER: scope.get("client")}, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +66,8 @@ async def requester(request: Request) -> Requester:
     if not needs_identity():
         _refuse_other_names(request)
         return Requester(None)
-    client = request.client.host if request.client is not None else None
-    return Requester(await identity_of(request.headers.raw, client))
+    client = request.scope.get(PEER, request.scope.get("client"))
+    return Requester(await identity_of(request.headers.raw, client[0] if client else None))
 
 
 def _refuse_other_names(request: Request) -> None:
