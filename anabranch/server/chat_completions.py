@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch.agent.nodes.support.answer_messages import placed, title_of
 from anabranch.server.event_log import STREAM_HEADERS
+from anabranch.server.request_values import JsonObject
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
@@ -35,14 +36,15 @@ class ChatMessage(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[dict[str, Any]] | None = None
+    content: str | list[JsonObject] | None = None
 
     @property
     def text(self) -> str:
         """Its words."""
         if isinstance(self.content, str) or self.content is None:
             return self.content or ""
-        return "\n".join(str(part.get("text", "")) for part in self.content if part.get("type") == "text")
+        texts = [part.get("text") for part in self.content if part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
 
 
 class StreamOptions(BaseModel):
@@ -68,7 +70,7 @@ class CompletionRequest(BaseModel):
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=1, ge=1, le=1)
-    context: dict[str, Any] = Field(default_factory=dict)
+    context: JsonObject = Field(default_factory=dict)
 
 
 @router.get("/models")
@@ -94,6 +96,7 @@ async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response
     spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
     given = {"messages": [{"role": each.role, "content": each.text} for each in spoken]}
     request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
+    request.check(list(of.graphs))
     run = await of.accept(who, request, None)
     if body.stream:
         tells_usage = body.stream_options is not None and bool(body.stream_options.include_usage)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.errors import SettingsError
+from anabranch.server.request_values import JsonObject, messages_of
 
 # LangGraph's servers call the stream of single words by another name than LangGraph itself.
 MODES: Mapping[str, StreamMode] = {
@@ -42,16 +43,16 @@ class RunRequest(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     assistant_id: str = Field(default="answer", max_length=100)
-    input: dict[str, Any] | None = None
-    command: dict[str, Any] | None = None
-    context: dict[str, Any] = Field(default_factory=dict)
-    config: dict[str, Any] = Field(default_factory=dict)
+    input: JsonObject | None = None
+    command: JsonObject | None = None
+    context: JsonObject = Field(default_factory=dict)
+    config: JsonObject = Field(default_factory=dict)
     stream_mode: tuple[str, ...] = ("values",)
     stream_subgraphs: bool = False
     checkpoint_id: str | None = Field(default=None, max_length=200)
     on_disconnect: Literal["cancel", "continue"] = "continue"
     if_not_exists: Literal["create", "reject"] = "reject"
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
 
     @field_validator("stream_mode", mode="before")
     @classmethod
@@ -78,13 +79,15 @@ class RunRequest(BaseModel):
         What its settings are worth the graph says, as on every server: it is the run that fails.
 
         Raises:
-            SettingsError: There is no such graph, or nothing to do.
+            SettingsError: There is no such graph, nothing to do, or something that no thread can take in.
         """
         if self.assistant_id not in graphs:
             msg = f"There is no assistant {self.assistant_id!r}."
             raise SettingsError(msg, hint=f"There is {' and '.join(graphs)}.")
         if self.input is None and self.command is None and self.checkpoint_id is None:
             raise SettingsError("There is nothing to do.", hint='Give input={"question": "..."}.')
+        if self.input is not None and "messages" in self.input:
+            messages_of(self.input["messages"])
 
     def given(self) -> dict[str, Any] | Command[Any] | None:
         """Return what the graph is given: an input, a command, or None to go on from a checkpoint."""

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from anabranch.server.event_log import STREAM_HEADERS, RunEvent
+from anabranch.server.request_values import messages_of
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
@@ -122,8 +123,7 @@ async def accepted(of: Services, who: Requester, body: RunRequest, thread_id: st
 def _title(given: dict[str, Any]) -> str:
     text = given.get("question")
     if not text and given.get("messages"):
-        last = given["messages"][-1]
-        text = last.get("content") if isinstance(last, dict) else None
+        text = messages_of(given["messages"])[-1].text
     return " ".join(text.split())[:TITLE] if isinstance(text, str) else ""
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from anabranch.errors import SettingsError, UserError
 from anabranch.identity.audit_log import audit
 from anabranch.server.json_values import as_json
+from anabranch.server.request_values import JsonObject, messages_of
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import UNFINISHED
 from anabranch.server.services import NotFoundError, Services, Serving
@@ -34,7 +35,7 @@ class ThreadBody(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     thread_id: str | None = Field(default=None, min_length=1, max_length=MAX_ID)
-    metadata: dict[str, Any] | None = Field(default=None, max_length=MAX_METADATA)
+    metadata: JsonObject | None = Field(default=None, max_length=MAX_METADATA)
     if_exists: Literal["raise", "do_nothing"] = "raise"
     limit: int = Field(default=10, ge=1, le=MAX_THREADS)
     offset: int = Field(default=0, ge=0)
@@ -45,7 +46,7 @@ class StateEdit(BaseModel):
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
-    values: dict[str, Any] | None = None
+    values: JsonObject | None = None
     as_node: str | None = Field(default=None, max_length=100)
     checkpoint_id: str | None = Field(default=None, max_length=200)
 
@@ -117,6 +118,8 @@ async def state(thread_id: str, who: Asker, of: Serving) -> Response:
 async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Response:
     """Write into a thread's state, as a step of the graph would have; the next run goes on from there."""
     await thread_of(of, who, thread_id)
+    if body.values is not None and "messages" in body.values:
+        messages_of(body.values["messages"])
     # The namespace is asked for where there is no such checkpoint.
     configurable: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": "", **who.as_configurable()}
     if body.checkpoint_id is not None:

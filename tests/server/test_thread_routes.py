@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ async def test_a_thread_that_is_gone_when_its_run_is_accepted_is_not_found(
 
 @pytest.mark.parametrize("body", [{}, {"if_exists": "do_nothing"}])
 async def test_whoever_takes_an_id_finds_nothing_that_was_kept_under_it(served: Served, body: dict[str, str]) -> None:
-    left = {"configurable": {"thread_id": "weir", "checkpoint_ns": ""}}
+    left: Any = {"configurable": {"thread_id": "weir", "checkpoint_ns": ""}}
     await served.of.answer.aupdate_state(left, {"answer": "a secret"}, as_node="wait")
     assert await served.thread(thread_id="weir", **body) == "weir"
     assert (await served.http.get("/threads/weir/state")).json()["values"] == {}

@@ -1,0 +1,91 @@
+"""Runs over HTTP: what cannot be used is refused before anything is kept, and what nobody waits for is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch.server.request_values import MAX_MESSAGES_CHARS
+from tests.server.gate import ASKED, Served, gated
+
+HALF = '"what is a leaf \\ud83d"'
+"""A lone surrogate, as JSON can have it and no database, file or reply can."""
+
+
+@pytest.fixture
+async def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Served]:
+    async with gated(tmp_path / "data", monkeypatch) as found:
+        yield found
+
+
+async def refusal(of: Served, path: str, body: dict[str, Any] | str, status: int = 422) -> str:
+    """Return what is said of a request that is refused."""
+    sent: Any = {"content": body} if isinstance(body, str) else {"json": body}
+    reply = await of.http.post(path, headers={"Content-Type": "application/json"}, **sent)
+    assert reply.status_code == status, reply.text
+    return str(reply.json()["detail"])
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"foo": 1}], [1], [None], None, 5, {}, [{"role": "user"}], [["user", "x", 3]], [{"role": "x", "content": "x"}],
+        [{"role": "user", "content": {"a": 1}}], [{"role": "tool", "content": "x"}],
+        [{"role": "function", "content": "x"}],
+        [{"type": "remove", "id": "x", "content": ""}], [{"type": "remove", "id": "__remove_all__", "content": ""}],
+    ],
+)  # fmt: skip
+async def test_messages_that_no_thread_can_take_in_are_refused_and_it_is_read_as_before(
+    messages: Any, served: Served
+) -> None:
+    served.gate.opened.set()
+    thread = await served.thread()
+    assert "`messages`" in await refusal(served, f"/threads/{thread}/runs/wait", {"input": {"messages": messages}})
+    edited = {"values": {"messages": messages}, "as_node": "wait"}
+    assert "`messages`" in await refusal(served, f"/threads/{thread}/state", edited)
+    assert (await served.http.get(f"/threads/{thread}")).status_code == 200
+    assert (await served.http.post(f"/threads/{thread}/runs/wait", json=ASKED)).json()["answer"]
+
+
+@pytest.mark.parametrize("messages", ["hello", {"role": "user", "content": "x"}, [["user", "x"]]])
+async def test_messages_in_short_are_taken(messages: Any, served: Served) -> None:
+    served.gate.opened.set()
+    thread = await served.thread()
+    reply = await served.http.post(f"/threads/{thread}/runs/wait", json={"input": {"messages": messages}})
+    assert [each["type"] for each in reply.json()["messages"]] == ["human"]
+
+
+async def test_what_cannot_be_written_is_refused_and_the_threads_are_listed_as_before(served: Served) -> None:
+    thread = await served.thread()
+    of = f"/threads/{thread}"
+    for path, body in (
+        (f"{of}/runs/wait", f'{{"input": {{"question": {HALF}}}}}'),
+        (f"{of}/runs/wait", f'{{"input": {{"question": "x"}}, "metadata": {{"a": {HALF}}}}}'),
+        (f"{of}/runs/wait", f'{{"input": {{"question": "x"}}, "context": {{{HALF}: 1}}}}'),
+        (f"{of}/runs/wait", f'{{"command": {{"resume": [{HALF}]}}}}'),
+        (f"{of}/state", f'{{"values": {{"answer": {HALF}}}, "as_node": "wait"}}'),
+        ("/threads", f'{{"metadata": {{"title": {HALF}}}}}'),
+        ("/threads", f'{{"metadata": {{"deep": {"[" * 500}{"]" * 500}}}}}'),
+        ("/threads/search", f'{{"metadata": {{"title": {HALF}}}}}'),
+    ):
+        assert "half of a character" in await refusal(served, path, body)
+    content = f'{{"metadata": {{"title": {HALF}}}}}'
+    assert (
+        await served.http.patch(of, content=content, headers={"Content-Type": "application/json"})
+    ).status_code == 422
+    (listed,) = (await served.http.post("/threads/search", json={})).json()
+    assert (listed["thread_id"], listed["metadata"]) == (thread, {})
+
+
+async def test_a_long_conversation_has_a_bound(served: Served) -> None:
+    served.gate.opened.set()
+    long = [{"role": "user", "content": "x" * MAX_MESSAGES_CHARS}, {"role": "user", "content": "Who?"}]
+    many = [{"role": "user", "content": "x"}] * 1_001
+    for path, messages in (("/runs/wait", long), ("/runs/wait", many), ("/v1/chat/completions", long)):
+        body = {"messages": messages, "input": {"messages": messages}}
+        assert "characters" in await refusal(served, path, body)
+    short = [{"role": "user", "content": "x" * (MAX_MESSAGES_CHARS // 2)}, long[1]]
+    assert (await served.http.post("/runs/wait", json={"input": {"messages": short}})).status_code == 200
