@@ -50,7 +50,12 @@ _FORM: dict[str, Any] = {
 }
 
 
-@router.post("/uploads", openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": _FORM}}}})
+@router.post(
+    "/uploads",
+    openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": _FORM}}}},
+    # What stands between the files is no more than another one.
+    max_body_size=(MAX_FILES + 1) * MAX_BYTES,
+)
 async def upload(request: Request, who: Asker, limits: Limited) -> dict[str, list[str]]:
     """Keep files, each under its own name, in place of one that was sent before.
 

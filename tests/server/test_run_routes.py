@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from anabranch.server.request_values import MAX_MESSAGES_CHARS
+from anabranch.safety.operator import environment
+from anabranch.server.request_values import MAX_BODY, MAX_MESSAGES_CHARS
 from tests.server.gate import ASKED, Served, gated
 
 HALF = '"what is a leaf \\ud83d"'
@@ -89,3 +90,24 @@ async def test_a_long_conversation_has_a_bound(served: Served) -> None:
         assert "characters" in await refusal(served, path, body)
     short = [{"role": "user", "content": "x" * (MAX_MESSAGES_CHARS // 2)}, long[1]]
     assert (await served.http.post("/runs/wait", json={"input": {"messages": short}})).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/threads", "/runs/wait", "/v1/chat/completions", "/a2a", "/mcp", "/feedback"])
+async def test_a_request_that_is_too_large_is_not_read(path: str, served: Served) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b" " * MAX_BODY
+
+    told = {"Content-Length": str(MAX_BODY + 1), "Content-Type": "application/json"}
+    assert (await served.http.post(path, content=b"{}", headers=told)).status_code == 413
+    del told["Content-Length"]
+    reply = await served.http.post(path, content=endless(), headers=told)
+    # Other agents are told in their protocol's own way.
+    assert reply.status_code == 413 or "Payload too large" in reply.text
+
+
+async def test_files_have_a_bound_of_their_own(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", str(tmp_path / "root"))
+    environment.cache_clear()
+    sent = await served.http.post("/uploads", files=[("files", ("a.md", b"x" * (MAX_BODY + 1)))])
+    assert sent.json()["names"] == ["a.md"]
