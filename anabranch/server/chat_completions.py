@@ -11,7 +11,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -90,7 +90,7 @@ async def model(model: str, who: Asker) -> JSONResponse:
 
 
 @router.post("/chat/completions")
-async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response:
+async def complete(body: CompletionRequest, who: Asker, of: Serving, http: Request) -> Response:
     """Answer the last question of a conversation; nothing of it is kept."""
     who.require("ask")
     spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
@@ -102,6 +102,7 @@ async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response
         tells_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
         pieces = _pieces(of, run, tells_usage=tells_usage)
         return StreamingResponse(pieces, media_type="text/event-stream", headers=STREAM_HEADERS)
+    await of.over(run, http)
     left = await of.outcome(run)
     if "error" in left:
         return JSONResponse({"error": _error(left["error"])}, 422)
@@ -111,8 +112,7 @@ async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response
 
 async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIterator[str]:
     """Yield the steps while they go on, then the answer."""
-    is_over = False
-    try:
+    async with of.stopped_when_left(run):
         yield _line(_frame(run, "chat.completion.chunk", _delta({"role": "assistant", "content": ""})))
         async for event in of.events.read(run.run_id):
             if event is None:
@@ -121,19 +121,15 @@ async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIt
             elif event.name.startswith("custom") and (step := json.loads(event.data)).get("status") == "started":
                 said = {"reasoning_content": f"{step['step']}\n"}
                 yield _line(_frame(run, "chat.completion.chunk", _delta(said)))
-        is_over = True
-        left = await of.outcome(run)
-        if "error" in left:
-            yield _line({"error": _error(left["error"])})
-        else:
-            yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
-            yield _line(_frame(run, "chat.completion.chunk", _delta({}, "stop")))
-            if tells_usage:
-                yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(left["values"])})
-        yield "data: [DONE]\n\n"
-    finally:
-        if not is_over:
-            await of.worker.cancel(run)
+    left = await of.outcome(run)
+    if "error" in left:
+        yield _line({"error": _error(left["error"])})
+    else:
+        yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
+        yield _line(_frame(run, "chat.completion.chunk", _delta({}, "stop")))
+        if tells_usage:
+            yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(left["values"])})
+    yield "data: [DONE]\n\n"
 
 
 def message_of(state: Mapping[str, Any]) -> dict[str, Any]:

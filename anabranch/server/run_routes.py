@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from anabranch.server.event_log import STREAM_HEADERS, RunEvent
@@ -37,10 +38,9 @@ async def stream(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> S
 
 
 @router.post("/threads/{thread_id}/runs/wait")
-async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving, request: Request) -> JSONResponse:
     """Accept a run, and return what it left."""
-    record = await accepted(of, who, body, thread_id)
-    return JSONResponse(await _left(of, record), headers=_places(record))
+    return await _waited(of, await accepted(of, who, body, thread_id), body, request)
 
 
 @router.post("/runs/stream")
@@ -50,10 +50,9 @@ async def stream_alone(body: RunRequest, who: Asker, of: Serving) -> StreamingRe
 
 
 @router.post("/runs/wait")
-async def wait_alone(body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+async def wait_alone(body: RunRequest, who: Asker, of: Serving, request: Request) -> JSONResponse:
     """Return what a run without a thread left."""
-    record = await accepted(of, who, body, None)
-    return JSONResponse(await _left(of, record), headers=_places(record))
+    return await _waited(of, await accepted(of, who, body, None), body, request)
 
 
 @router.get("/threads/{thread_id}/runs")
@@ -134,6 +133,12 @@ async def _run_of(of: Services, who: Requester, thread_id: str, run_id: str) -> 
     return record
 
 
+async def _waited(of: Services, record: RunRecord, body: RunRequest, request: Request) -> JSONResponse:
+    if body.on_disconnect == "cancel":
+        await of.over(record, request)
+    return JSONResponse(await _left(of, record), headers=_places(record))
+
+
 async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what the graph gives out
     await of.events.over(record.run_id)
     run = await of.runs.get(record.run_id)
@@ -144,14 +149,9 @@ async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what
 
 def _streamed(of: Services, record: RunRecord, body: RunRequest, after: int) -> StreamingResponse:
     async def lines() -> AsyncIterator[str]:
-        is_over = False
-        try:
+        async with of.stopped_when_left(record) if body.on_disconnect == "cancel" else nullcontext():
             async for event in of.events.read(record.run_id, after):
                 yield _line(event)
-            is_over = True
-        finally:
-            if not is_over and body.on_disconnect == "cancel":
-                await of.worker.cancel(record)
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={**STREAM_HEADERS, **_places(record)})
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from anyio import CancelScope
+from fastapi import Depends, HTTPException, Request
 from filelock import FileLock, Timeout
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
@@ -31,6 +33,9 @@ from anabranch.server.thread_records import ThreadRecord, Threads
 from anabranch.server.usage_limits import UsageLimits
 
 LOCK = "server.lock"
+
+CLIENT_GONE = 499
+"""The status that proxies log for it; nobody is there to read it."""
 
 GRACE = 20.0
 """Seconds that what runs has to end when the server is stopped."""
@@ -90,15 +95,35 @@ class Services:
             await self.saver.adelete_thread(thread_id)
         return await self.threads.add(owner, thread_id, metadata)
 
-    async def outcome(self, run: RunRecord) -> dict[str, Any]:
-        """Wait for a run without a thread, and return what it left: `values` or `error`; stop it if nobody waits."""
-        is_over = False
+    @asynccontextmanager
+    async def stopped_when_left(self, run: RunRecord) -> AsyncIterator[None]:
+        """Stop a run whose reader goes away while it is being read."""
         try:
-            await self.events.over(run.run_id)
-            is_over = True
-        finally:
-            if not is_over:
+            yield
+        except BaseException:
+            # Of a reader that is gone everything that is awaited is cancelled, this as well.
+            with CancelScope(shield=True):
                 await self.worker.cancel(run)
+            raise
+
+    async def over(self, run: RunRecord, request: Request) -> None:
+        """Wait until a run is over, as long as whoever asked does; then it is stopped.
+
+        Raises:
+            HTTPException: They have gone away.
+        """
+        over, left = asyncio.ensure_future(self.events.over(run.run_id)), asyncio.ensure_future(_gone(request))
+        try:
+            async with self.stopped_when_left(run):
+                await asyncio.wait({over, left}, return_when=asyncio.FIRST_COMPLETED)
+                if not over.done():
+                    raise HTTPException(CLIENT_GONE, "Whoever asked has gone away.")
+        finally:
+            over.cancel()
+            left.cancel()
+
+    async def outcome(self, run: RunRecord) -> dict[str, Any]:
+        """Return what a run without a thread, which is over, left: `values` or `error`."""
         record = await self.runs.get(run.run_id)
         left = (record.result if record is not None else None) or {"error": {"message": "The run was stopped."}}
         if "__interrupt__" in left.get("values", {}):
@@ -163,6 +188,12 @@ def _alone(place: str) -> Iterator[None]:
     except Timeout as error:
         msg = f"Another server keeps its conversations in {folder}."
         raise SettingsError(msg, hint="Stop it, or give another place: --data.") from error
+
+
+async def _gone(request: Request) -> None:
+    """Wait until the client has gone away: its request has been read, and nothing else comes."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def services(request: Request) -> Services:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -57,6 +58,28 @@ class Served:
         made = await self.http.post("/threads", json=body)
         assert made.status_code == 200, made.text
         return str(made.json()["thread_id"])
+
+    async def leave(self, path: str, body: dict[str, Any]) -> None:
+        """Ask, and go away when the step has begun, as a browser or a program does that is closed."""
+        sent = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            if sent:
+                return sent.pop()
+            await self.gate.began.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            pass
+
+        told = {"host": "localhost", "content-type": "application/json"}
+        told["accept"] = "application/json, text/event-stream"
+        headers = [(name.encode(), value.encode()) for name, value in told.items()]
+        # As uvicorn says it of itself: what is streamed is cancelled when the client is gone.
+        of: dict[str, Any] = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "http_version": "1.1"}
+        of |= {"method": "POST", "scheme": "http", "path": path, "raw_path": path.encode(), "query_string": b""}
+        of |= {"root_path": "", "headers": headers, "client": ("127.0.0.1", 5), "server": ("localhost", 80)}
+        await self.app(of, receive, send)
 
     async def quiet(self) -> None:
         """Wait until nothing runs."""

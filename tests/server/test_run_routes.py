@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,44 @@ async def test_files_have_a_bound_of_their_own(served: Served, tmp_path: Path, m
     environment.cache_clear()
     sent = await served.http.post("/uploads", files=[("files", ("a.md", b"x" * (MAX_BODY + 1)))])
     assert sent.json()["names"] == ["a.md"]
+
+
+CHAT: dict[str, Any] = {"messages": [{"role": "user", "content": "Who built the weir?"}]}
+CALL = {"name": "ask", "arguments": {"question": "Who built the weir?"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/runs/stream", {**ASKED, "on_disconnect": "cancel"}),
+        ("/runs/wait", {**ASKED, "on_disconnect": "cancel"}),
+        ("/threads/{thread}/runs/stream", {**ASKED, "on_disconnect": "cancel"}),
+        ("/threads/{thread}/runs/wait", {**ASKED, "on_disconnect": "cancel"}),
+        ("/v1/chat/completions", CHAT),
+        ("/v1/chat/completions", {**CHAT, "stream": True}),
+        ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}),
+    ],
+)
+async def test_a_question_that_nobody_waits_for_any_more_is_stopped(
+    path: str, body: dict[str, Any], served: Served
+) -> None:
+    thread = await served.thread()
+    await served.leave(path.format(thread=thread), body)
+    await served.quiet()
+    assert served.gate.stopped == 1
+    statuses = [each["status"] for each in (await served.http.get(f"/threads/{thread}/runs")).json()]
+    assert statuses == (["interrupted"] if "{thread}" in path else [])
+
+
+@pytest.mark.parametrize("kind", ["stream", "wait"])
+async def test_a_run_goes_on_without_a_reader_unless_told_not_to(kind: str, served: Served) -> None:
+    thread = await served.thread()
+    left = asyncio.create_task(served.leave(f"/threads/{thread}/runs/{kind}", ASKED))
+    await served.gate.began.wait()
+    await asyncio.sleep(0.05)
+    served.gate.opened.set()
+    await left
+    await served.quiet()
+    assert served.gate.stopped == 0
+    (run,) = (await served.http.get(f"/threads/{thread}/runs")).json()
+    assert run["status"] == "success"
