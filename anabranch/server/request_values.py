@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage, convert_to_messages
-from pydantic import AfterValidator
+from pydantic import AfterValidator, AliasChoices, AliasPath, Field
 
 from anabranch.errors import SettingsError
 from anabranch.server.json_values import as_json
@@ -30,6 +31,32 @@ def _writable(value: dict[str, Any]) -> dict[str, Any]:
 
 JsonObject = Annotated[dict[str, Any], AfterValidator(_writable)]
 """An object that can be written as JSON: what cannot would keep all that is listed with it from being shown."""
+
+
+# LangGraph's SDK names a checkpoint by its id or as a whole.
+CheckpointId = Annotated[
+    str | None,
+    Field(max_length=200, validation_alias=AliasChoices("checkpoint_id", AliasPath("checkpoint", "checkpoint_id"))),
+]
+
+
+def refuse_unsupported(given: Any, supported: Mapping[str, Sequence[object]]) -> None:  # noqa: ANN401  # a body as it came
+    """Refuse what clients of LangGraph's servers can ask for and this one does not do.
+
+    Args:
+        given: The body of a request.
+        supported: Values that change nothing, by the names of fields; that a field is empty changes nothing, either.
+
+    Raises:
+        ValueError: The body has another value.
+    """
+    if not isinstance(given, Mapping):
+        return
+    for name, known in supported.items():
+        if given.get(name) not in (None, [], {}, *known):
+            other = f" other than {', '.join(map(str, known))}" if known else ""
+            msg = f"this server does no `{name}`{other}"
+            raise ValueError(msg)
 
 
 def messages_of(given: Any) -> list[BaseMessage]:  # noqa: ANN401  # a caller may send anything

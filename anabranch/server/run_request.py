@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.types import Command, StreamMode
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.errors import SettingsError
-from anabranch.server.request_values import JsonObject, messages_of
+from anabranch.server.request_values import CheckpointId, JsonObject, messages_of, refuse_unsupported
 
 # LangGraph's servers call the stream of single words by another name than LangGraph itself.
 MODES: Mapping[str, StreamMode] = {
@@ -23,6 +23,16 @@ MODES: Mapping[str, StreamMode] = {
 
 MOST_AT_ONCE = 64
 """Model calls at once that a caller may ask for."""
+
+SUPPORTED: Mapping[str, Sequence[object]] = {
+    "interrupt_before": (),
+    "interrupt_after": (),
+    "after_seconds": (0,),
+    "webhook": (),
+    "multitask_strategy": ("enqueue",),
+    "on_completion": ("delete",),
+}
+"""What a run can be asked for by LangGraph's SDK, with the values that change nothing here."""
 
 
 class RunRequest(BaseModel):
@@ -49,10 +59,24 @@ class RunRequest(BaseModel):
     config: JsonObject = Field(default_factory=dict)
     stream_mode: tuple[str, ...] = ("values",)
     stream_subgraphs: bool = False
-    checkpoint_id: str | None = Field(default=None, max_length=200)
+    checkpoint_id: CheckpointId = None
     on_disconnect: Literal["cancel", "continue"] = "continue"
     if_not_exists: Literal["create", "reject"] = "reject"
     metadata: JsonObject = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _supported(cls, value: object) -> object:
+        refuse_unsupported(value, SUPPORTED)
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _resumes(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if value is not None and ("resume" not in value or any(value.get(name) for name in ("goto", "update"))):
+            msg = "this server resumes, and nothing else"
+            raise ValueError(msg)
+        return value
 
     @field_validator("stream_mode", mode="before")
     @classmethod

@@ -95,6 +95,17 @@ class Services:
             await self.saver.adelete_thread(thread_id)
         return await self.threads.add(owner, thread_id, metadata)
 
+    async def checkpoint_of(self, thread_id: str, checkpoint_id: str) -> str:
+        """Return the id of a thread's checkpoint.
+
+        Raises:
+            NotFoundError: The thread has none of this id.
+        """
+        named = {"thread_id": thread_id, "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
+        if await self.saver.aget_tuple({"configurable": named}) is None:
+            raise NotFoundError("checkpoint", checkpoint_id)
+        return checkpoint_id
+
     @asynccontextmanager
     async def stopped_when_left(self, run: RunRecord) -> AsyncIterator[None]:
         """Stop a run whose reader goes away while it is being read."""

@@ -86,13 +86,28 @@ class Threads:
         return _record(row) if row is not None else None
 
     async def search(
-        self, owner: str, *, metadata: Mapping[str, Any] | None = None, limit: int = 10, offset: int = 0
+        self,
+        owner: str,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        ids: Sequence[str] | None = None,
+        limit: int = 10,
+        offset: int = 0,
     ) -> Sequence[ThreadRecord]:
-        """Return this owner's threads, the last used first; with `metadata`, those that have all its fields."""
+        """Return this owner's threads, the last used first.
+
+        Args:
+            owner: Whose.
+            metadata: Only those that have all its fields.
+            ids: Only those of these ids.
+            limit: How many at most.
+            offset: How many are left out first.
+        """
         wanted = dict(metadata or {})
+        among = [] if ids is None else [threads.c.thread_id.in_(ids)]
         query = (
             select(threads)
-            .where(threads.c.owner == owner, *_narrowed(wanted))
+            .where(threads.c.owner == owner, *_narrowed(wanted), *among)
             .order_by(threads.c.updated_at.desc(), threads.c.thread_id)
         )
         most = min(limit, MAX_THREADS)

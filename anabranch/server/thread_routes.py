@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query
 from fastapi.responses import Response
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import InvalidUpdateError
-from langgraph.types import StateSnapshot
-from pydantic import BaseModel, ConfigDict, Field
+from langgraph.types import Interrupt, StateSnapshot
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
 from anabranch.errors import SettingsError, UserError
 from anabranch.identity.audit_log import audit
 from anabranch.server.json_values import as_json
-from anabranch.server.request_values import JsonObject, messages_of
+from anabranch.server.request_values import CheckpointId, JsonObject, messages_of, refuse_unsupported
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import UNFINISHED
 from anabranch.server.services import NotFoundError, Services, Serving
@@ -29,6 +30,19 @@ ENDING = 10.0
 """Seconds that a removed thread's runs of this process have to stop before its checkpoints are deleted."""
 
 
+MAX_OFFSET = 10**9
+
+SUPPORTED: Mapping[str, Sequence[object]] = {
+    "status": (),
+    "values": (),
+    "sort_by": ("updated_at",),
+    "sort_order": ("desc",),
+    "supersteps": (),
+    "ttl": (),
+}
+"""What threads can be asked for by LangGraph's SDK, with the values that change nothing here."""
+
+
 class ThreadBody(BaseModel):
     """What a caller says of a thread; what is not named here is left alone."""
 
@@ -38,7 +52,18 @@ class ThreadBody(BaseModel):
     metadata: JsonObject | None = Field(default=None, max_length=MAX_METADATA)
     if_exists: Literal["raise", "do_nothing"] = "raise"
     limit: int = Field(default=10, ge=1, le=MAX_THREADS)
-    offset: int = Field(default=0, ge=0)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
+    ids: list[str] | None = Field(default=None, max_length=MAX_THREADS)
+    checkpoint_id: CheckpointId = None
+    before: str | None = Field(
+        default=None, max_length=200, validation_alias=AliasChoices(AliasPath("before", "checkpoint_id"), "before")
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _supported(cls, value: object) -> object:
+        refuse_unsupported(value, SUPPORTED)
+        return value
 
 
 class StateEdit(BaseModel):
@@ -48,7 +73,7 @@ class StateEdit(BaseModel):
 
     values: JsonObject | None = None
     as_node: str | None = Field(default=None, max_length=100)
-    checkpoint_id: str | None = Field(default=None, max_length=200)
+    checkpoint_id: CheckpointId = None
 
 
 Given = Annotated[ThreadBody, Body(default_factory=ThreadBody)]
@@ -68,7 +93,7 @@ async def create(who: Asker, of: Serving, body: Given) -> dict[str, Any]:
 @router.post("/search")
 async def search(who: Asker, of: Serving, body: Given) -> Response:
     """Return one's own threads, the last used first."""
-    found = await of.threads.search(who.owner, metadata=body.metadata, limit=body.limit, offset=body.offset)
+    found = await of.threads.search(who.owner, **body.model_dump(include={"metadata", "ids", "limit", "offset"}))
     busy = await of.runs.unfinished([each.thread_id for each in found])
     return _json([thread_json(each, "busy" if each.thread_id in busy else "idle") for each in found])
 
@@ -78,7 +103,11 @@ async def get(thread_id: str, who: Asker, of: Serving) -> Response:
     """Return a thread with its state."""
     record = await thread_of(of, who, thread_id)
     state = await of.answer.aget_state({"configurable": {"thread_id": thread_id}})
-    return _json({**await _shown(of, record), "values": state.values})
+    shown = {**await _shown(of, record), "values": state.values}
+    interrupts = {task.id: _interrupts(task.interrupts) for task in state.tasks if task.interrupts}
+    if interrupts and shown["status"] == "idle":
+        shown |= {"status": "interrupted", "interrupts": interrupts}
+    return _json(shown)
 
 
 @router.patch("/{thread_id}")
@@ -123,7 +152,7 @@ async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Resp
     # The namespace is asked for where there is no such checkpoint.
     configurable: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": "", **who.as_configurable()}
     if body.checkpoint_id is not None:
-        configurable["checkpoint_id"] = body.checkpoint_id
+        configurable["checkpoint_id"] = await of.checkpoint_of(thread_id, body.checkpoint_id)
     with _told():
         config = await of.answer.aupdate_state({"configurable": configurable}, body.values, as_node=body.as_node)
     return _json({"checkpoint": _checkpoint(config)})
@@ -133,16 +162,30 @@ async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Resp
 async def state_at(thread_id: str, checkpoint_id: str, who: Asker, of: Serving) -> Response:
     """Return what a thread held at one of its checkpoints."""
     await thread_of(of, who, thread_id)
-    configurable = {"thread_id": thread_id, "checkpoint_id": checkpoint_id}
+    configurable = {"thread_id": thread_id, "checkpoint_id": await of.checkpoint_of(thread_id, checkpoint_id)}
     return _json(state_json(await of.answer.aget_state({"configurable": configurable})))
+
+
+@router.post("/{thread_id}/state/checkpoint")
+async def state_at_checkpoint(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
+    """Return what a thread held at one of its checkpoints, or holds now."""
+    if body.checkpoint_id is None:
+        return await state(thread_id, who, of)
+    return await state_at(thread_id, body.checkpoint_id, who, of)
 
 
 @router.post("/{thread_id}/history")
 async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
     """Return a thread's checkpoints, the last one first."""
     await thread_of(of, who, thread_id)
+    configurable: dict[str, Any] = {"thread_id": thread_id}
+    if body.checkpoint_id is not None:
+        configurable["checkpoint_id"] = await of.checkpoint_of(thread_id, body.checkpoint_id)
+    before: RunnableConfig | None = None
+    if body.before is not None:
+        before = {"configurable": {"checkpoint_id": await of.checkpoint_of(thread_id, body.before)}}
     snapshots = of.answer.aget_state_history(
-        {"configurable": {"thread_id": thread_id}}, limit=body.limit, filter=body.metadata
+        {"configurable": configurable}, limit=body.limit, filter=body.metadata, before=before
     )
     with _told():
         return _json([state_json(each) async for each in snapshots])
@@ -179,7 +222,7 @@ def _told() -> Iterator[None]:
         yield
     except UserError:
         raise
-    except (InvalidUpdateError, ValueError) as error:
+    except (InvalidUpdateError, ValueError, OverflowError) as error:
         raise SettingsError(f"This cannot be used: {error}") from error
 
 
@@ -209,15 +252,19 @@ def state_json(snapshot: StateSnapshot) -> dict[str, Any]:
         "next": snapshot.next,
         "tasks": [
             {"id": task.id, "name": task.name, "error": str(task.error) if task.error else None,
-             "interrupts": [{"value": each.value, "id": each.id} for each in task.interrupts]}
+             "interrupts": _interrupts(task.interrupts)}
             for task in snapshot.tasks
         ],
-        "interrupts": [{"value": each.value, "id": each.id} for each in snapshot.interrupts],
+        "interrupts": _interrupts(snapshot.interrupts),
         "metadata": snapshot.metadata,
         "created_at": snapshot.created_at,
         "checkpoint": _checkpoint(snapshot.config),
         "parent_checkpoint": _checkpoint(snapshot.parent_config),
     }  # fmt: skip
+
+
+def _interrupts(found: Sequence[Interrupt]) -> list[dict[str, Any]]:
+    return [{"value": each.value, "id": each.id} for each in found]
 
 
 def _checkpoint(config: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from langgraph.graph import START, StateGraph
+from langgraph.types import interrupt
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState, State
@@ -20,7 +21,7 @@ from anabranch.server import services as server_services
 from anabranch.server.application import create_app
 from anabranch.server.services import Services
 
-ASKED = {"assistant_id": "answer", "input": {"question": "Who built the weir?"}}
+ASKED: dict[str, Any] = {"assistant_id": "answer", "input": {"question": "Who built the weir?"}}
 
 
 class Gate:
@@ -28,6 +29,7 @@ class Gate:
 
     def __init__(self) -> None:
         self.began, self.opened, self.stopped = asyncio.Event(), asyncio.Event(), 0
+        self.pauses = False
 
     def graph(self) -> Any:
         builder = StateGraph(State, context_schema=Context, input_schema=InputState)
@@ -37,6 +39,8 @@ class Gate:
 
     async def _wait(self, state: InputState) -> dict[str, Any]:
         self.began.set()
+        if self.pauses:
+            interrupt("shall it go on?")
         try:
             await self.opened.wait()
         except asyncio.CancelledError:

@@ -170,3 +170,70 @@ async def test_stop_may_be_pressed_again_while_the_run_ends(served: Served, monk
     assert (await served.http.post(f"{place}/cancel", params={"wait": True})).status_code == 204
     assert [each.status_code for each in again] == [204]
     assert (await served.http.get(place)).json()["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"command": {"goto": "wait"}}, {"command": {"resume": "yes", "update": {"answer": "x"}}}, {"command": {}},
+        {"interrupt_before": ["wait"]}, {"interrupt_after": "*"}, {"after_seconds": 5}, {"webhook": "http://x.example"},
+        {"multitask_strategy": "reject"}, {"multitask_strategy": "interrupt"}, {"on_completion": "keep"},
+    ],
+)  # fmt: skip
+async def test_what_this_server_does_not_do_is_refused(asked: dict[str, Any], served: Served) -> None:
+    told = await refusal(served, f"/threads/{await served.thread()}/runs", {**ASKED, **asked})
+    assert "this server" in told
+    fine: dict[str, Any] = {
+        "multitask_strategy": "enqueue",
+        "webhook": None,
+        "interrupt_before": [],
+        "durability": "sync",
+    }
+    accepted = await served.http.post(f"/threads/{await served.thread()}/runs", json={**ASKED, **fine})
+    assert accepted.status_code == 200
+
+
+async def asked_twice(served: Served) -> tuple[str, dict[str, Any]]:
+    """Return a thread with two questions, and its checkpoint after the first one."""
+    served.gate.opened.set()
+    thread = await served.thread()
+    for question in ("One?", "Two?"):
+        body = {"input": {"messages": [{"role": "user", "content": question}]}}
+        await served.http.post(f"/threads/{thread}/runs/wait", json=body)
+    history = (await served.http.post(f"/threads/{thread}/history", json={"limit": 100})).json()
+    ends = [each["checkpoint"] for each in history if not each["next"]]
+    return thread, ends[-1]
+
+
+def words(state: dict[str, Any]) -> list[str]:
+    return [each["content"] for each in state["messages"]]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_a_run_goes_on_from_the_checkpoint_it_names(whole: bool, served: Served) -> None:
+    thread, first = await asked_twice(served)
+    named = {"checkpoint": first} if whole else {"checkpoint_id": first["checkpoint_id"]}
+    body = {"input": {"messages": [{"role": "user", "content": "Other?"}]}, **named}
+    state = (await served.http.post(f"/threads/{thread}/runs/wait", json=body)).json()
+    assert words(state) == ["One?", "Other?"]
+    edit = {"values": {"answer": "edited"}, "as_node": "wait", **named}
+    edited = (await served.http.post(f"/threads/{thread}/state", json=edit)).json()["checkpoint"]
+    held = (await served.http.post(f"/threads/{thread}/state/checkpoint", json={"checkpoint": edited})).json()["values"]
+    assert (words(held), held["answer"]) == (["One?"], "edited")
+    before = (await served.http.post(f"/threads/{thread}/history", json={"before": first})).json()
+    assert first["checkpoint_id"] not in [each["checkpoint"]["checkpoint_id"] for each in before]
+    (at,) = (await served.http.post(f"/threads/{thread}/history", json={"limit": 1, **named})).json()
+    assert at["checkpoint"]["checkpoint_id"] == first["checkpoint_id"]
+
+
+async def test_an_unknown_checkpoint_is_not_found(served: Served) -> None:
+    thread, first = await asked_twice(served)
+    of, unknown = f"/threads/{thread}", {"checkpoint_id": "none"}
+    await refusal(served, f"{of}/runs/wait", {**ASKED, **unknown}, 404)
+    await refusal(served, "/runs/wait", {**ASKED, "checkpoint": first}, 404)
+    await refusal(served, f"{of}/state", {"values": {"answer": "x"}, "as_node": "wait", "checkpoint": unknown}, 404)
+    await refusal(served, f"{of}/history", {"before": unknown}, 404)
+    await refusal(served, f"{of}/history", unknown, 404)
+    assert (await served.http.get(f"{of}/state/none")).status_code == 404
+    state = (await served.http.post(f"{of}/state/checkpoint", json={"checkpoint": None})).json()
+    assert words(state["values"]) == ["One?", "Two?"]

@@ -76,3 +76,28 @@ async def test_the_id_of_a_run_is_no_threads(served: Served) -> None:
     assert "taken" in (await served.http.post("/threads", json={"thread_id": run_id})).text
     served.gate.opened.set()
     assert (await run).json()["answer"] == "Who built the weir?"
+
+
+@pytest.mark.parametrize(
+    "wanted", [{"status": "busy"}, {"values": {"answer": "x"}}, {"sort_by": "created_at"}, {"offset": 10**22}]
+)
+async def test_a_search_that_is_not_done_so_is_refused(wanted: dict[str, Any], served: Served) -> None:
+    assert (await served.http.post("/threads/search", json=wanted)).status_code == 422
+
+
+async def test_threads_are_found_by_their_ids(served: Served) -> None:
+    made = [await served.thread() for _ in range(3)]
+    found = await served.http.post("/threads/search", json={"ids": [made[1], "none"], "sort_by": "updated_at"})
+    assert [each["thread_id"] for each in found.json()] == [made[1]]
+
+
+async def test_a_thread_that_waits_for_a_person_says_so_and_what_for(served: Served) -> None:
+    served.gate.pauses, thread = True, await served.thread()
+    paused = (await served.http.post(f"/threads/{thread}/runs/wait", json=ASKED)).json()
+    shown = (await served.http.get(f"/threads/{thread}")).json()
+    (waiting,) = shown["interrupts"].values()
+    assert (shown["status"], waiting[0]["id"]) == ("interrupted", paused["__interrupt__"][0]["id"])
+    served.gate.opened.set()
+    await served.http.post(f"/threads/{thread}/runs/wait", json={"command": {"resume": "go on"}})
+    shown = (await served.http.get(f"/threads/{thread}")).json()
+    assert (shown["status"], shown["interrupts"], shown["values"]["answer"]) == ("idle", {}, ASKED["input"]["question"])
