@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from anabranch.cli.output import notes, say
 from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOption
 from anabranch.errors import MissingExtraError, SettingsError
-
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp
 
 PORT = 8300
 LOCKED = ("corpus", "model", "base_url", "model_kwargs", "rerank_model", "file_links")
@@ -61,12 +57,11 @@ def serve(
     from anabranch.safety.operator import as_operator, environment, needs_identity, operator, set_variables
 
     try:
-        import uvicorn
-
         from anabranch.server.application import create_app
         from anabranch.server.log_lines import set_log_format
         from anabranch.server.prometheus_metrics import gather_metrics
         from anabranch.server.requester import is_own_name
+        from anabranch.server.uvicorn_server import GracefulServer
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
@@ -93,20 +88,7 @@ def serve(
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
     app = create_app(place, concurrent=concurrent)
-    uvicorn.Server(configured(app)).run(sockets=[listener])
-
-
-def configured(app: ASGIApp) -> uvicorn.Config:
-    """Return how the application is served."""
-    import uvicorn
-
-    from anabranch.server.requester import KeepPeer
-
-    # Its own lines of access would show whole addresses; ours name the pattern of the path.
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=25)
-    config.load()
-    config.loaded_app = KeepPeer(config.loaded_app)
-    return config
+    GracefulServer(app).run(sockets=[listener])
 
 
 def _beside(corpus: str) -> str:

@@ -79,6 +79,7 @@ class RunWorker:
         self._own: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_stopping = False
+        self._stopping: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to work."""
@@ -86,7 +87,15 @@ class RunWorker:
         self._own = [asyncio.create_task(self._repeat(each, every)) for each, every in regular.items()]
 
     async def stop(self, grace: float) -> None:
-        """Take nothing new, let what runs end for so many seconds, and leave the rest to whoever looks next."""
+        """Take nothing new, let what runs end for so many seconds, and leave the rest to whoever looks next.
+
+        To stop again is to wait for the end of that.
+        """
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stopped(grace))
+        await self._stopping
+
+    async def _stopped(self, grace: float) -> None:
         self._is_stopping = True
         if self._tasks:
             await asyncio.wait(list(self._tasks.values()), timeout=grace)

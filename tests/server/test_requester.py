@@ -9,9 +9,9 @@ import httpx
 import pytest
 import yaml
 
-from anabranch.cli.serve_command import configured
 from anabranch.safety.operator import environment
 from anabranch.server.application import create_app
+from anabranch.server.uvicorn_server import GracefulServer
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def app(tmp_path: Path) -> Any:
-    return configured(create_app(str(tmp_path / "data"))).loaded_app
+    return GracefulServer(create_app(str(tmp_path / "data"))).config.loaded_app
 
 
 async def asked(app: Any, peer: str = "127.0.0.1", **headers: str) -> httpx.Response:
