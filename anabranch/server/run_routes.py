@@ -110,17 +110,18 @@ async def accepted(of: Services, who: Requester, body: RunRequest, thread_id: st
     """
     body.check(list(of.graphs))
     who.require("ingest" if body.assistant_id == "ingest" else "ask")
-    if body.checkpoint_id is not None and thread_id is None:
-        raise NotFoundError("checkpoint", body.checkpoint_id)
+    known = await of.threads.get(who.owner, thread_id) if thread_id is not None else None
+    if thread_id is not None and known is None and body.if_not_exists == "reject":
+        raise NotFoundError("thread", thread_id)
+    if body.checkpoint_id is not None:
+        await of.checkpoint_of(thread_id if known is not None else None, body.checkpoint_id)
+    # Before anything is kept of a question: one that is refused leaves no thread, and no title.
+    await of.count(who, body)
     if thread_id is not None:
-        if body.if_not_exists == "create" and await of.threads.get(who.owner, thread_id) is None:
-            await of.new_thread(who.owner, thread_id)
-        record = await thread_of(of, who, thread_id)
-        if body.checkpoint_id is not None:
-            await of.checkpoint_of(thread_id, body.checkpoint_id)
+        record = known or await of.new_thread(who.owner, thread_id)
         if "title" not in record.metadata and (title := _title(body.input or {})):
             await of.threads.change(who.owner, thread_id, {"title": title, "graph_id": body.assistant_id})
-    return await of.accept(who, body, thread_id)
+    return await of.add(who, body, thread_id)
 
 
 def _title(given: dict[str, Any]) -> str:

@@ -71,7 +71,23 @@ class Services:
             LimitReachedError: Who asks has used up what they may.
             NotFoundError: The thread has been removed.
         """
+        await self.count(who, request)
+        return await self.add(who, request, thread_id)
+
+    async def count(self, who: Requester, request: RunRequest) -> None:
+        """Count a run that is going to be accepted.
+
+        Raises:
+            LimitReachedError: Who asks has used up what they may.
+        """
         await self.limits.begin(who, is_question=request.assistant_id == "answer")
+
+    async def add(self, who: Requester, request: RunRequest, thread_id: str | None) -> RunRecord:
+        """Accept a run that has been counted.
+
+        Raises:
+            NotFoundError: The thread has been removed.
+        """
         user = who.user.model_dump(mode="json") if who.user is not None else None
         asked = {**request.model_dump(mode="json"), "origin": accepted(request.assistant_id)}
         try:
@@ -95,14 +111,14 @@ class Services:
             await self.saver.adelete_thread(thread_id)
         return await self.threads.add(owner, thread_id, metadata)
 
-    async def checkpoint_of(self, thread_id: str, checkpoint_id: str) -> str:
-        """Return the id of a thread's checkpoint.
+    async def checkpoint_of(self, thread_id: str | None, checkpoint_id: str) -> str:
+        """Return the id of a thread's checkpoint; nothing without a thread has one.
 
         Raises:
             NotFoundError: The thread has none of this id.
         """
         named = {"thread_id": thread_id, "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
-        if await self.saver.aget_tuple({"configurable": named}) is None:
+        if thread_id is None or await self.saver.aget_tuple({"configurable": named}) is None:
             raise NotFoundError("checkpoint", checkpoint_id)
         return checkpoint_id
 
