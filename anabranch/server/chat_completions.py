@@ -15,6 +15,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch import errors
 from anabranch.agent.nodes.support.answer_messages import placed, title_of
 from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.request_values import JsonObject
@@ -105,7 +106,7 @@ async def complete(body: CompletionRequest, who: Asker, of: Serving, http: Reque
     await of.over(run, http)
     left = await of.outcome(run)
     if "error" in left:
-        return JSONResponse({"error": _error(left["error"])}, 422)
+        return JSONResponse({"error": _error(left["error"])}, _status(left["error"]))
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(left["values"])}}
     return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(left["values"])})
 
@@ -169,6 +170,14 @@ def _usage(state: Mapping[str, Any]) -> dict[str, int]:
 
 def _error(error: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": error.get("message", ""), "type": error.get("error", "error"), "param": None, "code": None}
+
+
+def _status(error: Mapping[str, Any]) -> int:
+    """Return whose fault it is that a run failed: programs ask again where it is the server's or the model's."""
+    kind = getattr(errors, error["error"], Exception)
+    if issubclass(kind, errors.UserError):
+        return 422
+    return 503 if issubclass(kind, errors.AnabranchError) else 500
 
 
 def _delta(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:

@@ -23,6 +23,9 @@ router = APIRouter(tags=["runs"])
 TITLE = 80
 """Characters of the first question that a thread is called by."""
 
+# More digits than the number of an event has, no database compares.
+LastEvent = Annotated[str | None, Header(max_length=18)]
+
 
 @router.post("/threads/{thread_id}/runs")
 async def create(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
@@ -78,12 +81,16 @@ async def join(thread_id: str, run_id: str, who: Asker, of: Serving) -> JSONResp
 
 @router.get("/threads/{thread_id}/runs/{run_id}/stream")
 async def join_stream(
-    thread_id: str, run_id: str, who: Asker, of: Serving, last_event_id: Annotated[str | None, Header()] = None
+    thread_id: str, run_id: str, who: Asker, of: Serving, last_event_id: LastEvent = None
 ) -> StreamingResponse:
     """Read on where one stopped reading, by the id of the last event; from the start without one."""
-    record = await _run_of(of, who, thread_id, run_id)
-    after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else 0
-    return _streamed(of, record, RunRequest.model_validate({**record.request, "on_disconnect": "continue"}), after)
+    return _joined(of, await _run_of(of, who, thread_id, run_id), last_event_id)
+
+
+@router.get("/runs/{run_id}/stream")
+async def join_stream_alone(run_id: str, who: Asker, of: Serving, last_event_id: LastEvent = None) -> StreamingResponse:
+    """Read on in a run without a thread."""
+    return _joined(of, await _run_of(of, who, None, run_id), last_event_id)
 
 
 @router.post("/threads/{thread_id}/runs/{run_id}/cancel", status_code=204)
@@ -131,7 +138,7 @@ def _title(given: dict[str, Any]) -> str:
     return " ".join(text.split())[:TITLE] if isinstance(text, str) else ""
 
 
-async def _run_of(of: Services, who: Requester, thread_id: str, run_id: str) -> RunRecord:
+async def _run_of(of: Services, who: Requester, thread_id: str | None, run_id: str) -> RunRecord:
     record = await of.runs.get(run_id, who.owner)
     if record is None or record.thread_id != thread_id:
         raise NotFoundError("run", run_id)
@@ -150,6 +157,11 @@ async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what
     result = (run.result if run is not None else None) or {}
     # As LangGraph's servers do: a run that failed is a result too, and the client raises it.
     return {"__error__": result["error"]} if "error" in result else result.get("values")
+
+
+def _joined(of: Services, record: RunRecord, last_event_id: str | None) -> StreamingResponse:
+    after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else 0
+    return _streamed(of, record, RunRequest.model_validate({**record.request, "on_disconnect": "continue"}), after)
 
 
 def _streamed(of: Services, record: RunRecord, body: RunRequest, after: int) -> StreamingResponse:

@@ -19,7 +19,7 @@ from anabranch.agent.graph.answer import build as build_answer
 from anabranch.agent.graph.ingest import build as build_ingest
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.run_spans import followed
-from anabranch.errors import SettingsError, UserError
+from anabranch.errors import OperationError, SettingsError, UserError
 from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import folder_at, is_postgres, open_database, private_file
 from anabranch.server.event_log import EventLog
@@ -152,10 +152,12 @@ class Services:
     async def outcome(self, run: RunRecord) -> dict[str, Any]:
         """Return what a run without a thread, which is over, left: `values` or `error`."""
         record = await self.runs.get(run.run_id)
-        left = (record.result if record is not None else None) or {"error": {"message": "The run was stopped."}}
+        left = (record.result if record is not None else None) or {
+            "error": {"error": OperationError.__name__, "message": "The run was stopped."}
+        }
         if "__interrupt__" in left.get("values", {}):
             msg = "The setting `review` pauses a question for a person, and this way of asking cannot go on with it."
-            return {"error": {"message": msg}}
+            return {"error": {"error": SettingsError.__name__, "message": msg}}
         return left
 
     @property

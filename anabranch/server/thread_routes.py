@@ -112,7 +112,14 @@ async def get(thread_id: str, who: Asker, of: Serving) -> Response:
 
 @router.patch("/{thread_id}")
 async def change(thread_id: str, who: Asker, of: Serving, body: Given) -> dict[str, Any]:
-    """Put fields over those of a thread's metadata, such as its title."""
+    """Put fields over those of a thread's metadata, such as its title.
+
+    Raises:
+        SettingsError: They would be too many.
+    """
+    known = await thread_of(of, who, thread_id)
+    if len({*known.metadata, *(body.metadata or {})}) > MAX_METADATA:
+        raise SettingsError(f"A thread's metadata have at most {MAX_METADATA} fields.", hint="Change those it has.")
     record = await of.threads.change(who.owner, thread_id, body.metadata or {})
     if record is None:
         raise NotFoundError("thread", thread_id)

@@ -30,6 +30,8 @@ class Gate:
     def __init__(self) -> None:
         self.began, self.opened, self.stopped = asyncio.Event(), asyncio.Event(), 0
         self.pauses = False
+        self.given: list[str] = []
+        self.fault: Exception | None = None
 
     def graph(self) -> Any:
         builder = StateGraph(State, context_schema=Context, input_schema=InputState)
@@ -39,6 +41,9 @@ class Gate:
 
     async def _wait(self, state: InputState) -> dict[str, Any]:
         self.began.set()
+        self.given += [message.text for message in state.get("messages", [])]
+        if self.fault is not None:
+            raise self.fault
         if self.pauses:
             interrupt("shall it go on?")
         try:

@@ -60,3 +60,8 @@ async def test_a_proxy_on_the_same_machine_may_say_for_whom_it_asks(app: Any, au
     told = {"X-User": "alice", "X-Forwarded-For": "203.0.113.9"}
     assert (await asked(app, **told)).status_code == 200
     assert (await asked(app, "10.1.0.1", **told)).status_code == 401
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "http://[::1"}, {"Host": "[::1"}, {"Origin": "null"}])
+async def test_addresses_that_are_none_are_refused(headers: dict[str, str], app: Any) -> None:
+    assert (await asked(app, **headers)).status_code == 403

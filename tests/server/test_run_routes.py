@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.errors import CorpusDamagedError, ModelError, SettingsError
 from anabranch.safety.operator import environment
 from anabranch.server.request_values import MAX_BODY, MAX_MESSAGES_CHARS
 from tests.server.gate import ASKED, Served, gated
@@ -237,3 +238,31 @@ async def test_an_unknown_checkpoint_is_not_found(served: Served) -> None:
     assert (await served.http.get(f"{of}/state/none")).status_code == 404
     state = (await served.http.post(f"{of}/state/checkpoint", json={"checkpoint": None})).json()
     assert words(state["values"]) == ["One?", "Two?"]
+
+
+async def test_a_run_without_a_thread_is_read_again_where_its_reply_says(served: Served) -> None:
+    served.gate.opened.set()
+    reply = await served.http.post("/runs/stream", json=ASKED)
+    again = await served.http.get(reply.headers["location"])
+    assert (again.status_code, again.text) == (200, reply.text)
+    for number, status in (("9" * 5_000, 422), ("9" * 30, 422), ("9" * 18, 200), ("-1", 200)):
+        found = await served.http.get(reply.headers["location"], headers={"Last-Event-ID": number})
+        assert found.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [(SettingsError("x"), 422), (ModelError("x"), 503), (CorpusDamagedError("x"), 503), (KeyError("x"), 500)],
+)
+async def test_a_chat_program_is_told_whose_fault_it_is(fault: Exception, status: int, served: Served) -> None:
+    served.gate.fault = fault
+    reply = await served.http.post("/v1/chat/completions", json=CHAT)
+    assert (reply.status_code, reply.json()["error"]["type"]) == (status, type(fault).__name__)
+
+
+async def test_parts_without_words_are_no_words(served: Served) -> None:
+    served.gate.opened.set()
+    parts: list[dict[str, Any]] = [{"type": "text", "text": None}, {"type": "text", "text": {"a": 1}}, {"type": "text"}]
+    body = {"messages": [{"role": "user", "content": [*parts, {"type": "text", "text": "Who?"}]}]}
+    await served.http.post("/v1/chat/completions", json=body)
+    assert served.gate.given == ["Who?"]

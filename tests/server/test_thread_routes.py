@@ -101,3 +101,17 @@ async def test_a_thread_that_waits_for_a_person_says_so_and_what_for(served: Ser
     await served.http.post(f"/threads/{thread}/runs/wait", json={"command": {"resume": "go on"}})
     shown = (await served.http.get(f"/threads/{thread}")).json()
     assert (shown["status"], shown["interrupts"], shown["values"]["answer"]) == ("idle", {}, ASKED["input"]["question"])
+
+
+async def test_metadata_have_a_bound_as_a_whole(served: Served) -> None:
+    thread = await served.thread(metadata={"title": "Weirs"})
+    fields = {f"field {number}": number for number in range(49)}
+    assert (await served.http.patch(f"/threads/{thread}", json={"metadata": fields})).status_code == 200
+    assert (await served.http.patch(f"/threads/{thread}", json={"metadata": {"title": "Mills"}})).status_code == 200
+    more = await served.http.patch(f"/threads/{thread}", json={"metadata": {"one": "more"}})
+    assert (more.status_code, "50 fields" in more.text) == (422, True)
+
+
+async def test_a_number_that_no_database_compares_is_refused(served: Served) -> None:
+    found = await served.http.post(f"/threads/{await served.thread()}/history", json={"metadata": {"step": 10**22}})
+    assert found.status_code == 422
