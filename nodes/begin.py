@@ -44,9 +44,6 @@ async def begin(state: BeginTask, context: Context, *, event: str = "question") 
         **fresh_turn(),
         # A greeting is answered by one, and not looked for in anybody's documents.
         **({"answer": reply, "message_id": message_id} if reply else {}),
-        # Inputs are taken in and emptied, so that the next turn on this thread cannot find this one's.
-        "question": "",
-        "filters": None,
         # As a plain record: a message object here would show up in the `messages` stream, which is for the answer.
         "messages": [{"type": "human", "content": asked}] if given else [],
         "settings": {**state.get("settings", {}), **context.remembered()},

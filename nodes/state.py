@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, get_type_hints
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import UntrackedValue
+from langgraph.channels import EphemeralValue, UntrackedValue
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 
@@ -71,11 +71,14 @@ def merged(before: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 class InputState(TypedDict, total=False):
-    """What a caller gives: a question, or messages that end with one; and optionally filters on the documents."""
+    """What a caller gives: a question, or messages that end with one; and optionally filters on the documents.
 
-    question: str
+    `question` and `filters` are for the run that they are given to: the next one finds none, however this one ends.
+    """
+
+    question: Annotated[str, EphemeralValue]
     messages: Annotated[list[AnyMessage], add_messages]
-    filters: dict[str, Any] | None
+    filters: Annotated[dict[str, Any] | None, EphemeralValue]
 
 
 class SearchState(TypedDict):

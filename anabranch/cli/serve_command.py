@@ -57,12 +57,11 @@ def serve(
     from anabranch.safety.operator import as_operator, environment, needs_identity, operator, set_variables
 
     try:
-        import uvicorn
-
         from anabranch.server.application import create_app
         from anabranch.server.log_lines import set_log_format
         from anabranch.server.prometheus_metrics import gather_metrics
         from anabranch.server.requester import is_own_name
+        from anabranch.server.uvicorn_server import GracefulServer
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
@@ -89,9 +88,7 @@ def serve(
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
     app = create_app(place, concurrent=concurrent)
-    # Its own lines of access would show whole addresses; ours name the pattern of the path.
-    config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=25)
-    uvicorn.Server(config).run(sockets=[listener])
+    GracefulServer(app).run(sockets=[listener])
 
 
 def _beside(corpus: str) -> str:

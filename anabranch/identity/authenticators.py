@@ -137,11 +137,9 @@ class _Headers:
 
 def _credential(headers: _Headers) -> str | None:
     """Return the key or the token of a request; LangGraph's SDK sends its `api_key` as `x-api-key`."""
-    authorization = headers.one("authorization")
-    if authorization is None:
-        return headers.one("x-api-key") or None
-    scheme, _, given = authorization.partition(" ")
-    return given.strip() or None if scheme.lower() == "bearer" else None
+    scheme, _, given = (headers.one("authorization") or "").partition(" ")
+    # Any other scheme is for somebody in between, such as a proxy that asks for a password.
+    return (given.strip() if scheme.lower() == "bearer" else headers.one("x-api-key")) or None
 
 
 def _user_of_proxy(headers: _Headers, client_address: str | None, proxy: ProxySettings) -> User:

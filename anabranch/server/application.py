@@ -38,6 +38,7 @@ from anabranch.server import (
     upload_routes,
 )
 from anabranch.server.request_log import HEADER, TELEMETRY, RequestLog, request_id
+from anabranch.server.request_values import MAX_BODY
 from anabranch.server.run_worker import CONCURRENT
 from anabranch.server.services import NotFoundError, open_services
 
@@ -88,7 +89,13 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
             app.state.limits = services.limits
             yield
 
-    app = FastAPI(title="Anabranch", version=anabranch.__version__, lifespan=lifespan, telemetry=TELEMETRY)
+    app = FastAPI(
+        title="Anabranch",
+        version=anabranch.__version__,
+        lifespan=lifespan,
+        telemetry=TELEMETRY,
+        max_body_size=MAX_BODY,
+    )
     for each in _ROUTES:
         app.include_router(each.router)
     app.add_exception_handler(AnabranchError, refused)

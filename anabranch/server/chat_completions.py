@@ -11,12 +11,14 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from anabranch import errors
 from anabranch.agent.nodes.support.answer_messages import placed, title_of
 from anabranch.server.event_log import STREAM_HEADERS
+from anabranch.server.request_values import JsonObject
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
@@ -35,14 +37,15 @@ class ChatMessage(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[dict[str, Any]] | None = None
+    content: str | list[JsonObject] | None = None
 
     @property
     def text(self) -> str:
         """Its words."""
         if isinstance(self.content, str) or self.content is None:
             return self.content or ""
-        return "\n".join(str(part.get("text", "")) for part in self.content if part.get("type") == "text")
+        texts = [part.get("text") for part in self.content if part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
 
 
 class StreamOptions(BaseModel):
@@ -68,7 +71,7 @@ class CompletionRequest(BaseModel):
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=1, ge=1, le=1)
-    context: dict[str, Any] = Field(default_factory=dict)
+    context: JsonObject = Field(default_factory=dict)
 
 
 @router.get("/models")
@@ -88,28 +91,29 @@ async def model(model: str, who: Asker) -> JSONResponse:
 
 
 @router.post("/chat/completions")
-async def complete(body: CompletionRequest, who: Asker, of: Serving) -> Response:
+async def complete(body: CompletionRequest, who: Asker, of: Serving, http: Request) -> Response:
     """Answer the last question of a conversation; nothing of it is kept."""
     who.require("ask")
     spoken = [each for each in body.messages if each.role in ("user", "assistant") and each.text]
     given = {"messages": [{"role": each.role, "content": each.text} for each in spoken]}
     request = RunRequest(input=given, context=body.context, stream_mode=("custom",), stream_subgraphs=True)
+    request.check(list(of.graphs))
     run = await of.accept(who, request, None)
     if body.stream:
         tells_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
         pieces = _pieces(of, run, tells_usage=tells_usage)
         return StreamingResponse(pieces, media_type="text/event-stream", headers=STREAM_HEADERS)
+    await of.over(run, http)
     left = await of.outcome(run)
     if "error" in left:
-        return JSONResponse({"error": _error(left["error"])}, 422)
+        return JSONResponse({"error": _error(left["error"])}, _status(left["error"]))
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message_of(left["values"])}}
     return JSONResponse(_frame(run, "chat.completion", choice) | {"usage": _usage(left["values"])})
 
 
 async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIterator[str]:
     """Yield the steps while they go on, then the answer."""
-    is_over = False
-    try:
+    async with of.stopped_when_left(run):
         yield _line(_frame(run, "chat.completion.chunk", _delta({"role": "assistant", "content": ""})))
         async for event in of.events.read(run.run_id):
             if event is None:
@@ -118,19 +122,15 @@ async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIt
             elif event.name.startswith("custom") and (step := json.loads(event.data)).get("status") == "started":
                 said = {"reasoning_content": f"{step['step']}\n"}
                 yield _line(_frame(run, "chat.completion.chunk", _delta(said)))
-        is_over = True
-        left = await of.outcome(run)
-        if "error" in left:
-            yield _line({"error": _error(left["error"])})
-        else:
-            yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
-            yield _line(_frame(run, "chat.completion.chunk", _delta({}, "stop")))
-            if tells_usage:
-                yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(left["values"])})
-        yield "data: [DONE]\n\n"
-    finally:
-        if not is_over:
-            await of.worker.cancel(run)
+    left = await of.outcome(run)
+    if "error" in left:
+        yield _line({"error": _error(left["error"])})
+    else:
+        yield _line(_frame(run, "chat.completion.chunk", _delta(message_of(left["values"]))))
+        yield _line(_frame(run, "chat.completion.chunk", _delta({}, "stop")))
+        if tells_usage:
+            yield _line(_frame(run, "chat.completion.chunk") | {"usage": _usage(left["values"])})
+    yield "data: [DONE]\n\n"
 
 
 def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,6 +170,14 @@ def _usage(state: Mapping[str, Any]) -> dict[str, int]:
 
 def _error(error: Mapping[str, Any]) -> dict[str, Any]:
     return {"message": error.get("message", ""), "type": error.get("error", "error"), "param": None, "code": None}
+
+
+def _status(error: Mapping[str, Any]) -> int:
+    """Return whose fault it is that a run failed: programs ask again where it is the server's or the model's."""
+    kind = getattr(errors, error["error"], Exception)
+    if issubclass(kind, errors.UserError):
+        return 422
+    return 503 if issubclass(kind, errors.AnabranchError) else 500
 
 
 def _delta(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:

@@ -88,6 +88,7 @@ async def fetch(who: Asker, kept: Book) -> PlainTextResponse:
     who.require("admin")
     tenant = None if who.user is None else who.user.tenant or ""
     lines = [json.dumps(each.as_question(), ensure_ascii=False) async for each in kept.all(tenant)]
+    await audit("export", who.user, opinions=len(lines))
     text = "".join(f"{line}\n" for line in lines)
     return PlainTextResponse(text, media_type="application/jsonl", headers={"Cache-Control": "no-store"})
 

@@ -98,6 +98,7 @@ async def _answered(question: str, call: Call) -> Mapping[str, Any]:
     request, who = _request_of(call)
     services: Services = request.app.state.services
     run = await services.accept(who, RunRequest(input={"question": question}), None)
+    await services.over(run, request)
     left = await services.outcome(run)
     if "error" in left:
         raise OperationError(left["error"]["message"])

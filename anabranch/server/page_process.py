@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -10,6 +9,8 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, cast
+
+from anyio import CapacityLimiter, to_thread
 
 from anabranch.errors import OperationError
 from anabranch.server.page_reader import SECONDS
@@ -47,6 +48,7 @@ class PageProcess:
         """
         self._command = command
         self._seconds = seconds
+        self._one = CapacityLimiter(1)
         self._lock = threading.Lock()
         self._popen: subprocess.Popen[bytes] | None = None
         self._orders = 0
@@ -59,8 +61,9 @@ class PageProcess:
         Raises:
             OperationError: No process can be started.
         """
-        # In a thread of its own: pipes of a child are blocking, and so is its start.
-        return await asyncio.to_thread(self._carried_out, order)
+        # In a thread: pipes of a child are blocking, and so is its start. Orders that wait hold none of the threads
+        # that everything else in the server shares.
+        return await to_thread.run_sync(self._carried_out, order, limiter=self._one)
 
     def close(self) -> None:
         """End the process, if there is one."""

@@ -5,13 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from fastapi import Depends, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from anabranch.errors import NotAllowedError
 from anabranch.identity import AUTH_USER, User, identity_of, needs_identity
 from anabranch.identity.user import LOCAL, UserRole
+
+PEER = "anabranch.peer"
+"""Where the ASGI scope of a request says which machine is at the other end of the connection."""
+
+
+class KeepPeer:
+    """Goes around whatever puts the address in `X-Forwarded-For` in place of the connection's own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Take the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on."""
+        await self._app({**scope, PEER: scope.get("client")}, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +66,8 @@ async def requester(request: Request) -> Requester:
     if not needs_identity():
         _refuse_other_names(request)
         return Requester(None)
-    client = request.client.host if request.client is not None else None
-    return Requester(await identity_of(request.headers.raw, client))
+    client = request.scope.get(PEER, request.scope.get("client"))
+    return Requester(await identity_of(request.headers.raw, client[0] if client else None))
 
 
 def _refuse_other_names(request: Request) -> None:
@@ -59,7 +75,7 @@ def _refuse_other_names(request: Request) -> None:
 
     A page whose name is made to lead here (DNS rebinding) is of the same site as what it asks for.
     """
-    if not is_own_name(urlsplit(f"//{request.headers.get('host', '')}").hostname or ""):
+    if not is_own_name(_split(f"//{request.headers.get('host', '')}").hostname or ""):
         msg = "This server is for whoever uses this machine, and was reached by another name."
         raise NotAllowedError(msg, hint="Use http://127.0.0.1 or http://localhost; for others, set ANABRANCH_AUTH.")
 
@@ -75,8 +91,16 @@ def is_own_name(host: str) -> bool:
 def refuse_other_sites(request: Request) -> None:
     """Refuse what another site's page has a browser send here: on one's own machine nothing else keeps it out."""
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+    if origin is not None and (_split(origin).netloc or None) != request.headers.get("host"):
         raise NotAllowedError("This request was sent by a page of another site.", hint="Use the page of this server.")
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address; of one that is none, empty ones."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 Asker = Annotated[Requester, Depends(requester)]

@@ -150,13 +150,14 @@ class RunQueue:
             found = [_record_of(row) for row in (await connection.execute(query)).mappings()]
         claimed = []
         for each in found:
+            values = {"status": "running", "worker": worker, "attempt": each.attempt + 1, "leased_until": time + LEASE}
+            # Its worker was killed before it stopped it: nobody wants it to go on.
+            if each.cancelled:
+                values = {"status": "interrupted", "updated_at": time}
             async with self._engine.begin() as connection:
-                done = await connection.execute(
-                    update(runs)
-                    .where(runs.c.run_id == each.run_id, due, runs.c.attempt == each.attempt)
-                    .values(status="running", worker=worker, attempt=each.attempt + 1, leased_until=time + LEASE)
-                )
-            if done.rowcount:
+                same = (runs.c.run_id == each.run_id, due, runs.c.attempt == each.attempt)
+                done = await connection.execute(update(runs).where(*same).values(**values))
+            if done.rowcount and not each.cancelled:
                 claimed.append(replace(each, status="running", attempt=each.attempt + 1))
         return claimed
 

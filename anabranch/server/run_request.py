@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.types import Command, StreamMode
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.errors import SettingsError
+from anabranch.server.request_values import CheckpointId, JsonObject, messages_of, refuse_unsupported
 
 # LangGraph's servers call the stream of single words by another name than LangGraph itself.
 MODES: Mapping[str, StreamMode] = {
@@ -22,6 +23,16 @@ MODES: Mapping[str, StreamMode] = {
 
 MOST_AT_ONCE = 64
 """Model calls at once that a caller may ask for."""
+
+SUPPORTED: Mapping[str, Sequence[object]] = {
+    "interrupt_before": (),
+    "interrupt_after": (),
+    "after_seconds": (0,),
+    "webhook": (),
+    "multitask_strategy": ("enqueue",),
+    "on_completion": ("delete",),
+}
+"""What a run can be asked for by LangGraph's SDK, with the values that change nothing here."""
 
 
 class RunRequest(BaseModel):
@@ -42,16 +53,30 @@ class RunRequest(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     assistant_id: str = Field(default="answer", max_length=100)
-    input: dict[str, Any] | None = None
-    command: dict[str, Any] | None = None
-    context: dict[str, Any] = Field(default_factory=dict)
-    config: dict[str, Any] = Field(default_factory=dict)
+    input: JsonObject | None = None
+    command: JsonObject | None = None
+    context: JsonObject = Field(default_factory=dict)
+    config: JsonObject = Field(default_factory=dict)
     stream_mode: tuple[str, ...] = ("values",)
     stream_subgraphs: bool = False
-    checkpoint_id: str | None = Field(default=None, max_length=200)
+    checkpoint_id: CheckpointId = None
     on_disconnect: Literal["cancel", "continue"] = "continue"
     if_not_exists: Literal["create", "reject"] = "reject"
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _supported(cls, value: object) -> object:
+        refuse_unsupported(value, SUPPORTED)
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _resumes(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if value is not None and ("resume" not in value or any(value.get(name) for name in ("goto", "update"))):
+            msg = "this server resumes, and nothing else"
+            raise ValueError(msg)
+        return value
 
     @field_validator("stream_mode", mode="before")
     @classmethod
@@ -78,13 +103,15 @@ class RunRequest(BaseModel):
         What its settings are worth the graph says, as on every server: it is the run that fails.
 
         Raises:
-            SettingsError: There is no such graph, or nothing to do.
+            SettingsError: There is no such graph, nothing to do, or something that no thread can take in.
         """
         if self.assistant_id not in graphs:
             msg = f"There is no assistant {self.assistant_id!r}."
             raise SettingsError(msg, hint=f"There is {' and '.join(graphs)}.")
         if self.input is None and self.command is None and self.checkpoint_id is None:
             raise SettingsError("There is nothing to do.", hint='Give input={"question": "..."}.')
+        if self.input is not None and "messages" in self.input:
+            messages_of(self.input["messages"])
 
     def given(self) -> dict[str, Any] | Command[Any] | None:
         """Return what the graph is given: an input, a command, or None to go on from a checkpoint."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from anabranch.server.event_log import STREAM_HEADERS, RunEvent
+from anabranch.server.request_values import messages_of
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
@@ -20,6 +22,9 @@ router = APIRouter(tags=["runs"])
 
 TITLE = 80
 """Characters of the first question that a thread is called by."""
+
+# More digits than the number of an event has, no database compares.
+LastEvent = Annotated[str | None, Header(max_length=18)]
 
 
 @router.post("/threads/{thread_id}/runs")
@@ -36,10 +41,9 @@ async def stream(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> S
 
 
 @router.post("/threads/{thread_id}/runs/wait")
-async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving, request: Request) -> JSONResponse:
     """Accept a run, and return what it left."""
-    record = await accepted(of, who, body, thread_id)
-    return JSONResponse(await _left(of, record), headers=_places(record))
+    return await _waited(of, await accepted(of, who, body, thread_id), body, request)
 
 
 @router.post("/runs/stream")
@@ -49,10 +53,9 @@ async def stream_alone(body: RunRequest, who: Asker, of: Serving) -> StreamingRe
 
 
 @router.post("/runs/wait")
-async def wait_alone(body: RunRequest, who: Asker, of: Serving) -> JSONResponse:
+async def wait_alone(body: RunRequest, who: Asker, of: Serving, request: Request) -> JSONResponse:
     """Return what a run without a thread left."""
-    record = await accepted(of, who, body, None)
-    return JSONResponse(await _left(of, record), headers=_places(record))
+    return await _waited(of, await accepted(of, who, body, None), body, request)
 
 
 @router.get("/threads/{thread_id}/runs")
@@ -78,12 +81,16 @@ async def join(thread_id: str, run_id: str, who: Asker, of: Serving) -> JSONResp
 
 @router.get("/threads/{thread_id}/runs/{run_id}/stream")
 async def join_stream(
-    thread_id: str, run_id: str, who: Asker, of: Serving, last_event_id: Annotated[str | None, Header()] = None
+    thread_id: str, run_id: str, who: Asker, of: Serving, last_event_id: LastEvent = None
 ) -> StreamingResponse:
     """Read on where one stopped reading, by the id of the last event; from the start without one."""
-    record = await _run_of(of, who, thread_id, run_id)
-    after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else 0
-    return _streamed(of, record, RunRequest.model_validate({**record.request, "on_disconnect": "continue"}), after)
+    return _joined(of, await _run_of(of, who, thread_id, run_id), last_event_id)
+
+
+@router.get("/runs/{run_id}/stream")
+async def join_stream_alone(run_id: str, who: Asker, of: Serving, last_event_id: LastEvent = None) -> StreamingResponse:
+    """Read on in a run without a thread."""
+    return _joined(of, await _run_of(of, who, None, run_id), last_event_id)
 
 
 @router.post("/threads/{thread_id}/runs/{run_id}/cancel", status_code=204)
@@ -110,28 +117,38 @@ async def accepted(of: Services, who: Requester, body: RunRequest, thread_id: st
     """
     body.check(list(of.graphs))
     who.require("ingest" if body.assistant_id == "ingest" else "ask")
+    known = await of.threads.get(who.owner, thread_id) if thread_id is not None else None
+    if thread_id is not None and known is None and body.if_not_exists == "reject":
+        raise NotFoundError("thread", thread_id)
+    if body.checkpoint_id is not None:
+        await of.checkpoint_of(thread_id if known is not None else None, body.checkpoint_id)
+    # Before anything is kept of a question: one that is refused leaves no thread, and no title.
+    await of.count(who, body)
     if thread_id is not None:
-        if body.if_not_exists == "create" and await of.threads.get(who.owner, thread_id) is None:
-            await of.threads.add(who.owner, thread_id)
-        record = await thread_of(of, who, thread_id)
+        record = known or await of.new_thread(who.owner, thread_id)
         if "title" not in record.metadata and (title := _title(body.input or {})):
             await of.threads.change(who.owner, thread_id, {"title": title, "graph_id": body.assistant_id})
-    return await of.accept(who, body, thread_id)
+    return await of.add(who, body, thread_id)
 
 
 def _title(given: dict[str, Any]) -> str:
     text = given.get("question")
     if not text and given.get("messages"):
-        last = given["messages"][-1]
-        text = last.get("content") if isinstance(last, dict) else None
+        text = messages_of(given["messages"])[-1].text
     return " ".join(text.split())[:TITLE] if isinstance(text, str) else ""
 
 
-async def _run_of(of: Services, who: Requester, thread_id: str, run_id: str) -> RunRecord:
+async def _run_of(of: Services, who: Requester, thread_id: str | None, run_id: str) -> RunRecord:
     record = await of.runs.get(run_id, who.owner)
     if record is None or record.thread_id != thread_id:
         raise NotFoundError("run", run_id)
     return record
+
+
+async def _waited(of: Services, record: RunRecord, body: RunRequest, request: Request) -> JSONResponse:
+    if body.on_disconnect == "cancel":
+        await of.over(record, request)
+    return JSONResponse(await _left(of, record), headers=_places(record))
 
 
 async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what the graph gives out
@@ -142,16 +159,16 @@ async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what
     return {"__error__": result["error"]} if "error" in result else result.get("values")
 
 
+def _joined(of: Services, record: RunRecord, last_event_id: str | None) -> StreamingResponse:
+    after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else 0
+    return _streamed(of, record, RunRequest.model_validate({**record.request, "on_disconnect": "continue"}), after)
+
+
 def _streamed(of: Services, record: RunRecord, body: RunRequest, after: int) -> StreamingResponse:
     async def lines() -> AsyncIterator[str]:
-        is_over = False
-        try:
+        async with of.stopped_when_left(record) if body.on_disconnect == "cancel" else nullcontext():
             async for event in of.events.read(record.run_id, after):
                 yield _line(event)
-            is_over = True
-        finally:
-            if not is_over and body.on_disconnect == "cancel":
-                await of.worker.cancel(record)
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={**STREAM_HEADERS, **_places(record)})
 

@@ -75,9 +75,11 @@ class RunWorker:
         self._limits = limits
         self._concurrent = concurrent
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[str] = set()
         self._own: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_stopping = False
+        self._stopping: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to work."""
@@ -85,11 +87,21 @@ class RunWorker:
         self._own = [asyncio.create_task(self._repeat(each, every)) for each, every in regular.items()]
 
     async def stop(self, grace: float) -> None:
-        """Take nothing new, let what runs end for so many seconds, and leave the rest to whoever looks next."""
+        """Take nothing new, let what runs end for so many seconds, and leave the rest to whoever looks next.
+
+        To stop again is to wait for the end of that.
+        """
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stopped(grace))
+        await self._stopping
+
+    async def _stopped(self, grace: float) -> None:
         self._is_stopping = True
         if self._tasks:
             await asyncio.wait(list(self._tasks.values()), timeout=grace)
-        for task in [*self._tasks.values(), *self._own]:
+        for run_id in self._tasks:
+            self._stop(run_id)
+        for task in self._own:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), *self._own, return_exceptions=True)
         await self._runs.release(self.name)
@@ -101,7 +113,11 @@ class RunWorker:
     async def cancel(self, record: RunRecord) -> None:
         """Stop a run, here or, within seconds, at the worker that has it."""
         await self._runs.cancel(record)
-        if (task := self._tasks.get(record.run_id)) is not None:
+        self._stop(record.run_id)
+
+    def _stop(self, run_id: str) -> None:
+        # Not while it is noted how the run ended: it would seem to go on, and be taken over.
+        if (task := self._tasks.get(run_id)) is not None and run_id not in self._ending:
             task.cancel()
 
     @property
@@ -137,14 +153,15 @@ class RunWorker:
 
     def _ended(self, run_id: str, _: asyncio.Task[None]) -> None:
         self._tasks.pop(run_id, None)
+        self._ending.discard(run_id)
         self.wake()
 
     async def _hold(self) -> None:
         held = dict(self._tasks)
         mine = await self._runs.extend(self.name, held)
-        for run_id, task in held.items():
+        for run_id in held:
             if run_id not in mine:
-                task.cancel()
+                self._stop(run_id)
         set_waiting(await self._runs.waiting())
 
     async def _sweep(self) -> None:
@@ -180,6 +197,7 @@ class RunWorker:
         except Exception as error:  # any run may fail in any way, and the server goes on
             log.exception("A run failed")
             result = {"error": {"error": type(error).__name__, "message": "The run failed; the server's log says why."}}
+        self._ending.add(record.run_id)
         if result is not None and "error" in result:
             self._events.put(record.run_id, "error", as_json(result["error"]))
         telemetry.ended(status, result)
@@ -188,10 +206,11 @@ class RunWorker:
             await self._limits.spend(record.user, bill.prompt_tokens + bill.output_tokens)
         finally:
             await self._events.end(record.run_id, partial(self._runs.finish, record, self.name, status, result))
-        if record.thread_id is not None:
-            await self._threads.touch(record.thread_id)
-        else:
+        if record.thread_id is None or await self._runs.get(record.run_id) is None:
+            # It had no thread, or was removed with it; a step that was going on has left a checkpoint since.
             await self._saver.adelete_thread(record.state_id)
+        else:
+            await self._threads.touch(record.thread_id)
 
     async def _streamed(self, record: RunRecord, telemetry: RunTelemetry) -> tuple[RunStatus, dict[str, Any]]:
         """Stream a run's graph into the log; return how it ended."""

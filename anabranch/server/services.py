@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from anyio import CancelScope
+from fastapi import Depends, HTTPException, Request
 from filelock import FileLock, Timeout
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
+from sqlalchemy.exc import IntegrityError
 
 from anabranch.agent.graph.answer import build as build_answer
 from anabranch.agent.graph.ingest import build as build_ingest
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.run_spans import followed
-from anabranch.errors import SettingsError, UserError
+from anabranch.errors import OperationError, SettingsError, UserError
 from anabranch.server.checkpoints import open_checkpoints
 from anabranch.server.database import folder_at, is_postgres, open_database, private_file
 from anabranch.server.event_log import EventLog
@@ -26,10 +29,13 @@ from anabranch.server.run_queue import RunQueue, RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.run_telemetry import accepted
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
-from anabranch.server.thread_records import Threads
+from anabranch.server.thread_records import ThreadRecord, Threads
 from anabranch.server.usage_limits import UsageLimits
 
 LOCK = "server.lock"
+
+CLIENT_GONE = 499
+"""The status that proxies log for it; nobody is there to read it."""
 
 GRACE = 20.0
 """Seconds that what runs has to end when the server is stopped."""
@@ -63,28 +69,95 @@ class Services:
 
         Raises:
             LimitReachedError: Who asks has used up what they may.
+            NotFoundError: The thread has been removed.
+        """
+        await self.count(who, request)
+        return await self.add(who, request, thread_id)
+
+    async def count(self, who: Requester, request: RunRequest) -> None:
+        """Count a run that is going to be accepted.
+
+        Raises:
+            LimitReachedError: Who asks has used up what they may.
         """
         await self.limits.begin(who, is_question=request.assistant_id == "answer")
+
+    async def add(self, who: Requester, request: RunRequest, thread_id: str | None) -> RunRecord:
+        """Accept a run that has been counted.
+
+        Raises:
+            NotFoundError: The thread has been removed.
+        """
         user = who.user.model_dump(mode="json") if who.user is not None else None
         asked = {**request.model_dump(mode="json"), "origin": accepted(request.assistant_id)}
-        run = await self.runs.add(who.owner, asked, thread_id=thread_id, user=user)
+        try:
+            run = await self.runs.add(who.owner, asked, thread_id=thread_id, user=user)
+        except IntegrityError as error:
+            # Removed since it was looked for.
+            raise NotFoundError("thread", str(thread_id)) from error
         self.worker.wake()
         return run
 
-    async def outcome(self, run: RunRecord) -> dict[str, Any]:
-        """Wait for a run without a thread, and return what it left: `values` or `error`; stop it if nobody waits."""
-        is_over = False
+    async def new_thread(
+        self, owner: str, thread_id: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> ThreadRecord:
+        """Make a thread, in which there is nothing that was kept under its id before.
+
+        Raises:
+            SettingsError: Its id is taken or too long, or its metadata are.
+        """
+        if thread_id is not None:
+            await self.threads.refuse_taken(thread_id)
+            await self.saver.adelete_thread(thread_id)
+        return await self.threads.add(owner, thread_id, metadata)
+
+    async def checkpoint_of(self, thread_id: str | None, checkpoint_id: str) -> str:
+        """Return the id of a thread's checkpoint; nothing without a thread has one.
+
+        Raises:
+            NotFoundError: The thread has none of this id.
+        """
+        named = {"thread_id": thread_id, "checkpoint_ns": "", "checkpoint_id": checkpoint_id}
+        if thread_id is None or await self.saver.aget_tuple({"configurable": named}) is None:
+            raise NotFoundError("checkpoint", checkpoint_id)
+        return checkpoint_id
+
+    @asynccontextmanager
+    async def stopped_when_left(self, run: RunRecord) -> AsyncIterator[None]:
+        """Stop a run whose reader goes away while it is being read."""
         try:
-            await self.events.over(run.run_id)
-            is_over = True
-        finally:
-            if not is_over:
+            yield
+        except BaseException:
+            # Of a reader that is gone everything that is awaited is cancelled, this as well.
+            with CancelScope(shield=True):
                 await self.worker.cancel(run)
+            raise
+
+    async def over(self, run: RunRecord, request: Request) -> None:
+        """Wait until a run is over, as long as whoever asked does; then it is stopped.
+
+        Raises:
+            HTTPException: They have gone away.
+        """
+        over, left = asyncio.ensure_future(self.events.over(run.run_id)), asyncio.ensure_future(_gone(request))
+        try:
+            async with self.stopped_when_left(run):
+                await asyncio.wait({over, left}, return_when=asyncio.FIRST_COMPLETED)
+                if not over.done():
+                    raise HTTPException(CLIENT_GONE, "Whoever asked has gone away.")
+        finally:
+            over.cancel()
+            left.cancel()
+
+    async def outcome(self, run: RunRecord) -> dict[str, Any]:
+        """Return what a run without a thread, which is over, left: `values` or `error`."""
         record = await self.runs.get(run.run_id)
-        left = (record.result if record is not None else None) or {"error": {"message": "The run was stopped."}}
+        left = (record.result if record is not None else None) or {
+            "error": {"error": OperationError.__name__, "message": "The run was stopped."}
+        }
         if "__interrupt__" in left.get("values", {}):
             msg = "The setting `review` pauses a question for a person, and this way of asking cannot go on with it."
-            return {"error": {"message": msg}}
+            return {"error": {"error": SettingsError.__name__, "message": msg}}
         return left
 
     @property
@@ -144,6 +217,12 @@ def _alone(place: str) -> Iterator[None]:
     except Timeout as error:
         msg = f"Another server keeps its conversations in {folder}."
         raise SettingsError(msg, hint="Stop it, or give another place: --data.") from error
+
+
+async def _gone(request: Request) -> None:
+    """Wait until the client has gone away: its request has been read, and nothing else comes."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def services(request: Request) -> Services:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select, union_all, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch.errors import SettingsError
-from anabranch.server.database import now, threads
+from anabranch.server.database import now, runs, threads
 
 MAX_THREADS = 1_000
 """Threads that one search returns at most."""
@@ -40,7 +40,7 @@ class ThreadRecord:
 
 
 class Threads:
-    """The threads of all owners; every method but `add` finds those of one owner alone."""
+    """The threads of all owners; every method but `add` and `refuse_taken` finds those of one owner alone."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         """Take the database they are in."""
@@ -64,8 +64,20 @@ class Threads:
             async with self._engine.begin() as connection:
                 await connection.execute(insert(threads).values(**_row(record)))
         except IntegrityError as error:
-            raise SettingsError("This thread's id is taken.", hint="Leave it out, and one is made.") from error
+            raise _taken() from error
         return record
+
+    async def refuse_taken(self, thread_id: str) -> None:
+        """Refuse an id that checkpoints may be kept under: a thread's, of whomever, or a run's.
+
+        Raises:
+            SettingsError: It is one.
+        """
+        of_threads = select(threads.c.thread_id).where(threads.c.thread_id == thread_id)
+        of_runs = select(runs.c.run_id).where(runs.c.run_id == thread_id)
+        async with self._engine.connect() as connection:
+            if (await connection.execute(union_all(of_threads, of_runs))).first() is not None:
+                raise _taken()
 
     async def get(self, owner: str, thread_id: str) -> ThreadRecord | None:
         """Return a thread; None where this owner has none of the id."""
@@ -74,13 +86,28 @@ class Threads:
         return _record(row) if row is not None else None
 
     async def search(
-        self, owner: str, *, metadata: Mapping[str, Any] | None = None, limit: int = 10, offset: int = 0
+        self,
+        owner: str,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        ids: Sequence[str] | None = None,
+        limit: int = 10,
+        offset: int = 0,
     ) -> Sequence[ThreadRecord]:
-        """Return this owner's threads, the last used first; with `metadata`, those that have all its fields."""
+        """Return this owner's threads, the last used first.
+
+        Args:
+            owner: Whose.
+            metadata: Only those that have all its fields.
+            ids: Only those of these ids.
+            limit: How many at most.
+            offset: How many are left out first.
+        """
         wanted = dict(metadata or {})
+        among = [] if ids is None else [threads.c.thread_id.in_(ids)]
         query = (
             select(threads)
-            .where(threads.c.owner == owner, *_narrowed(wanted))
+            .where(threads.c.owner == owner, *_narrowed(wanted), *among)
             .order_by(threads.c.updated_at.desc(), threads.c.thread_id)
         )
         most = min(limit, MAX_THREADS)
@@ -119,6 +146,10 @@ class Threads:
         async with self._engine.begin() as connection:
             done = await connection.execute(delete(threads).where(*_of(owner, thread_id)))
         return done.rowcount > 0
+
+
+def _taken() -> SettingsError:
+    return SettingsError("This thread's id is taken.", hint="Leave it out, and one is made.")
 
 
 def _of(owner: str, thread_id: str) -> tuple[Any, Any]:

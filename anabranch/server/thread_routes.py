@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query
 from fastapi.responses import Response
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import InvalidUpdateError
-from langgraph.types import StateSnapshot
-from pydantic import BaseModel, ConfigDict, Field
+from langgraph.types import Interrupt, StateSnapshot
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
 from anabranch.errors import SettingsError, UserError
 from anabranch.identity.audit_log import audit
 from anabranch.server.json_values import as_json
+from anabranch.server.request_values import CheckpointId, JsonObject, messages_of, refuse_unsupported
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import UNFINISHED
 from anabranch.server.services import NotFoundError, Services, Serving
@@ -25,7 +27,20 @@ from anabranch.server.thread_records import MAX_ID, MAX_METADATA, MAX_THREADS, T
 router = APIRouter(prefix="/threads", tags=["threads"])
 
 ENDING = 10.0
-"""Seconds that the runs of a thread have to stop before it is removed; another process looks every five."""
+"""Seconds that a removed thread's runs of this process have to stop before its checkpoints are deleted."""
+
+
+MAX_OFFSET = 10**9
+
+SUPPORTED: Mapping[str, Sequence[object]] = {
+    "status": (),
+    "values": (),
+    "sort_by": ("updated_at",),
+    "sort_order": ("desc",),
+    "supersteps": (),
+    "ttl": (),
+}
+"""What threads can be asked for by LangGraph's SDK, with the values that change nothing here."""
 
 
 class ThreadBody(BaseModel):
@@ -34,10 +49,21 @@ class ThreadBody(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     thread_id: str | None = Field(default=None, min_length=1, max_length=MAX_ID)
-    metadata: dict[str, Any] | None = Field(default=None, max_length=MAX_METADATA)
+    metadata: JsonObject | None = Field(default=None, max_length=MAX_METADATA)
     if_exists: Literal["raise", "do_nothing"] = "raise"
     limit: int = Field(default=10, ge=1, le=MAX_THREADS)
-    offset: int = Field(default=0, ge=0)
+    offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
+    ids: list[str] | None = Field(default=None, max_length=MAX_THREADS)
+    checkpoint_id: CheckpointId = None
+    before: str | None = Field(
+        default=None, max_length=200, validation_alias=AliasChoices(AliasPath("before", "checkpoint_id"), "before")
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _supported(cls, value: object) -> object:
+        refuse_unsupported(value, SUPPORTED)
+        return value
 
 
 class StateEdit(BaseModel):
@@ -45,9 +71,9 @@ class StateEdit(BaseModel):
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
-    values: dict[str, Any] | None = None
+    values: JsonObject | None = None
     as_node: str | None = Field(default=None, max_length=100)
-    checkpoint_id: str | None = Field(default=None, max_length=200)
+    checkpoint_id: CheckpointId = None
 
 
 Given = Annotated[ThreadBody, Body(default_factory=ThreadBody)]
@@ -60,14 +86,14 @@ async def create(who: Asker, of: Serving, body: Given) -> dict[str, Any]:
         known = await of.threads.get(who.owner, body.thread_id)
         if known is not None:
             return await _shown(of, known)
-    record = await of.threads.add(who.owner, body.thread_id, body.metadata)
+    record = await of.new_thread(who.owner, body.thread_id, body.metadata)
     return await _shown(of, record)
 
 
 @router.post("/search")
 async def search(who: Asker, of: Serving, body: Given) -> Response:
     """Return one's own threads, the last used first."""
-    found = await of.threads.search(who.owner, metadata=body.metadata, limit=body.limit, offset=body.offset)
+    found = await of.threads.search(who.owner, **body.model_dump(include={"metadata", "ids", "limit", "offset"}))
     busy = await of.runs.unfinished([each.thread_id for each in found])
     return _json([thread_json(each, "busy" if each.thread_id in busy else "idle") for each in found])
 
@@ -77,12 +103,23 @@ async def get(thread_id: str, who: Asker, of: Serving) -> Response:
     """Return a thread with its state."""
     record = await thread_of(of, who, thread_id)
     state = await of.answer.aget_state({"configurable": {"thread_id": thread_id}})
-    return _json({**await _shown(of, record), "values": state.values})
+    shown = {**await _shown(of, record), "values": state.values}
+    interrupts = {task.id: _interrupts(task.interrupts) for task in state.tasks if task.interrupts}
+    if interrupts and shown["status"] == "idle":
+        shown |= {"status": "interrupted", "interrupts": interrupts}
+    return _json(shown)
 
 
 @router.patch("/{thread_id}")
 async def change(thread_id: str, who: Asker, of: Serving, body: Given) -> dict[str, Any]:
-    """Put fields over those of a thread's metadata, such as its title."""
+    """Put fields over those of a thread's metadata, such as its title.
+
+    Raises:
+        SettingsError: They would be too many.
+    """
+    known = await thread_of(of, who, thread_id)
+    if len({*known.metadata, *(body.metadata or {})}) > MAX_METADATA:
+        raise SettingsError(f"A thread's metadata have at most {MAX_METADATA} fields.", hint="Change those it has.")
     record = await of.threads.change(who.owner, thread_id, body.metadata or {})
     if record is None:
         raise NotFoundError("thread", thread_id)
@@ -94,15 +131,16 @@ async def remove(thread_id: str, who: Asker, of: Serving) -> None:
     """Remove a thread with everything that was said in it."""
     await thread_of(of, who, thread_id)
     await audit("delete", who.user, thread_id=thread_id)
-    for run in await of.runs.of_thread(who.owner, thread_id, limit=1000):
-        if run.status in UNFINISHED:
-            await of.worker.cancel(run)
-            # A step that ends after the checkpoints are gone would leave one behind.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ENDING):
-                    await of.events.over(run.run_id)
-    await of.saver.adelete_thread(thread_id)
+    unfinished = [run for run in await of.runs.of_thread(who.owner, thread_id, limit=1000) if run.status in UNFINISHED]
+    # First of all, so that no run is accepted in it any more; a run that goes on elsewhere finds itself removed.
     await of.threads.remove(who.owner, thread_id)
+    for run in unfinished:
+        await of.worker.cancel(run)
+        # A step that ends after the checkpoints are gone would leave one behind.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ENDING):
+                await of.events.over(run.run_id)
+    await of.saver.adelete_thread(thread_id)
 
 
 @router.get("/{thread_id}/state")
@@ -116,10 +154,12 @@ async def state(thread_id: str, who: Asker, of: Serving) -> Response:
 async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Response:
     """Write into a thread's state, as a step of the graph would have; the next run goes on from there."""
     await thread_of(of, who, thread_id)
+    if body.values is not None and "messages" in body.values:
+        messages_of(body.values["messages"])
     # The namespace is asked for where there is no such checkpoint.
     configurable: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": "", **who.as_configurable()}
     if body.checkpoint_id is not None:
-        configurable["checkpoint_id"] = body.checkpoint_id
+        configurable["checkpoint_id"] = await of.checkpoint_of(thread_id, body.checkpoint_id)
     with _told():
         config = await of.answer.aupdate_state({"configurable": configurable}, body.values, as_node=body.as_node)
     return _json({"checkpoint": _checkpoint(config)})
@@ -129,16 +169,30 @@ async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Resp
 async def state_at(thread_id: str, checkpoint_id: str, who: Asker, of: Serving) -> Response:
     """Return what a thread held at one of its checkpoints."""
     await thread_of(of, who, thread_id)
-    configurable = {"thread_id": thread_id, "checkpoint_id": checkpoint_id}
+    configurable = {"thread_id": thread_id, "checkpoint_id": await of.checkpoint_of(thread_id, checkpoint_id)}
     return _json(state_json(await of.answer.aget_state({"configurable": configurable})))
+
+
+@router.post("/{thread_id}/state/checkpoint")
+async def state_at_checkpoint(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
+    """Return what a thread held at one of its checkpoints, or holds now."""
+    if body.checkpoint_id is None:
+        return await state(thread_id, who, of)
+    return await state_at(thread_id, body.checkpoint_id, who, of)
 
 
 @router.post("/{thread_id}/history")
 async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
     """Return a thread's checkpoints, the last one first."""
     await thread_of(of, who, thread_id)
+    configurable: dict[str, Any] = {"thread_id": thread_id}
+    if body.checkpoint_id is not None:
+        configurable["checkpoint_id"] = await of.checkpoint_of(thread_id, body.checkpoint_id)
+    before: RunnableConfig | None = None
+    if body.before is not None:
+        before = {"configurable": {"checkpoint_id": await of.checkpoint_of(thread_id, body.before)}}
     snapshots = of.answer.aget_state_history(
-        {"configurable": {"thread_id": thread_id}}, limit=body.limit, filter=body.metadata
+        {"configurable": configurable}, limit=body.limit, filter=body.metadata, before=before
     )
     with _told():
         return _json([state_json(each) async for each in snapshots])
@@ -175,7 +229,7 @@ def _told() -> Iterator[None]:
         yield
     except UserError:
         raise
-    except (InvalidUpdateError, ValueError) as error:
+    except (InvalidUpdateError, ValueError, OverflowError) as error:
         raise SettingsError(f"This cannot be used: {error}") from error
 
 
@@ -205,15 +259,19 @@ def state_json(snapshot: StateSnapshot) -> dict[str, Any]:
         "next": snapshot.next,
         "tasks": [
             {"id": task.id, "name": task.name, "error": str(task.error) if task.error else None,
-             "interrupts": [{"value": each.value, "id": each.id} for each in task.interrupts]}
+             "interrupts": _interrupts(task.interrupts)}
             for task in snapshot.tasks
         ],
-        "interrupts": [{"value": each.value, "id": each.id} for each in snapshot.interrupts],
+        "interrupts": _interrupts(snapshot.interrupts),
         "metadata": snapshot.metadata,
         "created_at": snapshot.created_at,
         "checkpoint": _checkpoint(snapshot.config),
         "parent_checkpoint": _checkpoint(snapshot.parent_config),
     }  # fmt: skip
+
+
+def _interrupts(found: Sequence[Interrupt]) -> list[dict[str, Any]]:
+    return [{"value": each.value, "id": each.id} for each in found]
 
 
 def _checkpoint(config: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -6,7 +6,8 @@ import asyncio
 import os
 import shutil
 import sys
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
@@ -32,6 +33,9 @@ MAX_FILES = 100
 MAX_NAME = 120
 """Bytes of a file's name; most file systems hold 255, and readers put something behind it."""
 
+MAX_ENDING = 20
+"""Bytes of a name behind its last point that are an ending, which says what the file is."""
+
 MAX_FOLDERS = 20
 """One in the other."""
 
@@ -50,7 +54,12 @@ _FORM: dict[str, Any] = {
 }
 
 
-@router.post("/uploads", openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": _FORM}}}})
+@router.post(
+    "/uploads",
+    openapi_extra={"requestBody": {"content": {"multipart/form-data": {"schema": _FORM}}}},
+    # What stands between the files is no more than another one.
+    max_body_size=(MAX_FILES + 1) * MAX_BYTES,
+)
 async def upload(request: Request, who: Asker, limits: Limited) -> dict[str, list[str]]:
     """Keep files, each under its own name, in place of one that was sent before.
 
@@ -73,11 +82,12 @@ async def _taken(form: FormData, who: Requester, limits: UsageLimits | None) -> 
     root, own = _folders(who)
     folder = _folder_name(_text(form, "folder"))
     names = [(folder / file_name(each.filename or "")).as_posix() for each in files]
+    await asyncio.to_thread(_refuse_clashes, root / own, names)
     if limits is not None:
         await limits.begin(who, upload_bytes=sum(each.size or 0 for each in files))
     await audit("upload", who.user, files=names, bytes=sum(each.size or 0 for each in files))
-    for each, name in zip(files, names, strict=True):
-        await _kept(each.file, root / own / name, _text(form, "password"))
+    places = [root / own / name for name in names]
+    await _kept([(each.file, place) for each, place in zip(files, places, strict=True)], _text(form, "password"))
     return {"paths": [f"{own.as_posix()}/{name}" for name in names], "names": names}
 
 
@@ -107,12 +117,14 @@ def file_name(given: str) -> str:
     # Either separator: a browser on Windows may send a whole path.
     last = given.replace("\\", "/").rpartition("/")[2]
     clean = "".join(character for character in last if character.isprintable()).strip().lstrip(".")
-    stem, dot, kind = clean.rpartition(".")
-    room = MAX_NAME - len(f"{dot}{kind}".encode())
-    if not clean or room <= 0:
+    if not clean:
         raise SettingsError("A file was sent without a name that can be used.", hint="Rename it.")
+    stem, dot, kind = clean.rpartition(".")
+    ending = f"{dot}{kind}"
+    if not stem or len(ending.encode()) > MAX_ENDING:
+        stem, ending = clean, ""
     # Cut to whole characters.
-    return f"{(stem or clean).encode()[:room].decode(errors='ignore')}{dot}{kind}" if stem else clean[:MAX_NAME]
+    return f"{stem.encode()[: MAX_NAME - len(ending.encode())].decode(errors='ignore')}{ending}"
 
 
 def discard(path: str, who: Requester) -> bool:
@@ -149,25 +161,53 @@ def _folders(who: Requester) -> tuple[Path, Path]:
     return Path(root), Path(upload_folder(who.owner))
 
 
-async def _kept(source: BinaryIO, place: Path, password: str) -> None:
-    """Write a file beside its place and put it there whole: a reader must not see half of one.
+async def _kept(files: Sequence[tuple[BinaryIO, Path]], password: str) -> None:
+    """Write files beside their places and put them there whole, once all can be read: nobody sees half of one.
 
     Raises:
-        SettingsError: It is too large.
-        ReadingError: The password does not open it.
-        OperationError: It cannot be written.
+        SettingsError: One is too large.
+        ReadingError: The password does not open one.
+        OperationError: One cannot be written.
     """
+    drafts: list[Path] = []
     try:
-        draft = await asyncio.to_thread(_written, source, place)
-        try:
-            if password:
-                await _unlock(draft, place.name, password)
-            await asyncio.to_thread(draft.replace, place)
-        finally:
+        for source, place in files:
+            with _told(place):
+                drafts.append(await asyncio.to_thread(_written, source, place))
+                if password:
+                    await _unlock(drafts[-1], place.name, password)
+        for draft, (_, place) in zip(drafts, files, strict=True):
+            with _told(place):
+                await asyncio.to_thread(draft.replace, place)
+    finally:
+        for draft in drafts:
             await asyncio.to_thread(draft.unlink, missing_ok=True)
+
+
+@contextmanager
+def _told(place: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         msg = f"{place.name} cannot be kept: {os.strerror(error.errno or 0)}."
         raise OperationError(msg, hint="See that the ingest root can be written and that its disk has room.") from error
+
+
+def _refuse_clashes(home: Path, names: Sequence[str]) -> None:
+    """Refuse names of which one would be in the place of another, or of a folder.
+
+    Raises:
+        SettingsError: There are such.
+    """
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise SettingsError(f"Two files were sent as {twice!r}.", hint="Rename one, or send them to different folders.")
+    for name in names:
+        above = next((each for each in PurePosixPath(name).parents if (home / each).is_file()), None)
+        if above is not None:
+            msg = f"{name!r} cannot be kept: you have sent a file {above.as_posix()!r}."
+            raise SettingsError(msg, hint="Choose another folder.")
+        if (home / name).is_dir():
+            raise SettingsError(f"{name!r} cannot be kept: it is a folder of yours.", hint="Rename the file.")
 
 
 def _written(source: BinaryIO, place: Path) -> Path:

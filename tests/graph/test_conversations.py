@@ -13,6 +13,8 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.state import CHANNELS
+from anabranch.errors import UserError
 from tests.graph.inside import build, graph
 from tests.graph.replies import model, step_of
 from tests.servers.loopback import Reply
@@ -38,6 +40,28 @@ def _config(name: str) -> Any:
 
 def _condense(state: dict[str, Any]) -> dict[str, Any]:
     return next(step["counts"] for step in state["trace"] if step["node"] == "condense")
+
+
+@pytest.mark.parametrize("fault", [{"retrievers": ("unknown",)}, {"corpus": "/nowhere/at/all"}])
+async def test_a_turn_that_failed_leaves_neither_its_question_nor_its_filters(
+    fault: dict[str, Any], river: str
+) -> None:
+    compiled, context = build().compile(checkpointer=InMemorySaver()), Context(corpus=river)
+    failed = {"question": FIRST, "filters": {"source": "no such document"}}
+    with pytest.raises(UserError):
+        await compiled.ainvoke(failed, _config("failed"), context=context.model_copy(update=fault))
+    told = {"messages": [HumanMessage(SUBJECT)]}
+    state = await compiled.ainvoke(told, _config("failed"), context=context, output_keys=CHANNELS)
+    assert (state["original_question"], state["active_filters"]) == (SUBJECT, None)
+    assert [message.text for message in state["messages"][:-1]] == [SUBJECT]
+
+
+async def test_a_turn_that_was_left_goes_on_with_its_own_question_and_filters(river: str) -> None:
+    compiled, context = build().compile(checkpointer=InMemorySaver()), Context(corpus=river)
+    given = {"question": FIRST, "filters": {"source": {"glob": "*"}}}
+    await compiled.ainvoke(given, _config("left"), context=context, interrupt_before=["begin"])
+    state = await compiled.ainvoke(None, _config("left"), context=context, output_keys=CHANNELS)
+    assert (state["original_question"], state["active_filters"]) == (FIRST, given["filters"])
 
 
 @pytest.mark.parametrize("with_model", [False, True])

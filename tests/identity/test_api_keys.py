@@ -42,6 +42,7 @@ RIGHT: list[RawHeaders] = [
     [(b"authorization", f"Bearer {ALICE}".encode())],
     [("X-Api-Key", ALICE)],
     [("x-api-key", "of another program"), ("authorization", f"Bearer {ALICE}")],
+    [("authorization", "Basic b2Y6YSBwcm94eQ=="), ("x-api-key", ALICE)],
 ]
 WRONG: list[RawHeaders] = [
     [],

@@ -217,7 +217,8 @@ class Attacker:
         if how in ("ask", "fork"):
             body["input"] = given
         if how == "resume":
-            body["command"] = {"resume": self.one(True, [self.id("chunk_id")]), "update": self.state(), "goto": "pack"}
+            more = self.one({}, {"update": self.state()}, {"goto": "pack"})
+            body["command"] = {"resume": self.one(True, [self.id("chunk_id")]), **more}
         if how in ("go on", "fork"):
             body["checkpoint_id"] = self.id("checkpoint_id")
         return body
@@ -323,6 +324,7 @@ BODIES: Mapping[str, Callable[[Attacker], Any]] = {
     },
     "POST /threads/search": _search,
     "PATCH /threads/{thread_id}": lambda at: {"metadata": {"owner": at.other().user.owner, "title": at.question()}},
+    "POST /threads/{thread_id}/state/checkpoint": lambda at: {"checkpoint": at.configurable()},
     "POST /threads/{thread_id}/state": lambda at: {
         "values": at.state(),
         "as_node": at.one(None, *NODES),

@@ -43,19 +43,21 @@ async def test_each_of_them_is_noted(home: Path) -> None:
         opinion = {"thread_id": thread, "run_id": run, "verdict": "right", "comment": "so it is"}
         assert (await http.post("/feedback", json=opinion)).status_code == 204
         await http.delete(f"/threads/{thread}")
+        assert (await http.get("/feedback.jsonl")).status_code == 200
         assert (await http.get("/passages/none")).status_code == 404
     text = (home / "audit.jsonl").read_text()
     lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
     assert [each["event"] for each in lines] == [
-        "upload", "question", "found", "answer", "document", "document", "feedback", "delete",
+        "upload", "question", "found", "answer", "document", "document", "feedback", "delete", "export",
     ]  # fmt: skip
-    upload, asked, _, _, read, opened, said, removed = lines
+    upload, asked, _, _, read, opened, said, removed, sent = lines
     assert (upload["files"], upload["bytes"]) == (["a.md", "b.md"], 8)
     assert (asked["thread_id"], asked["run_id"]) == (thread, run)
     document = {"id": passage["doc_id"], "source": first["source"]}
     assert (read["documents"], read["passage"]) == ([document], first["chunk_id"])
     assert (opened["documents"], opened["page"]) == ([document], 1)
     assert (said["verdict"], said["run_id"], removed["thread_id"]) == ("right", run, thread)
+    assert sent["opinions"] == 1
     assert "so it is" not in text
 
 

@@ -82,6 +82,21 @@ async def test_a_run_is_stopped_before_it_begins_and_while_it_runs(engine: Async
     assert await queue.extend("w", [running.run_id]) == set()
 
 
+async def test_a_run_that_was_told_to_stop_is_not_taken_over(
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = RunQueue(engine)
+    run = await queue.add("ida", ASKED, thread_id=None, user=None)
+    await queue.claim("killed", 10)
+    await queue.cancel(run)
+    later = database.now() + run_queue.LEASE + 1
+    monkeypatch.setattr(run_queue, "now", lambda: later)
+    assert await queue.claim("other", 10) == []
+    record = await queue.get(run.run_id)
+    assert record is not None
+    assert (record.status, record.attempt) == ("interrupted", 1)
+
+
 async def test_nobody_finds_the_runs_and_threads_of_others(engine: AsyncEngine) -> None:
     queue, threads = RunQueue(engine), Threads(engine)
     thread = (await threads.add("ida", metadata={"title": "Weirs"})).thread_id

@@ -49,6 +49,9 @@ def test_a_long_name_keeps_its_ending() -> None:
     name = file_name("ü" * 300 + ".pdf")
     assert name.endswith("ü.pdf")
     assert MAX_NAME - 1 <= len(name.encode()) <= MAX_NAME
+    for given in ("x" * 300, "ф" * 300, f"x.{'y' * 300}"):
+        assert MAX_NAME - 1 <= len(file_name(given).encode()) <= MAX_NAME
+        assert given.startswith(file_name(given))
 
 
 @pytest.fixture
@@ -76,6 +79,28 @@ async def test_files_are_kept_in_a_folder_of_ones_own_and_replaced_whole(root: P
     again = await sent(app, ("a.md", b"three"))
     assert (root / again.json()["paths"][0]).read_bytes() == b"three"
     assert sorted(path.name for path in paths[0].parent.iterdir()) == ["a.md", "b.md"]
+
+
+async def test_what_would_be_in_the_place_of_another_is_refused(root: Path) -> None:
+    app = create_app(str(root / "data"))
+    twice = await sent(app, ("a.md", b"one"), ("x/a.md", b"two"))
+    assert (twice.status_code, "Two files were sent as 'a.md'" in twice.text) == (422, True)
+    assert (await sent(app, ("one", b"x"))).status_code == 200
+    below = await sent(app, ("one", b"x"), folder="one/two")
+    assert (below.status_code, "you have sent a file 'one'" in below.text) == (422, True)
+    assert (await sent(app, ("one", b"x"), folder="two")).status_code == 200
+    folder = await sent(app, ("two", b"x"))
+    assert (folder.status_code, "folder of yours" in folder.text) == (422, True)
+    assert [each.name for each in root.rglob("*") if each.is_file()] == ["one", "one"]
+
+
+async def test_none_of_the_files_is_replaced_where_the_password_opens_not_all(root: Path) -> None:
+    app, pdf = create_app(str(root / "data")), pymupdf.open()
+    pdf.new_page()
+    locked = pdf.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="right", owner_pw="x")
+    await sent(app, ("a.md", b"before"))
+    assert (await sent(app, ("a.md", b"after"), ("b.pdf", locked), password="wrong")).status_code == 422
+    assert [(each.name, each.read_bytes()) for each in root.rglob("*") if each.is_file()] == [("a.md", b"before")]
 
 
 async def test_a_folder_keeps_its_files_apart_and_leads_nowhere_else(root: Path) -> None:

@@ -196,6 +196,11 @@ async def test_every_way_in_answers_429_with_the_time_until_it_ends(served: Path
         for path in (f"/threads/{thread}/runs", f"/threads/{thread}/runs/stream", "/runs/stream", "/runs/wait"):
             reply = await http.post(path, json=QUESTION, headers=ada)
             assert (reply.status_code, reply.headers["retry-after"]) == (429, str(DAY // 2)), path
+        # What is refused leaves no title, and no thread.
+        assert (await http.get(f"/threads/{thread}", headers=ada)).json()["metadata"] == {}
+        making = {**QUESTION, "if_not_exists": "create"}
+        assert (await http.post("/threads/new/runs", json=making, headers=ada)).status_code == 429
+        assert (await http.get("/threads/new", headers=ada)).status_code == 404
         reply = await http.post("/v1/chat/completions", json=chat, headers=ada)
         assert (reply.status_code, reply.json()["error"]["type"]) == (429, "LimitReachedError")
         sent = await http.post("/uploads", files=[("files", ("a.md", b"x"))], headers=ada)

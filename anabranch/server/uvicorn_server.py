@@ -1,0 +1,44 @@
+"""uvicorn around the application: requests come with their connection's address, and a stop takes one time, not two."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import uvicorn
+from fastapi import FastAPI
+from typing_extensions import override
+
+from anabranch.server.requester import KeepPeer
+from anabranch.server.services import GRACE, Services
+
+LEAVING = 5
+"""Seconds that readers have to leave after what runs had its time to end."""
+
+
+class GracefulServer(uvicorn.Server):
+    """A server that lets what runs end while those who read it are still connected."""
+
+    def __init__(self, app: FastAPI, grace: float = GRACE) -> None:
+        """Take the application.
+
+        Args:
+            app: With its `Services` in `state`, once it has started.
+            grace: Seconds that what runs has to end.
+        """
+        # Its own lines of access would show whole addresses; ours name the pattern of the path.
+        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=int(grace) + LEAVING)
+        config.load()
+        config.loaded_app = KeepPeer(config.loaded_app)
+        super().__init__(config)
+        self._app = app
+        self._grace = grace
+
+    @override
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop."""
+        services: Services = self._app.state.services
+        stopping = asyncio.create_task(services.worker.stop(self._grace))
+        await super().shutdown(sockets)
+        # Not done only where somebody presses Ctrl-C again.
+        stopping.cancel()

@@ -1,0 +1,45 @@
+"""A server that is stopped: what runs and those who read it have one time to end, not one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from anabranch.server import services as server_services
+from anabranch.server import uvicorn_server
+from anabranch.server.application import create_app
+from anabranch.server.database import open_database
+from anabranch.server.run_queue import RunQueue
+from anabranch.server.uvicorn_server import GracefulServer
+from tests.server.gate import ASKED, Gate
+
+pytestmark = pytest.mark.loopback
+
+
+async def test_a_stop_takes_no_longer_with_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    monkeypatch.setattr(server_services, "build_answer", gate.graph)
+    monkeypatch.setattr(uvicorn_server, "LEAVING", 1)
+    server = GracefulServer(create_app(str(tmp_path / "data")), grace=2)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        served = asyncio.create_task(server.serve(sockets=[listener]))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with httpx.AsyncClient(base_url=url, timeout=30) as http:
+            body = {**ASKED, "if_not_exists": "create"}
+            async with http.stream("POST", "/threads/weir/runs/stream", json=body) as reply:
+                run_id = reply.headers["content-location"].rpartition("/")[2]
+                await gate.began.wait()
+                began, server.should_exit = time.monotonic(), True
+                with pytest.raises(httpx.HTTPError):
+                    await reply.aread()
+            await served
+    assert time.monotonic() - began < 4.5
+    async with open_database(str(tmp_path / "data")) as engine:
+        assert [each.run_id for each in await RunQueue(engine).claim("next", 10)] == [run_id]
