@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -22,9 +23,10 @@ MAX_MESSAGES_CHARS = 400_000
 def _writable(value: dict[str, Any]) -> dict[str, Any]:
     try:
         as_json(value)
+        json.dumps(value, allow_nan=False)
     except ValueError as error:
-        # A lone surrogate is a character to Python's reader of JSON, and to nobody's writer.
-        msg = "it holds half of a character (a lone surrogate), or is nested too deeply"
+        # Python's reader of JSON takes lone surrogates and NaN, which writers and databases do not.
+        msg = "it holds half of a character (a lone surrogate) or no number (NaN), or is nested too deeply"
         raise ValueError(msg) from error
     return value
 

@@ -145,6 +145,7 @@ class Services:
                 await asyncio.wait({over, left}, return_when=asyncio.FIRST_COMPLETED)
                 if not over.done():
                     raise HTTPException(CLIENT_GONE, "Whoever asked has gone away.")
+                over.result()
         finally:
             over.cancel()
             left.cancel()

@@ -29,7 +29,6 @@ router = APIRouter(prefix="/threads", tags=["threads"])
 ENDING = 10.0
 """Seconds that a removed thread's runs of this process have to stop before its checkpoints are deleted."""
 
-
 MAX_OFFSET = 10**9
 
 SUPPORTED: Mapping[str, Sequence[object]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 from fastapi import FastAPI
@@ -11,6 +12,9 @@ from typing_extensions import override
 
 from anabranch.server.requester import KeepPeer
 from anabranch.server.services import GRACE, Services
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 LEAVING = 5
 """Seconds that readers have to leave after what runs had its time to end."""
@@ -29,7 +33,8 @@ class GracefulServer(uvicorn.Server):
         # Its own lines of access would show whole addresses; ours name the pattern of the path.
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=int(grace) + LEAVING)
         config.load()
-        config.loaded_app = KeepPeer(config.loaded_app)
+        # Two packages write down what an ASGI application is, each in its own words.
+        config.loaded_app = KeepPeer(cast("ASGIApp", config.loaded_app))
         super().__init__(config)
         self._app = app
         self._grace = grace

@@ -72,6 +72,7 @@ async def test_what_cannot_be_written_is_refused_and_the_threads_are_listed_as_b
         (f"{of}/state", f'{{"values": {{"answer": {HALF}}}, "as_node": "wait"}}'),
         ("/threads", f'{{"metadata": {{"title": {HALF}}}}}'),
         ("/threads", f'{{"metadata": {{"deep": {"[" * 500}{"]" * 500}}}}}'),
+        ("/threads", '{"metadata": {"size": NaN}}'),
         ("/threads/search", f'{{"metadata": {{"title": {HALF}}}}}'),
     ):
         assert "half of a character" in await refusal(served, path, body)
