@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from fastapi import Request
 
+from anabranch.errors import SettingsError
 from anabranch.server.requester import Requester
 from anabranch.server.services import NotFoundError, Services
 from anabranch.server.thread_routes import thread_of
@@ -32,6 +34,9 @@ async def _of_langgraph_server(who: Requester, thread_id: str, run_id: str) -> d
     from langgraph_sdk import get_client
     from langgraph_sdk.errors import APIStatusError
 
+    if find_spec("langgraph_api") is None:
+        msg = "This server keeps no feedback: it cannot be asked from inside what a run has answered."
+        raise SettingsError(msg, hint="`langgraph dev` and `anabranch serve` can.")
     try:
         async with get_client() as client:
             metadata = (await client.threads.get(thread_id)).get("metadata") or {}

@@ -1,4 +1,4 @@
-"""The page within `langgraph dev`: its threads and runs, our documents and feedback."""
+"""The page within LangGraph servers of others: their threads and runs, our documents and feedback."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import yaml
 from anabranch.evaluation.queries import read_gold, read_queries
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from anabranch.ingestion.pipeline import ingest
+from tests.server.aegra_server import aegra_servers
 from tests.server.dev_server import dev_server
 from tests.server.page_server import Reader, chromium
 from tests.server.weir import BUILT, FERRY, FLOOD, write_documents
@@ -23,8 +24,8 @@ pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 PEOPLE = {name: new_key() for name in ("ada", "bo", "root")}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="module", params=["langgraph dev", "aegra"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = tmp_path_factory.mktemp("page")
     ingest([write_documents(home / "documents")], home / "corpus")
     entries = [
@@ -33,11 +34,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
     (home / "auth.yaml").write_text(yaml.safe_dump({"keys": entries}))
     variables = {"ANABRANCH_AUTH": str(home / "auth.yaml"), "ANABRANCH_FEEDBACK": str(home / "feedback")}
-    with dev_server(home, **variables) as (url, _):
-        yield url
+    if request.param == "aegra":
+        with aegra_servers(home / "code", **variables, ANABRANCH_CORPUS=str(home / "corpus")) as (one,):
+            yield one.url
+    else:
+        with dev_server(home, **variables) as (url, _):
+            yield url
 
 
-def test_ask_look_and_judge(server: str, tmp_path: Path) -> None:
+def test_ask_look_and_judge(server: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     with httpx.Client(base_url=server, timeout=120) as http:
         assert "<title>Anabranch</title>" in http.get("/").text
         assert http.get("/page/app.js").status_code == 200
@@ -58,6 +63,10 @@ def test_ask_look_and_judge(server: str, tmp_path: Path) -> None:
 
         (run,) = http.get(f"/threads/{thread}/runs", headers=ada).json()
         said = {"run_id": run["run_id"], "thread_id": thread, "verdict": "right"}
+        if "aegra" in request.node.name:
+            refusal = http.post("/feedback", json=said, headers=ada)
+            assert (refusal.status_code, "keeps no feedback" in refusal.text) == (422, True)
+            return
         assert http.post("/feedback", json=said, headers=bo).status_code == 404
         assert http.post("/feedback", json=said | {"run_id": "another"}, headers=ada).status_code == 404
         assert http.post("/feedback", json=said, headers=ada).status_code == 204
@@ -71,7 +80,9 @@ def test_ask_look_and_judge(server: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_page_works_there(server: str) -> None:
+def test_the_page_works_there(server: str, request: pytest.FixtureRequest) -> None:
+    if "aegra" in request.node.name:
+        pytest.skip("aegra 0.11 answers requests for the history of a thread with an error")
     with chromium() as browser:
         reader = Reader(browser.new_page(), server)
         reader.page.get_by_label("Your key").fill(PEOPLE["bo"])
