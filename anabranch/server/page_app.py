@@ -18,7 +18,7 @@ from anabranch.server import document_routes, feedback_routes, login_routes, mcp
 from anabranch.server.application import refused
 from anabranch.server.database import open_database
 from anabranch.server.feedback import FeedbackBook
-from anabranch.server.request_log import TELEMETRY
+from anabranch.server.request_log import GUEST_TELEMETRY
 from anabranch.server.request_values import MAX_BODY
 
 
@@ -34,7 +34,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(
-    title="Anabranch", version=anabranch.__version__, lifespan=_lifespan, telemetry=TELEMETRY, max_body_size=MAX_BODY
+    title="Anabranch",
+    version=anabranch.__version__,
+    lifespan=_lifespan,
+    telemetry=GUEST_TELEMETRY,
+    max_body_size=MAX_BODY,
 )
 for each in (document_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
     app.include_router(each.router)

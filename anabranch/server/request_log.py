@@ -22,6 +22,9 @@ log = logging.getLogger("anabranch.server.requests")
 # sent; its spans of the single parts of a request say nothing that the steps' own do not.
 TELEMETRY = TelemetryConfig(auto_configure=True, logs=False, operation_spans=False)
 
+# Within a server of somebody else, which has set up where spans go: set up twice, each would be sent twice.
+GUEST_TELEMETRY = TelemetryConfig(auto_configure=False, logs=False, operation_spans=False)
+
 HEADER = "X-Request-ID"
 _USABLE = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 

@@ -143,8 +143,12 @@ async def test_other_agents_get_the_words_and_what_the_graphs_are_for(filled: An
         (artifact,) = reply["result"]["task"]["artifacts"]
         (part,) = artifact["parts"]
         assert "Ida Marrow" in part["text"]
-        # It would offer `ingest` to every assistant, and answer with Python's own writing of the whole result.
-        assert (await http.post("/mcp", json=body)).status_code == 404
+        # LangGraph's own would offer `ingest` to every assistant, and answer with Python's own writing of the whole
+        # result; what is there is ours.
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        listed = await http.post("/mcp", json=asked, headers={"Accept": "application/json, text/event-stream"})
+        assert all(f'"name":"{name}"' in listed.text for name in ("ask", "search", "get_passage"))
+        assert "ingest" not in listed.text
 
 
 async def test_a_conversation(filled: Any) -> None:
