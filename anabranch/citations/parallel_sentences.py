@@ -24,7 +24,7 @@ _NEAR = 8
 
 @dataclass(frozen=True)
 class _Statement:
-    """A sentence, or a part of it up to a semicolon, with its place among those of its passage."""
+    """A sentence, or a part of it up to a semicolon, with its place among those of its passage that are no rows."""
 
     at: int
     piece: Piece
@@ -41,7 +41,8 @@ def is_of_another(said: ReadClaim, asked: Sequence[Token], passage: PassageText,
     """
     if piece.rows:
         return False  # the column and the row decide there
-    statements = [_Statement(at, each) for at, each in enumerate(passage.statements) if not each.rows]
+    prose = (each for each in passage.statements if not each.rows)
+    statements = [_Statement(at, each) for at, each in enumerate(prose)]
     return any(_stands_elsewhere(item, said, asked, passage, piece, statements) for item in said.added)
 
 
@@ -98,7 +99,7 @@ def _has_twin(
     # the claim, nothing shows that two sentences speak of the same matter.
     if not (own and lacking and others):
         return False
-    before = statements[holder.at - 1] if holder.at and holder.at <= len(statements) else None
+    before = statements[holder.at - 1] if holder.at else None
     for one in statements[max(0, holder.at - _NEAR) : holder.at + _NEAR]:
         if one is holder or one.piece.has(item) or not all(map(one.piece.has, own)):
             continue
@@ -132,7 +133,7 @@ def _replaces(item: Token, subject: Sequence[Token], one: _Statement, holder: _S
     parted = list(_parted(blocks, here, there))
     of_subject = [at for at, (mine, theirs) in enumerate(parted) if theirs and any(_any(t, subject) for t in mine)]
     of_item = [at for at, (mine, theirs) in enumerate(parted) if mine and any(same(t, item) for t in theirs)]
-    return any(one != other for one in of_subject for other in of_item)
+    return any(block != other for block in of_subject for other in of_item)
 
 
 def _parted(

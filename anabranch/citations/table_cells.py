@@ -15,7 +15,9 @@ from anabranch.citations.quantities import Figure, figure_spans, has, unit_of_co
 from anabranch.text.analyzer import analyser
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
+# Not a bar that belongs to a cell, "a \\| b".
 _BAR = re.compile(r"(?<!\\)\|")
+_LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
@@ -89,7 +91,7 @@ def table_rows(passage: str) -> tuple[TableRow, ...]:
 def _table(lines: Sequence[tuple[int, str]]) -> list[TableRow]:
     if not lines:
         return []
-    parsed = [_cells(line.strip()) for _, line in lines]
+    parsed = [row_cells(line) for _, line in lines]
     head = parsed[0] if len(parsed) > 1 and _names_columns(parsed[0]) else ()
     return [
         TableRow(
@@ -102,10 +104,10 @@ def _table(lines: Sequence[tuple[int, str]]) -> list[TableRow]:
     ]
 
 
-def _cells(row: str) -> tuple[str, ...]:
-    """Return the cells of a row; a bar behind a backslash is one of the cell's own."""
-    inner = row.removeprefix("|").removesuffix("|") if not row.endswith("\\|") else row.removeprefix("|")
-    return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(inner))
+def row_cells(line: str) -> tuple[str, ...]:
+    """Return the cells of a row; of the bars at its ends one each is no cell, and a bar of a cell is plain."""
+    row = _LAST_BAR.sub("", line.strip().removeprefix("|"))
+    return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(row))
 
 
 def _names_columns(first: Sequence[str]) -> bool:

@@ -129,7 +129,7 @@ def _read(text: str, language: str, names: frozenset[str], numbers: Mapping[int,
 
 
 def _from_to(match: re.Match[str], start: int, *, opens: bool) -> list[Token]:
-    """Return both ends of a range; the first is also of the unit that is written after the second."""
+    """Return both ends of a range as numbers of their own."""
     figures = [Figure(value := frozenset({match[at]}), value) for at in (1, 2)]
     spans = [(start + match.start(at), start + match.end(at)) for at in (1, 2)]
     return [

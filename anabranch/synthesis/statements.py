@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from anabranch.citations.table_cells import row_cells
+from anabranch.synthesis.shell_commands import SAID, command_spans, is_code, is_shell
 from anabranch.text.sentences import running_spans
 
 MOST_HEADING_WORDS = 12
@@ -24,25 +26,15 @@ _PAIR = 2  # cells: what something is called, and its figure
 MOST_NUMBERS = 0.3
 StatementForm = Literal["sentence", "list", "row", "code"]
 
-_SAID = re.compile(r"[.!;:|…。！](?:[\"'”’)\]*_]|\s|\[\d+\])*$")
 _ASKED = re.compile(r"[?？؟](?:[\"'”’)\]*_]|\s)*$")
 _SPOKEN = re.compile(r"^\W*?[\"“”„«»‹›「『]|[\"“”«»‹›」』]\W*$")
 _LEADERS = re.compile(r"(?:\.[ \t]?){4,}\s*\d|…\s*\d+\s*$")
 _CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
 _BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
-# What begins a line of a shell or of a program; prose begins with a capital in most languages.
-_COMMAND = re.compile(r"\s*(?:[$>#%./-]|[a-z][\w.+-]*(?:[ \t(=]|$))")
 _NUMBER_ALONE = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
-# What lines of a shell have and lines in lower case need not: an option, a path, a variable, a stop by itself.
-_SHELL = re.compile(r"(?:^|\s)(?:--?[A-Za-z]|[$~]|\.{0,2}/|\.(?=\s|$))|\w[=_]\w", re.MULTILINE)
-_STOP_ALONE = re.compile(r"\s\.\s*$")
-_PARAGRAPH = re.compile(r"(?:^[^\S\n]*+\S[^\n]*\n?)+", re.MULTILINE)
 _INDEX = re.compile(r"\[\d")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
-# Not the one that belongs to a cell, "a \\| b".
-_BAR = re.compile(r"(?<!\\)\|")
-_LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _DIGIT = re.compile(r"\d")
@@ -102,7 +94,7 @@ def says_something(text: str) -> bool:
     refers_elsewhere = _ENGLISH_CONTENTS.match(text) or (_ENGLISH_ELSEWHERE.match(text) and _ENGLISH_PLACE.search(text))
     if refers_elsewhere or len(_CODE.findall(text)) >= 2 or _ASKED.search(text) or _LEADERS.search(text):
         return False
-    if _SAID.search(text):
+    if SAID.search(text):
         return True
     numbers = sum(bool(_DIGIT.match(word)) for word in words)
     return len(words) > MOST_HEADING_WORDS and numbers < MOST_NUMBERS * len(words)
@@ -122,7 +114,7 @@ def statements(passage: str, title: str = "") -> Iterator[Statement]:
         if block.kind == "table":
             line = passage[slice(*above)] if above else title
             # A command is not what a table is about.
-            yield from _rows(text, block.start, title if _is_shell(line) else line)
+            yield from _rows(text, block.start, title if is_shell(line) else line)
         elif block.kind == "code" and above:
             yield from _code(passage, above, block)
         elif block.kind == "prose":
@@ -154,27 +146,13 @@ def _parted(passage: str, blocks: Iterator[_Block]) -> Iterator[_Block]:
     """Part prose from paragraphs of commands: readers of documents leave out the fences of a block of code."""
     for block in blocks:
         at = block.start
-        for start, end in _commands(passage, block) if block.kind == "prose" else ():
+        for start, end in command_spans(passage, block.start, block.end) if block.kind == "prose" else ():
             if start > at:
                 yield _Block("prose", at, start)
             yield _Block("code", start, end)
             at = end
         if at < block.end:
             yield replace(block, start=at)
-
-
-def _commands(passage: str, prose: _Block) -> Iterator[tuple[int, int]]:
-    """Yield where commands are: a paragraph of several lines, and those right below it."""
-    start = end = 0
-    for found in _PARAGRAPH.finditer(passage, prose.start, prose.end):
-        goes_on = end > 0 and _is_code(found[0])
-        if end and not goes_on:
-            yield start, end
-            end = 0
-        if goes_on or (found[0].strip().count("\n") and _is_shell(found[0])):
-            start, end = start if goes_on else found.start(), found.end()
-    if end:
-        yield start, end
 
 
 def _pieces(text: str, at: int) -> list[tuple[int, int]]:
@@ -237,20 +215,10 @@ def _announced(passage: str, lead: tuple[int, int], following: Sequence[tuple[in
     for start, end in following:
         block = _Block("code", start, end)
         said = " ".join(passage[lead[0] : end].split())
-        if _is_code(passage[start:end]):
+        if is_code(passage[start:end]):
             yield from _code(passage, lead, block)
         elif len(said) <= LONGEST_BLOCK and says_something(said) and not said.endswith(":"):
             yield Statement(said, said, lead[0], end)
-
-
-def _is_code(text: str) -> bool:
-    """Tell whether lines are commands; the stop of "pip install ." ends no sentence."""
-    is_said = _SAID.search(text) and not _STOP_ALONE.search(text)
-    return not is_said and all(map(_COMMAND.match, text.strip().splitlines()))
-
-
-def _is_shell(text: str) -> bool:
-    return _is_code(text) and bool(_SHELL.search(text))
 
 
 def _plain(piece: str) -> str:
@@ -264,7 +232,7 @@ def _list_end(passage: str, pieces: Sequence[tuple[int, int]], index: int) -> in
     """
     start, end = pieces[index]
     lead = passage[start:end].strip()
-    if _BULLET.match(lead) or not (lead.endswith((":", "：")) or _HEADING.match(lead) or not _SAID.search(lead)):
+    if _BULLET.match(lead) or not (lead.endswith((":", "：")) or _HEADING.match(lead) or not SAID.search(lead)):
         return index
     last = index
     for place in range(index + 1, len(pieces)):
@@ -309,7 +277,7 @@ def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
     Of several figures without names of their columns nobody could tell which is which.
     """
     lines = table.splitlines(keepends=True)
-    cells = [_cells(line) for line in lines]
+    cells = [row_cells(line) for line in lines]
     heads = _heads(lines, cells)
     names = _joined_names(cells[:heads])
     caption = " ".join(above.split())
@@ -325,12 +293,6 @@ def _rows(table: str, at: int, above: str) -> Iterator[Statement]:
         elif _is_told(row, names) if is_named else _is_pair(row):
             said = f"{caption} {_told(row, names)}" if len(caption) < LONGEST_BLOCK else _told(row, [])
             yield Statement(_table(names, row), said.strip(), start, at, "row", row[0])
-
-
-def _cells(line: str) -> list[str]:
-    """Return the cells of a row; of the bars at its ends one each is no cell, and a bar of a cell is plain."""
-    row = _LAST_BAR.sub("", line.strip().removeprefix("|"))
-    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(row)]
 
 
 def _is_told(row: Sequence[str], names: Sequence[str]) -> bool:

@@ -80,3 +80,9 @@ def test_what_is_said_of_the_same_is_support(claim: str, question: str, text: st
 def test_a_heading_names_the_subject() -> None:
     text = "The hall has 40 square metres. It was painted last. The walls took 12 days; the floor took 3 days."
     assert aligned("12 days", "How long did the walls of the kitchen take?", text, label="Kitchen").number == 1
+
+
+def test_a_table_before_the_sentences_changes_nothing() -> None:
+    table = "| room | door |\n|---|---|\n" + "".join(f"| hall {at} | oak |\n" for at in range(12))
+    assert aligned("7 square metres", "How large is the kitchen?", f"{table}\n{ROOMS}").grade == "unsupported"
+    assert aligned("12 square metres", "How large is the kitchen?", f"{table}\n{ROOMS}").grade != "unsupported"
