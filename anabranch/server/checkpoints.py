@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,12 @@ from anabranch.server.database import folder_at, is_postgres, private_file
 FILE = "checkpoints.db"
 CONNECTIONS = 8
 """To PostgreSQL, at most: a step holds one for as long as it writes."""
+
+WAIT = 0.05
+"""Seconds until a server looks again whether another one, which started with it, has made the saver's tables."""
+
+_TAKE = "SELECT pg_try_advisory_xact_lock(1667787632) AS taken"
+"""Takes the lock of whoever makes the saver's tables; the number is its own among PostgreSQL's advisory locks."""
 
 
 @asynccontextmanager
@@ -57,10 +64,22 @@ async def _postgres(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
         from psycopg_pool import AsyncConnectionPool
     except ImportError as error:
         raise MissingExtraError("A server whose data are in PostgreSQL", "postgres") from error
-    # As the saver's own documentation has it: it sends no prepared statements that a pooler in between would lose.
-    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    # None: no prepared statements, which a pooler between here and the database would lose.
+    options = {"autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
     async with AsyncConnectionPool(url, max_size=CONNECTIONS, kwargs=options, open=False) as pool:
         # What its rows are, the types cannot tell from `options`.
         saver = AsyncPostgresSaver(cast("AsyncConnectionPool[AsyncConnection[dict[str, Any]]]", pool))
-        await saver.setup()
+        async with pool.connection() as connection, connection.transaction():
+            # Looked for again and again: the index that the saver makes waits for every statement that is waiting.
+            while not await _locked(connection):  # noqa: ASYNC110  # another process has it
+                await asyncio.sleep(WAIT)
+            await saver.setup()
         yield saver
+
+
+async def _locked(connection: AsyncConnection[Any]) -> bool:
+    """Take the lock of whoever makes the saver's tables, until the transaction ends; False where another has it."""
+    # Neither prepared nor with parameters: such a statement keeps its snapshot, for the end of which the index waits.
+    cursor = await connection.execute(_TAKE)
+    row = await cursor.fetchone()
+    return bool(row and row["taken"])

@@ -26,6 +26,7 @@ from sqlalchemy import (
     event,
     insert,
     select,
+    text,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -40,6 +41,9 @@ FILE = "server.db"
 
 CONNECTIONS = 16
 """That are kept open: each of SQLite has a thread, and one to PostgreSQL costs more to open than what it is asked."""
+
+_LOCK = 0x73727672
+"""Of whoever makes these tables, among PostgreSQL's advisory locks."""
 
 tables = MetaData()
 
@@ -133,7 +137,9 @@ async def open_database(place: str) -> AsyncIterator[AsyncEngine]:
     url = database_url(place)
     if not is_postgres(place):
         private_file(folder_at(place) / FILE)
-    engine = create_async_engine(url, pool_size=CONNECTIONS, pool_pre_ping=is_postgres(place))
+    # None: no prepared statements, which a pooler between here and the database would lose.
+    options = {"prepare_threshold": None} if is_postgres(place) else {}
+    engine = create_async_engine(url, pool_size=CONNECTIONS, pool_pre_ping=is_postgres(place), connect_args=options)
     if not is_postgres(place):
         event.listen(engine.sync_engine, "connect", _sqlite_settings)
     try:
@@ -151,6 +157,9 @@ async def open_database(place: str) -> AsyncIterator[AsyncEngine]:
 
 async def _prepared(engine: AsyncEngine) -> None:
     async with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            # Two servers that start together: the second one finds the tables made.
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         await connection.run_sync(tables.create_all)
         found = (await connection.execute(select(versions.c.schema))).scalar()
         if found is None:

@@ -12,6 +12,9 @@ import pytest
 from langgraph_sdk import get_client
 
 from anabranch.ingestion.pipeline import ingest
+from anabranch.server.checkpoints import open_checkpoints
+from anabranch.server.database import open_database
+from anabranch.server.thread_records import Threads
 from tests.conftest import REPOSITORY
 from tests.graph.replies import model
 from tests.server.postgres import postgres
@@ -49,6 +52,16 @@ def pair(home: Path, database: str) -> Iterator[list[ServeProcess]]:
             finally:
                 other.process.kill()
                 other.process.wait()
+
+
+async def test_servers_that_start_together_make_the_tables_once(tmp_path: Path) -> None:
+    async def start(address: str) -> None:
+        async with open_database(address) as engine, open_checkpoints(address) as saver:
+            assert await Threads(engine).search("ida") == []
+            assert [each async for each in saver.alist(None)] == []
+
+    with postgres(tmp_path / "postgres") as address:
+        await asyncio.wait_for(asyncio.gather(*(start(address) for _ in range(4))), 120)
 
 
 async def test_each_serves_what_the_other_accepted(pair: list[ServeProcess]) -> None:
