@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
@@ -84,6 +85,20 @@ def test_the_pages_and_extras_that_hints_name_exist() -> None:
     extras = {name for hint in HINTS for name in re.findall(r"anabranch\[([a-z0-9]+)\]", hint)}
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert extras <= project["optional-dependencies"].keys()
+
+
+def test_the_names_of_the_package_that_hints_name_exist() -> None:
+    named = {found for hint in HINTS for found in re.findall(r"\banabranch\.[\w.]+\w", hint)}
+    assert {"anabranch.Embedder", "anabranch.store.memory.forget"} <= named
+    for name in named:
+        assert callable(pkgutil.resolve_name(name)), name
+
+
+def test_the_variables_that_hints_name_are_in_the_guide() -> None:
+    guide = "\n".join(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").glob("*.md"))
+    named = {found for hint in HINTS for found in re.findall(r"\bANABRANCH_[A-Z_]+", hint)}
+    assert "ANABRANCH_REPLICA_AGE" in named
+    assert [name for name in named if f"`{name}" not in guide] == []
 
 
 def test_the_extras_that_missing_packages_name_exist() -> None:
