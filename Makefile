@@ -68,7 +68,7 @@ page: $(VENV)/.dev  ## Build the server's page from its sources; needs Node
 	$(BIN)/python scripts/page.py
 
 installation: $(VENV)/.dev  ## Build the packages and try them in empty environments with each Python that is there
-	PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.installation
+	PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.installation $(PYTHONS)
 
 bench: $(VENV)/.dev  ## Measure what answers cost; prints tables
 	$(BIN)/python -m benchmarks.answering

@@ -1,9 +1,10 @@
 """Build the packages and try them in empty environments: each Python, the newest and the oldest allowed dependencies.
 
-    python -m benchmarks.installation [--write]
+    python -m benchmarks.installation [--write] [VERSION ...]
 
-Prints a table of sizes and times; with `--write` it becomes `benchmarks/installation.md`. A Python that is not on this
-machine is named as left out. The exit status is 1 where one of the others fails.
+Prints a table of sizes and times; with `--write` it becomes `benchmarks/installation.md`. Without versions all
+supported ones are tried, and one that is not on this machine is named as left out. The exit status is 1 where one
+fails, or where one that was asked for is not here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,10 +58,19 @@ class Figures:
     first_answer: float
 
 
+def pyenv_folders() -> list[Path]:
+    """Return where pyenv may keep its Pythons: by its variable, its usual place, and its folders on the search path."""
+    folders = [Path(folder) for folder in os.get_exec_path()]
+    roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))]
+    roots += [folder.parent for folder in folders if folder.name == "shims"]
+    roots += [folder.parents[2] for folder in folders if folder.match("versions/*/bin")]
+    return [root / "versions" for root in dict.fromkeys(roots)]
+
+
 def interpreter(version: str) -> str | None:
     """Return the path of a Python of that version, or none: of the search path, or of pyenv."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    known = [shutil.which(f"python{version}"), *map(str, sorted(pyenv.glob(f"{version}.*/bin/python")))]
+    of_pyenv = [path for folder in pyenv_folders() for path in sorted(folder.glob(f"{version}.*/bin/python"))]
+    known = [shutil.which(f"python{version}"), *map(str, of_pyenv)]
     for path in filter(None, known):
         # A shim of pyenv is there for each version, and fails for those that are not chosen.
         tried = subprocess.run([path, "-c", VERSION], check=False, capture_output=True, text=True)
@@ -79,15 +89,20 @@ def built(folder: Path) -> tuple[Path, Path]:
     return wheel, source
 
 
+def write_notes(folder: Path) -> None:
+    """Write the documents that are asked about."""
+    folder.mkdir(parents=True)
+    (folder / "boiler.md").write_text("# The boiler\n\nThe boiler is serviced every October by the plumber.\n")
+
+
 def measured(python: str, package: Path, resolution: str, folder: Path) -> Figures:
     """Install the package into an empty environment, use it as a reader would, and measure.
 
     Raises:
         CalledProcessError: A step of it failed; its output has been shown.
     """
-    environment, notes = folder / "environment", folder / "notes"
-    notes.mkdir(parents=True)
-    (notes / "boiler.md").write_text("# The boiler\n\nThe boiler is serviced every October by the plumber.\n")
+    environment = folder / "environment"
+    write_notes(folder / "notes")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("ANABRANCH_", "PYTHON"))}
 
     def run(*command: str | Path) -> str:
@@ -109,17 +124,17 @@ def measured(python: str, package: Path, resolution: str, folder: Path) -> Figur
     return Figures(size, float(run(where, "-c", IMPORT)), spent)
 
 
-def rows() -> Iterator[tuple[str, bool]]:
-    """Yield a row of the table for each environment, and whether it works."""
+def rows(versions: Sequence[str], *, required: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield a row of the table for each environment, and whether it works; one that is `required` has to be here."""
     with tempfile.TemporaryDirectory() as place:
         wheel, source = built(Path(place) / "dist")
-        trials = [(version, wheel, resolution) for version in PYTHONS for resolution in (NEWEST, OLDEST)]
-        for number, (version, package, resolution) in enumerate([*trials, (PYTHONS[0], source, NEWEST)]):
+        trials = [(version, wheel, resolution) for version in versions for resolution in (NEWEST, OLDEST)]
+        for number, (version, package, resolution) in enumerate([*trials, (versions[0], source, NEWEST)]):
             kind = "wheel" if package == wheel else "source"
             row = f"| {version} | {kind} | {'newest' if resolution == NEWEST else 'oldest'}"
             python = interpreter(version)
             if python is None:
-                yield f"{row} | not on this machine | | |", True
+                yield f"{row} | not on this machine | | |", not required
                 continue
             folder = Path(place) / str(number)
             try:
@@ -135,7 +150,8 @@ def main(arguments: list[str]) -> int:
     """Print the table, and write it where that is asked for."""
     sys.stdout.write(HEAD)
     table, works = "", True
-    for row, good in rows():
+    versions = [each for each in arguments if each != "--write"]
+    for row, good in rows(versions or PYTHONS, required=bool(versions)):
         sys.stdout.write(f"{row}\n")
         sys.stdout.flush()
         table, works = f"{table}{row}\n", works and good

@@ -2,7 +2,8 @@
 
 A block of a page is run where `<!-- a test runs this -->` stands before it, in a folder with `notes` and, unless the
 block ingests, a corpus of them: `$ anabranch` and `$ python -m` are run, and what `$ cat` shows is written to that
-file. A line `...` stands for any lines, and the lines of a chat that begin with `> ` are what is typed.
+file. A line `...` stands for any lines, and the lines of a chat that begin with `> ` are what is typed. Where a block
+has a model of this machine, a stub says what is written here.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 import shlex
 import shutil
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -21,11 +24,21 @@ from typer.testing import CliRunner
 from anabranch.cli.app import app
 from anabranch.safety.operator import environment
 from tests.conftest import REPOSITORY
+from tests.servers.openai_stub import OpenAIStub
+from tests.servers.scripts import route
 from tests.test_readme import NOTES
 
 BLOCK = re.compile(r"^<!-- a test runs this -->\n```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = re.compile(r"\d+\.\d s\b")
 TYPED = re.compile(r"^> (.*)$", re.MULTILINE)
+
+OLLAMA = "http://127.0.0.1:11434/v1"
+WRITTEN = (
+    "The landlord pays for the service of the boiler. The plumber services the boiler each October. "
+    "It costs 120 euros a year."
+)
+"""An answer with a claim of each grade."""
+QUERIES = "Who pays for servicing the boiler?"
 
 
 def blocks() -> list[pytest.param]:  # type: ignore[valid-type]
@@ -67,6 +80,16 @@ def is_as_shown(printed: list[str], shown: list[str]) -> bool:
     return bool(printed) and printed[0] == shown[0] and is_as_shown(printed[1:], shown[1:])
 
 
+@contextmanager
+def with_its_model(block: str) -> Iterator[str]:
+    """Yield the block with a stub in the place of the model that it has on this machine."""
+    if OLLAMA not in block:
+        yield block
+        return
+    with OpenAIStub(route({"You answer a question": WRITTEN}, default=QUERIES)) as stub:
+        yield block.replace(OLLAMA, stub.base_url)
+
+
 @pytest.mark.parametrize("block", blocks())
 def test_a_block_is_what_the_program_prints(
     block: str, noted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -76,7 +99,11 @@ def test_a_block_is_what_the_program_prints(
         shutil.rmtree(tmp_path / "notes.corpus")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("COLUMNS", raising=False)
-    steps = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    with with_its_model(block) as asked:
+        run_steps(re.split(r"^\$ ", asked, flags=re.MULTILINE)[1:])
+
+
+def run_steps(steps: list[str]) -> None:
     assert any(not step.startswith("cat ") for step in steps)
     for step in steps:
         command, _, shown = step.partition("\n")

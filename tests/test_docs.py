@@ -59,6 +59,35 @@ def test_the_tests_that_the_threat_model_names_exist() -> None:
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 
 
+def test_every_step_that_can_be_degraded_is_in_the_table() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "nodes").rglob("*.py"))
+    steps = set(re.findall(r"""(?:failed\(f?|Degraded\(step=f?)["']([a-z]+)""", code))
+    assert {"model", "fuse", "cite", "refine"} <= steps
+    guide = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| step \| what was done instead \|\n((?:\|.*\n)+)", guide, flags=re.MULTILINE)
+    assert steps <= set(re.findall(r"`([a-z]+)(?::\w+)?`(?=[^|]*\|)", table))
+
+
+RECORDS = sorted((DOCS / "adr").glob("*.md"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+def test_a_decision_record_is_short_and_says_what_holds_today(record: Path) -> None:
+    text = record.read_text(encoding="utf-8")
+    headings = re.findall(r"^## (\w+)", text, flags=re.MULTILINE)
+    assert {"Context", "Decision", "Consequences"} <= set(headings)
+    assert len(text.splitlines()) <= 80
+    (status,) = re.findall(r"^Status: (.+?)\n\n", text, flags=re.MULTILINE | re.DOTALL)
+    assert status.startswith("accepted.") or "What holds today:" in status
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.name)
+def test_the_files_that_a_decision_record_names_exist(record: Path) -> None:
+    folders = "anabranch|graph|nodes|prompts|tests|evals|benchmarks"
+    named = re.findall(rf"`((?:{folders})/[\w/.]*)`", record.read_text(encoding="utf-8"))
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
 def test_every_code_block_is_closed_and_has_a_language(page: Path) -> None:
     fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)

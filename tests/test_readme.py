@@ -84,6 +84,15 @@ def test_the_readme_and_the_guide_have_blocks_that_run() -> None:
     assert {"README.md", "code.md"} <= {page.name for page in pages()}
 
 
+def test_the_figures_of_the_small_model_are_those_of_the_table() -> None:
+    page = (REPOSITORY / "evals" / "synthesis.md").read_text(encoding="utf-8")
+    table = page[page.index("<!-- synthesis-test -->") :]
+    (told,) = [line for line in README.read_text(encoding="utf-8").splitlines() if "evals/synthesis.md" in line]
+    for system, name in (("Anabranch stuff", "Anabranch"), ("LlamaIndex compact", "LlamaIndex")):
+        (row,) = [line.split(" | ") for line in table.splitlines() if line.startswith(f"| {system} |")]
+        assert f"{name} {row[1]} and {row[4]}" in told
+
+
 @pytest.mark.slow
 def test_the_first_example_is_what_make_ask_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`make ask` ingests the guide, without OCR, which it does not install, and asks the question of the Makefile."""

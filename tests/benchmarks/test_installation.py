@@ -52,3 +52,29 @@ def test_one_that_fails_is_named_and_the_exit_status_says_so(
     assert "| 3.12 | wheel | oldest | not on this machine |" in shown
     assert "| 3.13 | wheel | newest | fails: `uv` |" in shown
     assert "| 3.11 | source | newest | 441 | 12 | 9.2 |" in shown
+
+
+def test_one_that_is_asked_for_has_to_be_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(installation, "built", lambda folder: (folder / "a.whl", folder / "a.tar.gz"))
+    monkeypatch.setattr(installation, "interpreter", lambda version: None)
+    assert installation.main([]) == 0
+    assert installation.main(["3.12"]) == 1
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[-3:] == [
+        f"| 3.12 | {kind} | not on this machine | | |"
+        for kind in ("wheel | newest", "wheel | oldest", "source | newest")
+    ]
+
+
+def test_a_pyenv_elsewhere_is_found_by_its_folders_on_the_search_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    shim(first / "versions/3.12.4/bin", "", 'echo "3.12.4 of a test"')
+    shim(second / "versions/3.13.1/bin", "", 'echo "3.13.1 of a test"')
+    monkeypatch.setenv("PATH", f"{first / 'shims'}:{second / 'versions/3.11.7/bin'}")
+    monkeypatch.setenv("PYENV_ROOT", "/nowhere")
+    assert installation.interpreter("3.12") == str(first / "versions/3.12.4/bin/python")
+    assert installation.interpreter("3.13") == str(second / "versions/3.13.1/bin/python")
