@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import socket
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -62,6 +63,7 @@ def serve(
         from anabranch.server.prometheus_metrics import gather_metrics
         from anabranch.server.requester import is_own_name
         from anabranch.server.uvicorn_server import GracefulServer
+        from anabranch.server.warm_start import warm_start
     except ModuleNotFoundError as error:
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
@@ -88,7 +90,7 @@ def serve(
     else:
         say(notes(), f"Serving {context.corpus} at {address} (Ctrl-C stops).")
     app = create_app(place, concurrent=concurrent)
-    GracefulServer(app).run(sockets=[listener])
+    GracefulServer(app, ahead=partial(warm_start, context)).run(sockets=[listener])
 
 
 def _beside(corpus: str) -> str:

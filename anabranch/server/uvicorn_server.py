@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 import uvicorn
@@ -23,12 +24,15 @@ LEAVING = 5
 class GracefulServer(uvicorn.Server):
     """A server that lets what runs end while those who read it are still connected."""
 
-    def __init__(self, app: FastAPI, grace: float = GRACE) -> None:
+    def __init__(
+        self, app: FastAPI, grace: float = GRACE, *, ahead: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         """Take the application.
 
         Args:
             app: With its `Services` in `state`, once it has started.
             grace: Seconds that what runs has to end.
+            ahead: What is done beside the first requests, such as loading.
         """
         # Its own lines of access would show whole addresses; ours name the pattern of the path.
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=int(grace) + LEAVING)
@@ -38,6 +42,15 @@ class GracefulServer(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._grace = grace
+        self._ahead = ahead
+        self._doing: asyncio.Future[None] | None = None
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start."""
+        await super().startup(sockets)
+        if self._ahead is not None and not self.should_exit:
+            self._doing = asyncio.ensure_future(self._ahead())
 
     @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -47,3 +60,5 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
         # Not done only where somebody presses Ctrl-C again.
         stopping.cancel()
+        if self._doing is not None:
+            self._doing.cancel()

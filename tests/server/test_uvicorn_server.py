@@ -43,3 +43,26 @@ async def test_a_stop_takes_no_longer_with_a_reader(tmp_path: Path, monkeypatch:
     assert time.monotonic() - began < 4.5
     async with open_database(str(tmp_path / "data")) as engine:
         assert [each.run_id for each in await RunQueue(engine).claim("next", 10)] == [run_id]
+
+
+async def test_what_is_loaded_ahead_keeps_no_request_waiting(tmp_path: Path) -> None:
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def ahead() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    server = GracefulServer(create_app(str(tmp_path / "data")), grace=1, ahead=ahead)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        served = asyncio.create_task(server.serve(sockets=[listener]))
+        async with httpx.AsyncClient(timeout=30) as http:
+            assert (await http.get(f"http://127.0.0.1:{listener.getsockname()[1]}/ok")).is_success
+        await begun.wait()
+        server.should_exit = True
+        await served
+    await asyncio.wait_for(stopped.wait(), 10)

@@ -1,0 +1,31 @@
+"""Loads what every question needs while the server starts, so that the first reader waits no longer than the others."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import suppress
+
+from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
+from anabranch.errors import AnabranchError
+from anabranch.identity.user import TENANT
+from anabranch.safety.operator import as_operator
+from anabranch.store.protocol import Scope
+
+
+async def warm_start(context: Context) -> None:
+    """Open the corpus, search it once and make the model's client, as the operator; nothing is asked of a model.
+
+    What fails here is said by the first question that needs it.
+    """
+    with as_operator(), suppress(AnabranchError):
+        # Each tenant has a corpus of its own, and who comes first is not known.
+        if TENANT not in context.corpus:
+            corpus = await corpus_of(context)
+            for arm in ("bm25", "dense"):
+                await corpus.search(arm, [context.corpus], 1, Scope())
+        await model_of(context)
+    # What is loaded by now stays for as long as the server runs. Looking through it again and again would stop all
+    # readers for a quarter of a second each time.
+    gc.collect()
+    gc.freeze()

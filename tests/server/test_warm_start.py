@@ -1,0 +1,40 @@
+"""What every question needs is there before the first one, and what cannot be loaded keeps no server from starting."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from anabranch import ingest
+from anabranch.agent.nodes.settings import Context
+from anabranch.server.warm_start import warm_start
+from anabranch.store import stores
+from tests.conftest import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def thawed() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+async def test_the_corpus_is_open_before_the_first_question(tmp_path: Path) -> None:
+    shutil.copy(REPOSITORY / "tests" / "samples" / "weir.md", tmp_path)
+    corpus = str(tmp_path / "corpus")
+    ingest(tmp_path / "weir.md", corpus)
+    assert stores.opened(corpus, 1) is None
+    await warm_start(Context(corpus=corpus, model="openai:stub", base_url="http://127.0.0.1:9/v1"))
+    assert stores.opened(corpus, 1) is not None
+    assert gc.get_freeze_count() > 10_000
+
+
+@pytest.mark.parametrize("place", ["{tenant}/corpus", "nothing/here"])
+async def test_without_a_corpus_that_can_be_opened_the_server_starts_all_the_same(tmp_path: Path, place: str) -> None:
+    corpus = str(tmp_path / place)
+    await warm_start(Context(corpus=corpus))
+    assert not Path(corpus).exists()
+    assert gc.get_freeze_count() > 0
