@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -40,12 +41,12 @@ NOTES = {
 }
 
 
-def pages() -> list[Path]:
+def pages_with_blocks() -> list[Path]:
     found = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
     return [page for page in found if BLOCK.search(page.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages_with_blocks(), ids=lambda page: page.name)
 def test_the_python_blocks_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,7 +82,11 @@ def test_the_small_picture_has_only_steps_of_the_graph() -> None:
 
 
 def test_the_readme_and_the_guide_have_blocks_that_run() -> None:
-    assert {"README.md", "code.md"} <= {page.name for page in pages()}
+    assert {"README.md", "code.md"} <= {page.name for page in pages_with_blocks()}
+
+
+SOME = ("answering.md", "getting-started.md", "index.md")
+"""Pages that speak of what the example asks for; to embed all of them takes half a minute."""
 
 
 def test_the_figures_of_the_small_model_are_those_of_the_table() -> None:
@@ -94,13 +99,20 @@ def test_the_figures_of_the_small_model_are_those_of_the_table() -> None:
 
 
 @pytest.mark.slow
-def test_the_first_example_is_what_make_ask_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("pages", [SOME, pytest.param(("**/*.md",), marks=pytest.mark.exhaustive)], ids=len)
+def test_the_first_example_is_what_make_ask_prints(
+    pages: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`make ask` ingests the guide, without OCR, which it does not install, and asks the question of the Makefile."""
+    for page in (found for pattern in pages for found in (REPOSITORY / "docs").glob(pattern)):
+        place = tmp_path / page.relative_to(REPOSITORY)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(page, place)
     (question,) = re.findall(r"^Q +\?= (.+)$", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     (example,) = re.findall(r"^\$ make ask\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     for name in [name for name in os.environ if name.startswith("ANABRANCH_")]:
         monkeypatch.delenv(name)
-    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.chdir(tmp_path)
     corpus = str(tmp_path / "corpus")
     for command in (["ingest", "docs", "--no-ocr", "--corpus", corpus], ["ask", question, "--corpus", corpus]):
         done = CliRunner().invoke(app, command)

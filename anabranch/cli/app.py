@@ -22,7 +22,7 @@ from anabranch.cli.mcp_command import mcp
 from anabranch.cli.search_command import search
 from anabranch.cli.serve_command import serve
 from anabranch.cli.threads_command import threads
-from anabranch.cli.typer_command import PlainCommand, PlainGroup
+from anabranch.cli.typer_command import PlainCommand, PlainGroup, only
 from anabranch.cli.work_command import work
 
 app = typer.Typer(
@@ -83,7 +83,7 @@ def main() -> None:
         with contextlib.suppress(AttributeError):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app()
+        only(app, sys.argv[1] if len(sys.argv) > 1 else "")()
     finally:
         _flush()
 

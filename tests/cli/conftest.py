@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner, Result
 
 from anabranch.cli.app import app
@@ -48,6 +50,14 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         # The width of a terminal is one's own, too; tests that run side by side are given one.
         if name.startswith("ANABRANCH_") or name.endswith("_API_KEY") or name == "COLUMNS":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_built_once() -> Iterator[None]:
+    """Typer builds every command for each one that is run: half of what most of these tests would take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        yield
 
 
 @pytest.fixture(scope="session")

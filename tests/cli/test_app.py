@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
+from typer.models import CommandInfo
 
 import anabranch
+from anabranch.cli import main
+from anabranch.cli.app import app
 from anabranch.cli.failures import guarded
 from anabranch.cli.output import results
 from tests.cli.conftest import Run
@@ -62,6 +66,29 @@ def test_every_command_has_help_and_an_example(run: Run, command: str) -> None:
 def test_no_command_shows_help_and_an_unknown_one_is_a_mistake(run: Run) -> None:
     assert "Usage" in run().stdout + run().stderr
     assert run("fly").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first"),
+    [("search -h", ["search"]), ("eval -h", ["evaluate"]), ("key new -h", ["new"]), ("--help", ["ingest", "work"])],
+)
+def test_only_the_command_that_is_run_is_built(
+    arguments: str, first: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built, build = [], typer.main.get_command_from_info
+
+    def noted(*, command_info: CommandInfo, **more: Any) -> Any:
+        built.append(command_info.callback.__name__)
+        return build(command_info=command_info, **more)
+
+    monkeypatch.setattr(typer.main, "get_command_from_info", noted)
+    monkeypatch.setattr(sys, "argv", ["anabranch", *arguments.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert "Usage" in capsys.readouterr().out
+    assert built[:2] == first
+    assert len(app.registered_commands) > 5
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import lxml.html
 from markdown_it import MarkdownIt
@@ -26,7 +27,12 @@ _BARE = re.compile(
 
 def live(text: str) -> list[str]:
     """Return what is no plain text in the page of any renderer."""
-    return [found for renderer in RENDERERS for found in _live_in(renderer.render(text))]
+    return [*_live(text)]
+
+
+@lru_cache(maxsize=50_000)  # the same beginnings of the same answers are met again and again
+def _live(text: str) -> tuple[str, ...]:
+    return tuple(found for renderer in RENDERERS for found in _live_in(renderer.render(text)))
 
 
 def _live_in(page: str) -> list[str]:

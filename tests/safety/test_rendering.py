@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anabranch.citations.passage_text import PassageText
@@ -118,14 +118,18 @@ def test_an_answer_is_only_text(texts: list[str]) -> None:
         assert GOOD in answer
 
 
+_ENDS = re.compile(r"\W|\b\w|\w\b")
+"""Where a beginning is another for a renderer: at what is no letter, and at the first and last of a word."""
+
+
 @ATTACKS
 def test_no_beginning_of_an_answer_is_more(texts: list[str]) -> None:
     left = strip_links(texts[0])
-    for end in range(len(left)):
-        assert live(left[:end]) == []
+    for end in _ENDS.finditer(left):
+        assert live(left[: end.end()]) == []
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 50])
+@pytest.mark.parametrize("size", [1, pytest.param(3, marks=pytest.mark.exhaustive), 7, 50])
 @ATTACKS
 def test_a_stream_shows_only_text_at_each_step(texts: list[str], size: int) -> None:
     for text in texts[:: 1 if size == 7 else 5]:
@@ -182,26 +186,39 @@ FRAGMENTS = st.sampled_from([*_MARKS.split(), *_BLANKS, *_LINES, *_ODD])
 TEXTS = st.lists(FRAGMENTS, max_size=30).map("".join)
 
 
-@settings(max_examples=1500, deadline=None)
-@given(TEXTS)
-@example("[b]&#13;: //evil.example")
-@example("_//evil.example_")
-def test_any_text_is_made_harmless_once_and_for_all(text: str) -> None:
+OFTEN = pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.exhaustive)])
+"""How many times as many examples are tried."""
+
+
+def harmless_once_and_for_all(text: str) -> None:
     left = strip_links(text)
     assert live(left) == []
     assert strip_links(left) == left
 
 
-@settings(max_examples=400, deadline=None)
-@given(TEXTS)
-def test_any_answer_is_harmless_after_it_was_checked(text: str) -> None:
-    checked = verify(text, PASSAGES, "Did revenue rise?")
-    assert [live(shown) for shown in parts(checked)] == [[] for _ in parts(checked)]
+@OFTEN
+def test_any_text_is_made_harmless_once_and_for_all(times: int) -> None:
+    for text in ("[b]&#13;: //evil.example", "_//evil.example_"):
+        harmless_once_and_for_all(text)
+    settings(max_examples=300 * times)(given(TEXTS)(harmless_once_and_for_all))()
 
 
-@settings(max_examples=400, deadline=None)
-@given(TEXTS, st.lists(st.integers(1, 9), min_size=1, max_size=8))
-def test_any_cutting_of_a_stream_shows_harmless_text_at_each_step(text: str, sizes: list[int]) -> None:
+@OFTEN
+def test_any_answer_is_harmless_after_it_was_checked(times: int) -> None:
+    def check(text: str) -> None:
+        checked = verify(text, PASSAGES, "Did revenue rise?")
+        assert [live(shown) for shown in parts(checked)] == [[] for _ in parts(checked)]
+
+    settings(max_examples=100 * times)(given(TEXTS)(check))()
+
+
+@OFTEN
+def test_any_cutting_of_a_stream_shows_harmless_text_at_each_step(times: int) -> None:
+    cuts = st.lists(st.integers(1, 9), min_size=1, max_size=8)
+    settings(max_examples=100 * times)(given(TEXTS, cuts)(harmless_at_each_step))()
+
+
+def harmless_at_each_step(text: str, sizes: list[int]) -> None:
     links, stream, shown, seen, at = LinkFilter(), AnswerStream(), "", "", 0
     while at < len(text):
         piece = text[at : at + sizes[at % len(sizes)]]

@@ -311,8 +311,9 @@ def _anything(at: Attacker) -> dict[str, Any]:
 
 
 def _search(at: Attacker) -> dict[str, Any]:
-    about = at.one({}, {"owner": at.other().user.owner}, {"run_id": at.id("run_id")}, {at.one(*SQL): "x"})
-    return {"metadata": about, "limit": at.one(1, 100), "offset": at.one(0, 1), "ids": [at.id("thread_id")]}
+    about = at.one({}, {}, {"owner": at.other().user.owner}, {"run_id": at.id("run_id")}, {at.one(*SQL): "x"})
+    these = at.one({}, {"ids": [at.id("thread_id")]})  # of everything otherwise
+    return {"metadata": about, "limit": at.one(1, 100), "offset": at.one(0, 1), **these}
 
 
 BODIES: Mapping[str, Callable[[Attacker], Any]] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.server.serve_process import environment_of
+from tests.server.serve_process import Forked, environment_of
 
 
 def free_port() -> int:
@@ -26,39 +26,43 @@ def free_port() -> int:
 
 
 @contextmanager
-def dev_server(home: Path, **variables: str) -> Iterator[tuple[str, Path]]:
+def dev_server(home: Path, *, fresh: bool = False, **variables: str) -> Iterator[tuple[str, Path]]:
     """Run `langgraph dev` in an empty folder; return its address and the log, which must tell of no blocking call.
 
     Args:
         home: The folder.
+        fresh: In an interpreter of its own, which begins as a developer's does: three times the processor time.
         **variables: Of its environment, besides the usual ones.
     """
     copy_code(home)
     port = free_port()
-    environment = environment_of(home, PYTHONPATH=str(home), **variables)
-    command = [
-        str(Path(sys.executable).parent / "langgraph"), "dev", "--no-browser", "--no-reload", "--port", str(port),
-        "--n-jobs-per-worker", "4",
-    ]  # fmt: skip
+    environment = environment_of(home, PYTHONPATH=str(home), LANGGRAPH_NO_VERSION_CHECK="true", **variables)
+    options = ["--no-browser", "--no-reload", "--port", str(port), "--n-jobs-per-worker", "4"]
     log = home / "server.log"
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT) as process,
-    ):
-        url = f"http://127.0.0.1:{port}"
+    process = (_fresh if fresh else Forked)(home, ["langgraph", "dev", *options], environment, log)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(url, process, log)
+        yield url, log
+    finally:
+        process.terminate()
         try:
-            wait_for(url, process, log)
-            yield url, log
-        finally:
-            process.terminate()
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
     text = log.read_text(errors="replace")
     # Tracebacks of the errors that the tests provoke are there; a blocking call would be one that they did not.
     assert "BlockingError" not in text
     assert "Blocking call" not in text
+
+
+def _fresh(home: Path, command: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    program = str(Path(sys.executable).parent / command[0])
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [program, *command[1:]], cwd=home, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
 
 
 def copy_code(home: Path) -> None:
@@ -72,7 +76,7 @@ def copy_code(home: Path) -> None:
     shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
 
 
-def wait_for(url: str, process: subprocess.Popen[bytes], log: Path, path: str = "/ok") -> None:
+def wait_for(url: str, process: Forked | subprocess.Popen[bytes], log: Path, path: str = "/ok") -> None:
     """Wait until a server answers."""
     while process.poll() is None:
         try:

@@ -22,11 +22,11 @@ PATIENCE = 120.0
 
 
 class Forked:
-    """A process of the fork server, with the methods of `subprocess.Popen`."""
+    """A command in a process of the fork server, with the methods of `subprocess.Popen`."""
 
-    def __init__(self, home: Path, arguments: list[str], variables: dict[str, str], log: Path) -> None:
+    def __init__(self, home: Path, command: list[str], variables: dict[str, str], log: Path) -> None:
         # Daemons are ended with the tests, should these be cut short.
-        self._process = CONTEXT.Process(target=_serve, args=(home, arguments, variables, log), daemon=True)
+        self._process = CONTEXT.Process(target=_be, args=(home, command, variables, log), daemon=True)
         self._process.start()
         self.terminate, self.kill = self._process.terminate, self._process.kill
 
@@ -36,7 +36,7 @@ class Forked:
     def wait(self, timeout: float | None = None) -> int:
         self._process.join(timeout)
         if self._process.exitcode is None:
-            raise subprocess.TimeoutExpired("anabranch serve", timeout or 0.0)
+            raise subprocess.TimeoutExpired("the server", timeout or 0.0)
         return self._process.exitcode
 
 
@@ -75,7 +75,7 @@ def started(home: Path, *options: str, fresh: bool = False, **variables: str) ->
                 command, cwd=home, env=environment_of(home, **variables), stdout=output, stderr=subprocess.STDOUT
             )
     else:
-        process = Forked(home, arguments, environment_of(home, **variables), log)
+        process = Forked(home, ["anabranch", *arguments], environment_of(home, **variables), log)
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and process.poll() is None:
         if log.exists() and (found := re.search(r"(http://[\d.]+:\d+)", log.read_text(errors="replace"))):
@@ -85,8 +85,8 @@ def started(home: Path, *options: str, fresh: bool = False, **variables: str) ->
     pytest.fail(f"the server did not start:\n{log.read_text(errors='replace')[-3000:]}")
 
 
-def _serve(home: Path, arguments: list[str], variables: dict[str, str], log: Path) -> None:
-    """Be the command."""
+def _be(home: Path, command: list[str], variables: dict[str, str], log: Path) -> None:
+    """Be a command: `anabranch` or `langgraph`."""
     output = os.open(log, os.O_CREAT | os.O_WRONLY, 0o600)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -94,7 +94,11 @@ def _serve(home: Path, arguments: list[str], variables: dict[str, str], log: Pat
     os.environ.clear()
     os.environ.update(variables)
     environment.cache_clear()
-    sys.argv = ["anabranch", *arguments]
+    sys.argv = command
+    if command[0] == "langgraph":
+        from langgraph_cli.cli import cli
+
+        cli()
     main()
 
 

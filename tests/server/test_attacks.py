@@ -86,6 +86,7 @@ async def test_on_the_application(world: World, attacks: int) -> None:
     assert world.saw_their_own()
 
 
+@pytest.mark.exhaustive  # the same application as above, and other tests have it in a process of its own
 @pytest.mark.loopback
 @pytest.mark.slow
 async def test_on_a_server_of_its_own(world: World, attacks: int) -> None:

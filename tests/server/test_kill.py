@@ -18,7 +18,7 @@ from tests.servers.openai_stub import OpenAIStub
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
 
 QUESTION = {"question": "Who built the Halden weir?"}
-AFTER = (0, 3, 6, 9)
+AFTER = [pytest.param(after, marks=[] if after in (0, 6) else pytest.mark.exhaustive) for after in (0, 3, 6, 9)]
 """Events that were read when the server is killed: before its first step, and in the middle of others."""
 
 

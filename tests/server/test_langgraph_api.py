@@ -45,7 +45,7 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         with aegra_servers(home) as (one,):
             yield one.url
     else:
-        with dev_server(home) as (url, _):
+        with dev_server(home, fresh=True) as (url, _):
             yield url
 
 

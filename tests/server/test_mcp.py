@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,22 +36,28 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "corpus"
 
 
+@pytest.fixture(scope="module")
+def url(corpus: Path) -> Iterator[str]:
+    with serving(corpus.parent, "--corpus", str(corpus)) as server:
+        yield server.url
+
+
 @asynccontextmanager
-async def session_of(corpus: Path, way: str) -> AsyncIterator[ClientSession]:
+async def over_http(url: str) -> AsyncIterator[ClientSession]:
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with streamable_http_client(f"{url}/mcp") as (read, write), ClientSession(read, write) as found:
+        await found.initialize()
+        yield found
+
+
+@asynccontextmanager
+async def over_stdio(corpus: Path) -> AsyncIterator[ClientSession]:
     pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
-    from mcp.client.streamable_http import streamable_http_client
 
-    if way == "http":
-        with serving(corpus.parent, "--corpus", str(corpus)) as server:
-            async with (
-                streamable_http_client(f"{server.url}/mcp") as (read, write),
-                ClientSession(read, write) as found,
-            ):
-                await found.initialize()
-                yield found
-        return
     arguments = ["-m", "anabranch.cli", "mcp", "--corpus", str(corpus)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ANABRANCH_")}
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=environment, cwd=REPOSITORY)
@@ -64,9 +70,13 @@ async def called(session: ClientSession, tool: str, **arguments: Any) -> Any:
     return await session.call_tool(tool, arguments)
 
 
-@pytest.mark.parametrize("way", ["stdio", "http"])
-async def test_an_assistant_asks_searches_and_reads_on(way: str, corpus: Path) -> None:
-    async with session_of(corpus, way) as session:
+# A process for standard input and output takes seconds to start: one is asked in test_clients_page.py.
+WAYS = pytest.mark.parametrize("way", [pytest.param("stdio", marks=pytest.mark.exhaustive), "http"])
+
+
+@WAYS
+async def test_an_assistant_asks_searches_and_reads_on(way: str, corpus: Path, url: str) -> None:
+    async with over_http(url) if way == "http" else over_stdio(corpus) as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert set(tools) == {"ask", "search", "get_passage"}
         assert all(
@@ -88,9 +98,20 @@ async def test_an_assistant_asks_searches_and_reads_on(way: str, corpus: Path) -
         assert "Take an id from" in absent.content[0].text
 
 
-@pytest.mark.parametrize("way", ["stdio", "http"])
+@asynccontextmanager
+async def without_corpus(way: str, home: Path) -> AsyncIterator[ClientSession]:
+    if way == "stdio":
+        async with over_stdio(home / "none") as session:
+            yield session
+        return
+    with serving(home, "--corpus", str(home / "none")) as server:
+        async with over_http(server.url) as session:
+            yield session
+
+
+@WAYS
 async def test_a_corpus_that_is_not_there_is_said(way: str, tmp_path: Path) -> None:
-    async with session_of(tmp_path / "none", way) as session:
+    async with without_corpus(way, tmp_path) as session:
         failed = await called(session, "search", query="weir")
         assert failed.is_error
         assert "There is no corpus" in failed.content[0].text
@@ -108,8 +129,8 @@ WRONG = [
 ]
 
 
-async def test_what_is_wrong_with_an_argument_is_said_in_a_few_words(corpus: Path) -> None:
-    async with session_of(corpus, "stdio") as session:
+async def test_what_is_wrong_with_an_argument_is_said_in_a_few_words(url: str) -> None:
+    async with over_http(url) as session:
         for tool, arguments, told in WRONG:
             failed = await called(session, tool, **arguments)
             assert failed.is_error
@@ -120,21 +141,17 @@ async def test_what_is_wrong_with_an_argument_is_said_in_a_few_words(corpus: Pat
             assert len(text) < 250
 
 
-def test_other_sites_and_other_names_reach_no_tool(corpus: Path) -> None:
+def test_other_sites_and_other_names_reach_no_tool(url: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     accept = {"Accept": "application/json, text/event-stream"}
-    with serving(corpus.parent, "--corpus", str(corpus)) as server:
-        told = [
-            httpx.post(f"{server.url}/mcp", json=body, headers=accept | more, timeout=60)
-            for more in ({}, {"Origin": "https://evil.example"}, {"Host": "rebound.example"})
-        ]
-        assert [reply.status_code for reply in told] == [200, 403, 403]
-        assert "get_passage" in told[0].text
-        # Without sessions there is nothing to listen to and nothing to end.
-        assert [httpx.request(each, f"{server.url}/mcp", timeout=60).status_code for each in ("GET", "DELETE")] == [
-            405,
-            405,
-        ]
+    told = [
+        httpx.post(f"{url}/mcp", json=body, headers=accept | more, timeout=60)
+        for more in ({}, {"Origin": "https://evil.example"}, {"Host": "rebound.example"})
+    ]
+    assert [reply.status_code for reply in told] == [200, 403, 403]
+    assert "get_passage" in told[0].text
+    # Without sessions there is nothing to listen to and nothing to end.
+    assert [httpx.request(each, f"{url}/mcp", timeout=60).status_code for each in ("GET", "DELETE")] == [405, 405]
 
 
 async def test_without_its_extra_a_way_in_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,7 +192,7 @@ def test_the_development_server_has_the_same_spans(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(SITE)
     with collecting() as collector:
         variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100"}
-        with dev_server(tmp_path, **variables) as (url, _):
+        with dev_server(tmp_path, fresh=True, **variables) as (url, _):  # for its sitecustomize.py
             body = {"assistant_id": "answer", "input": {"question": QUESTION}}
             thread = httpx.post(f"{url}/threads", json={}, timeout=60).json()["thread_id"]
             values = httpx.post(f"{url}/threads/{thread}/runs/wait", json=body, timeout=120).json()

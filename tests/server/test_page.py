@@ -15,7 +15,7 @@ import yaml
 from anabranch.identity.api_keys import digest_of_secret, new_key
 from anabranch.ingestion.pipeline import ingest
 from tests.graph.replies import model
-from tests.server.page_server import DEV, SERVE, Reader, chromium, page_server, server_of
+from tests.server.page_server import DEV, SERVE, Reader, chromium, page_server, reading, server_of, tab_of
 from tests.server.weir import BUILT, FERRY, FLOOD, lines_of, write_documents
 from tests.servers.openai_stub import OpenAIStub
 from tests.servers.scripts import Reply
@@ -71,16 +71,23 @@ def url(request: pytest.FixtureRequest, home: Path, stub: OpenAIStub) -> Iterato
 ONE_SERVER = pytest.mark.parametrize("url", [SERVE], indirect=True)
 """For what happens in the browser alone, whoever serves."""
 
+MOSTLY_ONE = pytest.mark.parametrize("url", [SERVE, pytest.param(DEV, marks=pytest.mark.exhaustive)], indirect=True)
+"""For what test_page_app.py asks of the development server as well."""
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    with tab_of(browser) as opened:
+        yield opened
+
 
 @pytest.fixture
-def reader(browser: Any, url: str) -> Iterator[Reader]:
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
-    found = Reader(context.new_page(), url)
-    yield found
-    context.close()
-    assert found.problems == []
+def reader(tab: Any, url: str) -> Iterator[Reader]:
+    with reading(tab, url) as found:
+        yield found
 
 
+@MOSTLY_ONE
 def test_a_quote_is_shown_in_a_card_and_marked_on_its_page(reader: Reader, home: Path) -> None:
     reader.ask(ASKED)
     marker = reader.page.locator("button.marker").first
@@ -117,6 +124,7 @@ def test_a_text_is_shown_with_the_words_marked(reader: Reader) -> None:
     assert reader.page.locator(".sheet").count() == 0
 
 
+@MOSTLY_ONE
 def test_a_conversation_is_followed_up_edited_and_gone_back_to(reader: Reader) -> None:
     reader.ask(ASKED)
     reader.ask("What happened in 1911?")
@@ -308,6 +316,7 @@ def test_without_evidence_the_nearest_passages_can_be_opened(reader: Reader) -> 
     reader.page.locator(".passage").wait_for()
 
 
+@MOSTLY_ONE
 def test_documents_are_listed_and_looked_at(reader: Reader) -> None:
     reader.page.get_by_role("button", name="Documents", exact=True).click()
     documents = reader.page.get_by_role("complementary", name="Documents")
@@ -318,6 +327,7 @@ def test_documents_are_listed_and_looked_at(reader: Reader) -> None:
     assert reader.is_serious() == []
 
 
+@MOSTLY_ONE
 def test_feedback_is_kept_with_what_was_shown(reader: Reader) -> None:
     reader.ask(ASKED)
     reader.page.get_by_role("button", name="Right", exact=True).click()
@@ -334,6 +344,7 @@ def test_feedback_is_kept_with_what_was_shown(reader: Reader) -> None:
     assert BUILT in last["references"][0]["content"]
 
 
+@MOSTLY_ONE
 def test_settings_are_chosen_in_a_form_and_a_wrong_one_is_said(reader: Reader) -> None:
     reader.page.get_by_role("button", name="Settings", exact=True).click()
     reader.page.get_by_label("strategy", exact=True).wait_for()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.server.page_server import Reader, chromium, page_server
+from tests.server.page_server import Reader, chromium, page_server, reading, tab_of
 from tests.server.weir import BUILT, FLOOD, write_documents
 
 pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
@@ -34,13 +34,16 @@ def url(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[str]
         yield address
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    with tab_of(browser) as opened:
+        yield opened
+
+
 @pytest.fixture
-def reader(browser: Any, url: str) -> Iterator[Reader]:
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, reduced_motion="reduce")
-    found = Reader(context.new_page(), url)
-    yield found
-    context.close()
-    assert found.problems == []
+def reader(tab: Any, url: str) -> Iterator[Reader]:
+    with reading(tab, url) as found:
+        yield found
 
 
 def focused(reader: Reader) -> str:

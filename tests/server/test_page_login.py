@@ -32,7 +32,7 @@ def issuer() -> Iterator[OpenIDIssuer]:
         yield found
 
 
-@pytest.mark.parametrize("kind", [SERVE, DEV])
+@pytest.mark.parametrize("kind", [SERVE, pytest.param(DEV, marks=pytest.mark.exhaustive)])
 def test_one_signs_in_asks_and_signs_in_again(browser: Any, issuer: OpenIDIssuer, tmp_path: Path, kind: str) -> None:
     (tmp_path / "pay.md").write_text(f"# Pay\n\n{SALARY}\n")
     ingest([tmp_path / "pay.md"], tmp_path / "corpus", access=["hr"])

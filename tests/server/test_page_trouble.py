@@ -12,7 +12,7 @@ import pytest
 
 from anabranch.ingestion.pipeline import ingest
 from tests.graph.replies import model
-from tests.server.page_server import Reader, chromium, page_server
+from tests.server.page_server import Reader, chromium, page_server, reading, tab_of
 from tests.server.serve_process import started
 from tests.server.weir import BUILT, FLOOD, write_documents
 from tests.servers.calls import Request
@@ -84,14 +84,17 @@ def url(home: Path, stub: OpenAIStub) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    with tab_of(browser) as opened:
+        yield opened
+
+
 @pytest.fixture
-def reader(browser: Any, url: str) -> Iterator[Reader]:
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
-    found = Reader(context.new_page(), url)
-    found.page.on("dialog", lambda dialog: found.problems.append(f"a dialog: {dialog.message}"))
-    yield found
-    context.close()
-    assert found.problems == []
+def reader(tab: Any, url: str) -> Iterator[Reader]:
+    with reading(tab, url) as found:
+        found.listen("dialog", lambda dialog: found.problems.append(f"a dialog: {dialog.message}"))
+        yield found
 
 
 def test_hostile_names_stay_text_wherever_they_are_shown(reader: Reader) -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from anabranch.identity.api_keys import digest_of_secret, new_key
-from tests.server.page_server import DEV, SERVE, Reader, chromium, page_server, server_of
+from tests.server.page_server import DEV, SERVE, Reader, chromium, page_server, reading, server_of, tab_of
 from tests.server.test_uploads import PASSWORD, locked
 
 pytestmark = [pytest.mark.browser, pytest.mark.loopback, pytest.mark.slow]
@@ -25,14 +25,19 @@ def browser() -> Iterator[Any]:
         yield found
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    with tab_of(browser) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("kind", [SERVE, DEV])
-def test_files_are_sent_taken_in_asked_about_and_removed(browser: Any, tmp_path: Path, kind: str) -> None:
+def test_files_are_sent_taken_in_asked_about_and_removed(tab: Any, tmp_path: Path, kind: str) -> None:
     note, broken = tmp_path / "weir.md", tmp_path / "broken.pdf"
     note.write_text(NOTE, encoding="utf-8")
     broken.write_bytes(b"%PDF-1.7 and nothing more")
-    with server_of(kind, tmp_path) as address:
-        context = browser.new_context()
-        reader = Reader(context.new_page(), address)
+    # A browser reports the documents of a corpus that is not there yet by itself.
+    with server_of(kind, tmp_path) as address, reading(tab, address, "422") as reader:
         reader.page.get_by_text("There are no documents here yet").wait_for()
         assert reader.is_serious() == []
         reader.page.get_by_role("button", name="Add documents").click()
@@ -58,9 +63,6 @@ def test_files_are_sent_taken_in_asked_about_and_removed(browser: Any, tmp_path:
         documents.get_by_role("button", name="Remove for good").click()
         documents.get_by_text("Removed weir.md.", exact=True).wait_for()
         documents.get_by_text("There are no documents here yet").wait_for()
-        context.close()
-    # A browser reports the documents of a corpus that is not there yet by itself.
-    assert [each for each in reader.problems if "422" not in each] == []
 
 
 def test_who_may_read_them_is_chosen_by_whoever_may_add_them(browser: Any, tmp_path: Path) -> None:
@@ -116,24 +118,24 @@ def dropped(page: Any, *paths: Path) -> None:
         session.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})
 
 
-def folder_of_rivers(home: Path) -> Path:
-    """Make a folder with files of one name, hidden ones, and some that nobody reads."""
+def folder_of_rivers(home: Path, many: int) -> Path:
+    """Make a folder with files of one name, hidden ones, and many that nobody reads."""
     rivers = home / "rivers"
     for name in ("north/weir.md", "south/weir.md", ".git/config", "north/.DS_Store", "south/a.xyz", "south/b.xyz"):
         (rivers / name).parent.mkdir(parents=True, exist_ok=True)
         (rivers / name).write_text(NOTE.replace("Halden", name.partition("/")[0]), encoding="utf-8")
-    for number in range(120):
+    for number in range(many):
         (rivers / "many").mkdir(exist_ok=True)
         (rivers / "many" / f"{number}.xyz").write_text("x")
     return rivers
 
 
 @pytest.mark.parametrize("way", ["dropped", "chosen"])
-def test_a_folder_is_walked_and_what_is_left_out_alike_has_one_row(browser: Any, tmp_path: Path, way: str) -> None:
-    rivers = folder_of_rivers(tmp_path)
-    with page_server(tmp_path) as address:
-        context = browser.new_context()
-        reader = Reader(context.new_page(), address)
+def test_a_folder_is_walked_and_what_is_left_out_alike_has_one_row(tab: Any, tmp_path: Path, way: str) -> None:
+    # Of what is dropped a browser hands over a hundred at a time.
+    many = 120 if way == "dropped" else 12
+    rivers = folder_of_rivers(tmp_path, many)
+    with page_server(tmp_path) as address, reading(tab, address, "422") as reader:
         reader.page.get_by_role("button", name="Documents", exact=True).click()
         documents = reader.page.get_by_role("complementary", name="Documents")
         if way == "dropped":
@@ -142,11 +144,11 @@ def test_a_folder_is_walked_and_what_is_left_out_alike_has_one_row(browser: Any,
             documents.get_by_label("A folder to add").set_input_files(rivers)
         documents.get_by_role("heading", name="2 added").wait_for()
         assert set(documents.get_by_role("heading", level=3).inner_text().split(", ")) == {
-            "2 added", "122 skipped", "2 left out"
+            "2 added", f"{many + 2} skipped", "2 left out"
         }  # fmt: skip
         rows = documents.locator(".report > li")
         assert rows.count() == 4
-        alike = rows.filter(has_text="122 files: skipped")
+        alike = rows.filter(has_text=f"{many + 2} files: skipped")
         alike.get_by_text("It is not of a kind that can be read.").wait_for()
         alike.locator("summary").click()
         alike.get_by_text("rivers/south/a.xyz").wait_for()
@@ -160,15 +162,11 @@ def test_a_folder_is_walked_and_what_is_left_out_alike_has_one_row(browser: Any,
         for each in ("north", "south"):
             documents.get_by_role("button", name=f"Remove rivers/{each}/weir.md").wait_for()
         assert reader.is_serious() == []
-        context.close()
-    assert [each for each in reader.problems if "422" not in each] == []
 
 
-def test_a_server_that_takes_no_more_in_this_minute_is_waited_for(browser: Any, tmp_path: Path) -> None:
+def test_a_server_that_takes_no_more_in_this_minute_is_waited_for(tab: Any, tmp_path: Path) -> None:
     (tmp_path / "weir.md").write_text(NOTE)
-    with page_server(tmp_path) as address:
-        context = browser.new_context()
-        reader = Reader(context.new_page(), address)
+    with page_server(tmp_path) as address, reading(tab, address, "422", "429") as reader:
         answers = [("1", '{"detail": "so many a minute"}'), ("7200", '{"detail": "so many a day"}')]
         refuse = lambda route: route.fulfill(  # noqa: E731  # as playwright takes it
             status=429, headers={"Retry-After": answers[0][0]}, body=answers.pop(0)[1]
@@ -181,30 +179,29 @@ def test_a_server_that_takes_no_more_in_this_minute_is_waited_for(browser: Any, 
         documents.get_by_role("heading", name="1 added").wait_for()
         # A day is not waited for: what is left has one row, and what is too much for once another.
         reader.page.route("**/uploads", refuse, times=1)
-        rivers = folder_of_rivers(tmp_path)
+        rivers = folder_of_rivers(tmp_path, 120)
         for number in range(1000):
             (rivers / "many" / f"{number}.md").touch()
         dropped(reader.page, rivers)
         documents.get_by_text("1000 files: not sent, so many a day").wait_for()
         documents.get_by_text("more files: not sent, At most 1000 files are sent at once").wait_for()
-        context.close()
-    assert [each for each in reader.problems if "422" not in each and "429" not in each] == []
 
 
-@pytest.mark.parametrize(("kind", "server"), [("pdf", SERVE), ("docx", SERVE), ("pdf", DEV)])
+@pytest.mark.parametrize(
+    ("kind", "server"),
+    [("pdf", SERVE), pytest.param("docx", SERVE, marks=pytest.mark.exhaustive), ("pdf", DEV)],
+)
 def test_a_locked_file_is_opened_with_the_password_that_its_reader_knows(
-    browser: Any, tmp_path: Path, kind: str, server: str
+    tab: Any, tmp_path: Path, kind: str, server: str
 ) -> None:
     (tmp_path / "files").mkdir()
     names = [f"weir.{kind}", f"mill.{kind}"]
     for name in names:
         (tmp_path / "files" / name).write_bytes(locked(kind))
     audit = tmp_path / "audit.jsonl"
-    with server_of(server, tmp_path, ANABRANCH_AUDIT=str(audit)) as address:
-        context = browser.new_context()
-        reader = Reader(context.new_page(), address)
+    with server_of(server, tmp_path, ANABRANCH_AUDIT=str(audit)) as address, reading(tab, address, "422") as reader:
         sent: list[str] = []
-        reader.page.on("request", lambda request: sent.append(f"{request.url} {request.headers}"))
+        reader.listen("request", lambda request: sent.append(f"{request.url} {request.headers}"))
         reader.page.get_by_role("button", name="Documents", exact=True).click()
         documents = reader.page.get_by_role("complementary", name="Documents")
         documents.get_by_label("Files to add").set_input_files([tmp_path / "files" / name for name in names])
@@ -229,10 +226,8 @@ def test_a_locked_file_is_opened_with_the_password_that_its_reader_knows(
         reader.page.keyboard.press("Escape")
         reader.ask("Who built the Halden weir?")
         reader.page.get_by_text("Ida Marrow").first.wait_for()
-        context.close()
         kept = b"".join(each.read_bytes() for each in tmp_path.rglob("*") if each.is_file())
     assert not any(PASSWORD in each for each in sent)
     assert audit.read_text().count('"upload"') == 4
     assert PASSWORD.encode() not in kept
     assert b"tr0ub4dor" not in kept
-    assert [each for each in reader.problems if "422" not in each] == []
