@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from anabranch.ingestion.pipeline import ingest
-from tests.server.page_server import Reader, chromium, page_server, reading, tab_of
+from tests.server.page_server import AXE, Reader, chromium, page_server, reading, tab_of
 from tests.server.weir import BUILT, FLOOD, write_documents
 
 pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
@@ -155,6 +155,7 @@ def test_conversations_documents_and_settings_are_reached_and_left_by_the_keyboa
     assert focused(reader) == "New question"
 
 
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: `npm install` in the folder of the page")
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 380])
 def test_nothing_serious_stands_in_the_way_of_a_screen_reader(reader: Reader, colours: str, width: int) -> None:
