@@ -32,7 +32,7 @@ test-fast: $(VENV)/.dev  ## Run the tests that need no server and take no time
 	$(BIN)/python -m pytest -m "not slow and not loopback and not exhaustive"
 
 exhaustive: $(VENV)/.dev  ## Try every case of what `make test` tries a few of
-	$(BIN)/python -m pytest -m exhaustive
+	$(BIN)/python -m pytest -m "exhaustive or hypothesis" --hypothesis-profile exhaustive
 
 faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive 200 times; takes an hour
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md

@@ -24,8 +24,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Collecting makes thousands of objects that all stay: searched for cycles once, when all are there.
 gc.disable()
 
-# How long an example takes says something about the machine, which is shared.
-settings.register_profile("anabranch", deadline=None)
+# How long an example takes says something about the machine, which is shared. Each run draws examples of its own, so
+# that few at a time come to many; `make exhaustive` draws many at once.
+settings.register_profile("anabranch", deadline=None, max_examples=40)
+settings.register_profile("exhaustive", deadline=None, max_examples=400)
 settings.load_profile("anabranch")
 
 

@@ -266,9 +266,10 @@ class Alignment:
 
     def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
         keys = set(chain.from_iterable(map(lookup_keys, (*said.added, *said.repeated))))
-        shared = Counter(
-            index for key in keys for index in self._holders.get(key, ()) if self._spans[index][0] in numbers
-        )
+        shared = Counter(chain.from_iterable(self._holders.get(key, ()) for key in keys))
+        if len(numbers) < len(self._passages):
+            # Of the spans, not of each word that they share: a common word is in thousands.
+            shared = Counter({index: count for index, count in shared.items() if self._spans[index][0] in numbers})
         found = (self._candidate(said, *self._spans[index]) for index, _ in shared.most_common(_COMPARED))
         return sorted((one for one in found if one is not None), key=lambda each: each.score, reverse=True)
 

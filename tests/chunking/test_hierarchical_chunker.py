@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.chunking import split_units
@@ -72,7 +72,6 @@ blocks = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(blocks)
 def test_laws_hold_for_any_document(found: list[Block]) -> None:
     tree = grow(document(*found), EMBEDDER, SIZES)
@@ -80,7 +79,6 @@ def test_laws_hold_for_any_document(found: list[Block]) -> None:
     assert tree == grow(document(*found), EMBEDDER, SIZES)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=200).filter(str.strip), max_size=4))
 def test_laws_hold_for_any_characters(found: list[str]) -> None:
     check_laws(grow(document(*map(Block, found)), EMBEDDER, SIZES), SIZES)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.citations.alignment import Aligned
@@ -148,14 +148,12 @@ TOKENS = [text for _, text in SENTENCES] + [
 ANSWERS = st.one_of(st.text(max_size=150), st.lists(st.sampled_from(TOKENS), max_size=15).map("".join))
 
 
-@settings(max_examples=300)
 @given(ANSWERS, ANSWERS, st.text(max_size=60))
 def test_the_laws_hold_for_any_text(answer: str, other: str, question: str):
     passages = PASSAGES | {3: PassageText("d", other, question)}
     check_laws(verify(answer, passages, question), passages)
 
 
-@settings(max_examples=200)
 @given(ANSWERS, st.dictionaries(st.integers(0, 3), ANSWERS))
 def test_quotes_that_somebody_gives_change_only_what_they_support(answer: str, words: dict[int, str]):
     attribution = attribute(answer, PASSAGES)

@@ -107,8 +107,18 @@ async def test_an_odd_question_gets_a_plain_answer(river: str, question: str) ->
     assert bool(said) == (question in (ODD["Japanese"], ODD["Arabic"], ODD["Russian"], ODD["Thai"]))
 
 
-@pytest.mark.parametrize("settings", [{}, {"retrievers": ("bm25",)}, {"retrievers": ("dense",)}, {"fusion": "rrf"}])
-@pytest.mark.parametrize("name", CORPORA)
+SEARCHES: list[dict[str, Any]] = [{}, {"retrievers": ("bm25",)}, {"retrievers": ("dense",)}, {"fusion": "rrf"}]
+
+
+# Each corpus as usual and in one other way; the rest is for `make exhaustive`.
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        pytest.param(name, settings, marks=[] if way in (0, 1 + at % 3) else pytest.mark.exhaustive)
+        for at, name in enumerate(CORPORA)
+        for way, settings in enumerate(SEARCHES)
+    ],
+)
 async def test_an_odd_corpus_is_searched(corpora: dict[str, str], name: str, settings: dict[str, Any]) -> None:
     context = Context(corpus=corpora[name], **settings)
     for question in ("weir", "the", "川", "Who built the weir at Ellsworth?", "zyzzyva"):

@@ -52,10 +52,17 @@ def parish(tmp_path_factory: pytest.TempPathFactory) -> str:
     return twenty_notes(tmp_path_factory.mktemp("parish"))
 
 
-@pytest.mark.parametrize(("config", "most"), [({}, 8), ({"max_concurrency": 2}, 2)])
-@pytest.mark.parametrize("synchronous", [False, True])
+@pytest.mark.parametrize(
+    ("synchronous", "config", "most"),
+    [
+        pytest.param(False, {}, 8, marks=pytest.mark.exhaustive),
+        (False, {"max_concurrency": 2}, 2),
+        (True, {}, 8),
+        pytest.param(True, {"max_concurrency": 2}, 2, marks=pytest.mark.exhaustive),
+    ],
+)
 async def test_no_more_windows_are_read_at_once_than_the_run_may(
-    config: Any, most: int, synchronous: bool, parish: str
+    synchronous: bool, config: Any, most: int, parish: str
 ) -> None:
     given: Any = {"question": QUESTION}
     waves = [min(most, 20 - done) for done in range(0, 20, most)]

@@ -64,12 +64,14 @@ async def test_a_context_knows_its_fields_and_no_door_of_the_library(secrets: Pa
 
 
 async def test_settings_kept_in_a_thread_open_no_door_either(secrets: Path, river: str) -> None:
-    for number, attack in enumerate(attacks(secrets)):
-        compiled = build().compile(checkpointer=InMemorySaver(), interrupt_before=["cite"])
-        config: Any = {"configurable": {"thread_id": str(number)}}
-        await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
+    compiled = build().compile(checkpointer=InMemorySaver(), interrupt_before=["cite"])
+    config: Any = {"configurable": {"thread_id": "t"}}
+    await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
+    # Each edit branches off here.
+    checkpoint = (await compiled.aget_state(config)).config
+    for attack in attacks(secrets):
         with pytest.raises(SettingsError, match="kept in this thread") as caught:
-            await compiled.aupdate_state(config, {"settings": attack}, as_node="begin")
+            await compiled.aupdate_state(checkpoint, {"settings": attack}, as_node="begin")
             await compiled.ainvoke(None, config, context=Context(corpus=river))
         assert SECRET not in f"{caught.value}{caught.value.__cause__}"
 

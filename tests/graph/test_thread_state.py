@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import pytest
@@ -161,7 +161,6 @@ def locked_away(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.loopback
-@pytest.mark.parametrize("others", [(), ("staff",), ("board", "staff")])
 @pytest.mark.parametrize(
     ("synthesis", "before"),
     [("stuff", "retrieval"), ("stuff", "pack"),
@@ -169,7 +168,7 @@ def locked_away(tmp_path_factory: pytest.TempPathFactory) -> str:
      ("map_reduce", "reduce"), ("map_reduce", "cite")],
 )  # fmt: skip
 async def test_a_run_is_finished_only_for_whoever_has_the_tags_that_it_began_with(
-    synthesis: str, before: str, others: tuple[str, ...], locked_away: str
+    synthesis: str, before: str, locked_away: str
 ) -> None:
     question = "Who will the Halden weir be sold to?"
     said = "The Halden weir will be sold to CANARYBUYER for 3 million dollars. [1]"
@@ -184,9 +183,10 @@ async def test_a_run_is_finished_only_for_whoever_has_the_tags_that_it_began_wit
         await compiled.ainvoke({"question": question}, CONFIG, context=Context(**wanted, access=("board",)))
         assert before in (await compiled.aget_state(CONFIG)).next
         calls = len(stub.calls)
-        for context in (Context(**wanted, access=others), Context(access=others)):
+        others: list[tuple[str, ...]] = [(), ("staff",), ("board", "staff")]
+        for access, settings in product(others, (wanted, {})):
             with pytest.raises(SettingsError, match="other access tags"):
-                await compiled.ainvoke(None, CONFIG, context=context)
+                await compiled.ainvoke(None, CONFIG, context=Context(**settings, access=access))
         assert len(stub.calls) == calls  # nothing was sent on another's behalf
         # What was begun is not lost: its owner goes on.
         state: dict[str, Any] = {}

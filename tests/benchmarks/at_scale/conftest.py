@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks import ROOT
+from benchmarks.at_scale import generate
 from benchmarks.at_scale.pool import Pool, pool_of
 
-TEXT = ROOT / "docs"
+TEXT = ROOT / "docs" / "adr"
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _few_texts_are_embedded() -> Iterator[None]:
+    """What a corpus is made of is embedded once, for the pool; what is embedded beside it is most of what it costs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(generate, "ADDED", 2)
+        patch.setattr(generate, "SAMPLE", 8)
+        yield
 
 
 @pytest.fixture(scope="package")

@@ -61,6 +61,7 @@ def test_the_same_seed_makes_the_same_corpus_and_a_larger_one_begins_with_it(
 
 def test_added_documents_have_a_word_of_their_own(material: Material) -> None:
     everything = material.documents.read_text("utf-8")
+    assert len(material.added) > 1
     for file, word, passages, vectors in material.added:
         assert word not in everything
         assert word in file.read_text("utf-8")

@@ -11,6 +11,7 @@ import struct
 import tarfile
 import zipfile
 import zlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,12 @@ from hypothesis import strategies as st
 from anabranch.ingestion.archives.archive_members import unpacked
 from tests.ingestion.archives.packing import CENTRAL, END, LOCAL, encrypted, opened, patched, tarred, zip_link, zipped
 
-PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+# At the level that takes the least time: what is tried is how it comes out.
+PACK = {
+    "gz": partial(gzip.compress, compresslevel=1),
+    "bz2": partial(bz2.compress, compresslevel=1),
+    "xz": partial(lzma.compress, preset=0),
+}
 
 
 @pytest.mark.parametrize("packing", PACK)
@@ -43,7 +49,7 @@ def test_what_breaks_off_raises(tmp_path: Path, packing: str) -> None:
 
 @pytest.mark.parametrize("packing", PACK)
 def test_what_came_before_the_damage_comes_out(tmp_path: Path, packing: str) -> None:
-    data = random.Random(7).randbytes(2_000_000)
+    data = random.Random(7).randbytes(1_000_000)
     packed = PACK[packing](data)
     (path := tmp_path / "x").write_bytes(packed[: len(packed) // 2])
     out = b""
@@ -51,7 +57,7 @@ def test_what_came_before_the_damage_comes_out(tmp_path: Path, packing: str) -> 
         while True:
             out += file.read1(1 << 16)
     assert data.startswith(out)
-    assert len(out) > 0 if packing == "bz2" else len(out) > 900_000
+    assert len(out) > 0 if packing == "bz2" else len(out) > 400_000
 
 
 @pytest.mark.parametrize("packing", PACK)

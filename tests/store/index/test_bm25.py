@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
@@ -36,7 +36,6 @@ def index_of_segments(folder: Path, segments: list[list[list[str]]]) -> BM25:
     return BM25(inverted)
 
 
-@settings(max_examples=150, deadline=None)
 @given(documents, st.lists(words, max_size=5))
 @example([[], ["a", "d", "é"], ["a", "b", "c", "d", "é", "日本"], ["a", "d", "é"]], ["a"])  # all scores are next to 0
 def test_scores_are_those_of_rank_bm25(corpus: list[list[str]], query: list[str]) -> None:
@@ -65,7 +64,6 @@ def test_scores_are_those_of_rank_bm25_on_a_novel(shared: Path, tmp_path: Path) 
             assert index.idf(term) == pytest.approx(reference.idf[term], rel=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(documents, st.lists(words, min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(1, 5))
 def test_a_mask_hides_rows_and_changes_no_score(corpus: list[list[str]], query: list[str], random, k: int) -> None:
     mask = np.asarray([random.random() < 0.5 for _ in corpus])
@@ -78,7 +76,6 @@ def test_a_mask_hides_rows_and_changes_no_score(corpus: list[list[str]], query: 
     assert found.scores.tolist() == everything.scores[allowed].tolist()
 
 
-@settings(max_examples=150, deadline=None)
 @given(documents, st.lists(words, min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(1, 3))
 def test_within_a_mask_it_is_as_if_the_other_rows_were_not_there(
     corpus: list[list[str]], query: list[str], random, parts: int

@@ -100,10 +100,11 @@ def many(database: CorpusDatabase, folder: Path, times: int) -> None:
         tidy(database)
 
 
-def test_segments_stay_few_and_in_order_of_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("times", [25, pytest.param(60, marks=pytest.mark.exhaustive)])
+def test_segments_stay_few_and_in_order_of_size(times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft, "SMALL", 4)
     with closing(opened(tmp_path)) as database:
-        many(database, tmp_path, 60)
+        many(database, tmp_path, times)
         manifest = read_manifest(tmp_path, str(current(tmp_path)))
         check(tmp_path, database)
         sizes = [segment.rows for segment in Index(tmp_path, manifest.name).segments]
@@ -122,7 +123,7 @@ def test_no_segment_is_merged_into_one_that_is_too_large_to_be_made(
     monkeypatch.setattr(draft, "SMALL", 4)
     monkeypatch.setattr(draft, "LARGEST", 12)
     with closing(opened(tmp_path)) as database:
-        many(database, tmp_path, 30)
+        many(database, tmp_path, 20)
         sizes = [segment.rows for segment in Index(tmp_path, str(current(tmp_path))).segments]
         assert max(sizes) <= 12 < sum(sizes)
         check(tmp_path, database)
@@ -145,7 +146,7 @@ def test_a_change_touches_no_former_segment(tmp_path: Path, monkeypatch: pytest.
 def test_a_mask_of_documents_hides_the_others_in_every_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draft, "SMALL", 4)
     with closing(opened(tmp_path)) as database:
-        many(database, tmp_path, 25)
+        many(database, tmp_path, 12)
         numbers = np.array([row[0] for row in database.all("SELECT number FROM documents WHERE number % 3 = 0")])
         owners = dict(database.all("SELECT c.chunk_id, d.number FROM chunks c JOIN documents d USING (doc_id)"))
     index = Index(tmp_path, str(current(tmp_path)))

@@ -9,7 +9,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from anabranch.store.maintenance import verify
 from tests.server.postgres import postgres
+from tests.store.postgres.test_postgres_corpus import fill
 
 _numbers = count()
 
@@ -22,6 +24,15 @@ def database() -> Iterator[str]:
         postgres(Path(folder)) as address,
     ):
         yield address
+
+
+@pytest.fixture(scope="module")
+def beside(database: str) -> Iterator[str]:
+    """Fill a corpus that is whole after all that the tests of a module do to the others of its database."""
+    address = f"{database}#beside-{next(_numbers)}"
+    fill(address)
+    yield address
+    assert verify(address) == []
 
 
 @pytest.fixture

@@ -38,22 +38,28 @@ def answers(address: str) -> dict[str, Any]:
     }
 
 
+# Rows that are missing, too many or wrong, and counts: all of them are made anew, whatever was done to one.
 @pytest.mark.parametrize(
     "broken",
     [
         [f"DELETE FROM anabranch.leaves WHERE {OF_MILL}"],
-        ["DELETE FROM anabranch.leaves WHERE corpus = {this}"],
+        pytest.param(["DELETE FROM anabranch.leaves WHERE corpus = {this}"], marks=pytest.mark.exhaustive),
         [f"UPDATE anabranch.leaves SET vector = vector + vector WHERE {OF_MILL}"],
-        [f"UPDATE anabranch.leaves SET vector = '[1, 0]' WHERE {OF_MILL}"],
+        pytest.param([f"UPDATE anabranch.leaves SET vector = '[1, 0]' WHERE {OF_MILL}"], marks=pytest.mark.exhaustive),
         [f"UPDATE anabranch.leaves SET vector_key = 'x' WHERE {OF_MILL}"],
         [f"UPDATE anabranch.leaves SET audience = {OTHERS}, born = 99, length = NULL, terms = NULL WHERE {OF_MILL}"],
-        [f"UPDATE anabranch.leaves SET length = length + 1, terms = terms[2:] WHERE {OF_MILL}"],
+        pytest.param(
+            [f"UPDATE anabranch.leaves SET length = length + 1, terms = terms[2:] WHERE {OF_MILL}"],
+            marks=pytest.mark.exhaustive,
+        ),
         [
             "INSERT INTO anabranch.leaves (corpus, chunk_id, document, audience, born, length, terms, vector_key, "
             f"vector) SELECT corpus, 'no chunk', document, audience, born, length, terms, vector_key, vector FROM "
             f"anabranch.leaves WHERE {OF_MILL}"
         ],
-        [f"UPDATE anabranch.postings SET count = 7, born = 0 WHERE {A_POSTING}"],
+        pytest.param(
+            [f"UPDATE anabranch.postings SET count = 7, born = 0 WHERE {A_POSTING}"], marks=pytest.mark.exhaustive
+        ),
         [
             "DELETE FROM anabranch.postings WHERE corpus = {this}",
             "UPDATE anabranch.term_frequencies SET leaves = leaves + 1 WHERE corpus = {this}",
@@ -62,9 +68,8 @@ def answers(address: str) -> dict[str, Any]:
         ],
     ],
 )
-def test_what_is_broken_by_hand_is_made_anew(corpus: str, broken: list[str]) -> None:
+def test_what_is_broken_by_hand_is_made_anew(corpus: str, beside: str, broken: list[str]) -> None:
     fill(corpus)
-    fill(f"{corpus}-beside")
     before, generation = answers(corpus), overview(corpus).generation
     for sql in broken:
         change(corpus, sql)
@@ -79,7 +84,6 @@ def test_what_is_broken_by_hand_is_made_anew(corpus: str, broken: list[str]) -> 
     assert remove(corpus, ["eel"]) == 1
     assert verify(corpus) == []
     assert answers(corpus) == before
-    assert verify(f"{corpus}-beside") == []
 
 
 def test_an_index_of_vectors_is_kept_and_used(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,9 +115,9 @@ def _answers(port: int) -> bool:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture(scope="class")
+@pytest.fixture(scope="module")
 def bucket(s3: str) -> Iterator[str]:
-    """Return the address of a bucket of its own, which this process may use."""
+    """Return the address of a module's own bucket, which this process may use."""
     from s3fs import S3FileSystem
 
     with pytest.MonkeyPatch.context() as patch:

@@ -25,27 +25,25 @@ from tests.store.replica.conftest import cache_at
 
 
 class Copied:
-    """The corpus, published twice: a copy of the first generation became one of the second."""
-
     @pytest.fixture(autouse=True)
     async def _nothing_blocks_the_loop(self) -> AsyncIterator[None]:
         with blockbuster_ctx():
             yield
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def store(cls, tmp_path_factory: pytest.TempPathFactory, target: str) -> CorpusReader:
-        origin = tmp_path_factory.mktemp("origin") / "c"
-        with cache_at(tmp_path_factory.mktemp("cache")):
-            write(origin, {"/gone": [note("gone", "Gone", "The ferry was sold.")], **files(3)})
-            publish_replica(origin, target)
-            first = asyncio.run(open_corpus(target))
-            write(origin, {"/gone": [], **files(len(DOCUMENTS))})
-            publish_replica(origin, target)
-            forget(target)  # else the copy is followed beside the questions
-            second = asyncio.run(open_corpus(target))
-        assert second.generation > first.generation
-        return second
+
+def copied(folder: Path, target: str) -> CorpusReader:
+    """Return the corpus, published twice: a copy of the first generation became one of the second."""
+    origin = folder / "origin"
+    with cache_at(folder / "cache"):
+        write(origin, {"/gone": [note("gone", "Gone", "The ferry was sold.")], **files(3)})
+        publish_replica(origin, target)
+        first = asyncio.run(open_corpus(target))
+        write(origin, {"/gone": [], **files(len(DOCUMENTS))})
+        publish_replica(origin, target)
+        forget(target)  # else the copy is followed beside the questions
+        second = asyncio.run(open_corpus(target))
+    assert second.generation > first.generation
+    return second
 
 
 def files(most: int) -> dict[str, list]:
@@ -59,11 +57,22 @@ def write(origin: Path, contents: dict[str, list]) -> None:
         writer.publish()
 
 
+@pytest.fixture(scope="module")
+def of_folder(tmp_path_factory: pytest.TempPathFactory) -> CorpusReader:
+    folder = tmp_path_factory.mktemp("folder")
+    return copied(folder, (folder / "published").as_uri())
+
+
+@pytest.fixture(scope="module")
+def of_bucket(tmp_path_factory: pytest.TempPathFactory, bucket: str) -> CorpusReader:
+    return copied(tmp_path_factory.mktemp("bucket"), f"{bucket}/conformance")
+
+
 class Folder(Copied):
     @pytest.fixture(scope="class")
     @classmethod
-    def target(cls, tmp_path_factory: pytest.TempPathFactory) -> str:
-        return (tmp_path_factory.mktemp("target") / "published").as_uri()
+    def store(cls, of_folder: CorpusReader) -> CorpusReader:
+        return of_folder
 
 
 class TestFolderCopyReader(Folder, ReaderTests): ...
@@ -85,8 +94,8 @@ class TestFolderCopyTermStatistics(Folder, TermStatisticsTests): ...
 class Bucket(Copied):
     @pytest.fixture(scope="class")
     @classmethod
-    def target(cls, bucket: str) -> str:
-        return f"{bucket}/conformance-{cls.__name__}"
+    def store(cls, of_bucket: CorpusReader) -> CorpusReader:
+        return of_bucket
 
 
 @pytest.mark.loopback
