@@ -17,6 +17,7 @@ from anabranch.readers.pdf_layout.headings import PdfOutline, body_size, with_ou
 from anabranch.readers.pdf_layout.mupdf import FAULTS, Pdf, PdfWord, open_pdf, raise_if_out_of_memory, words
 from anabranch.readers.pdf_layout.paragraphs import Paragraph
 from anabranch.readers.pdf_layout.reading_order import document_paragraphs
+from anabranch.readers.pdf_layout.run_in_headings import with_run_ins
 from anabranch.readers.pdf_layout.text_lines import PageLines, page_lines
 from anabranch.readers.scanned_pages import NoTextLayerError, Scans, pages_named, scan_notes, with_scans_read
 from anabranch.text.normalization import squeeze
@@ -49,7 +50,8 @@ def _read(path: Path, source: str, options: ReadOptions) -> Document:
         if not found:
             raise _without_text(scans, unreadable, source)
         outline = _outline(pdf)
-        blocks = tuple(with_outline(found, outline) if outline else with_type(found))
+        parted = with_run_ins(found)
+        blocks = tuple(with_outline(parted, outline) if outline else with_type(parted))
         notes = (*scan_notes(scans), *_notes(pdf, scans.pages, unreadable))
         notes = (_REPAIRED, *notes) if is_repaired else notes
         return Document(source, _title(pdf, found, path), blocks, _metadata(pdf), key=source, notes=notes)

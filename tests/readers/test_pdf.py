@@ -431,3 +431,33 @@ def test_a_paper_in_two_columns(shared: Path) -> None:
     assert (
         text.index("1 Introduction") < text.index("Retrieval in open-domain QA is usually") < text.index("2 Background")
     )
+
+
+@pytest.mark.parametrize("titles", [("Data and methods.", "Results."), ("Daten und Methoden.", "Ergebnisse.")])
+def test_bold_first_words_that_end_in_a_stop_head_their_paragraphs(tmp_path: Path, titles: tuple[str, str]) -> None:
+    pdf = pymupdf.open()
+    text = "".join(f"<p><b>{title}</b> {PROSE}</p><p>{PROSE} <b>Bold.</b> {PROSE}</p>" for title in titles)
+    pdf.new_page().insert_htmlbox((72, 72, 520, 700), f"<h1>1 Study</h1>{text}")
+    document = read(save(pdf, tmp_path / "paper.pdf"))
+    found = [block for block in document.blocks if block.is_heading]
+    assert [(block.text, block.heading[1:]) for block in found[1:]] == [(each, (each[:-1],)) for each in titles]
+    assert "".join("".join(block.text for block in document.blocks).split()) == "1Study" + "".join(
+        "".join(f"{title}{PROSE * 2}Bold.{PROSE}".split()) for title in titles
+    )
+
+
+RIGHT_TO_LEFT = {
+    "Hebrew": ("המחקר התחיל באביב כאשר מפלס המים עלה.", "בקיץ ירד המפלס עד שאפשר היה לחצות את הנהר ברגל."),
+    "Arabic": ("بدأت دراسة مياه نهر في فصل ربيع.", "وفي صيف جاف تراجع منسوب مياه نهر بسرعة كبيرة."),
+}
+
+
+@pytest.mark.parametrize("language", RIGHT_TO_LEFT)
+def test_columns_of_a_page_from_right_to_left(tmp_path: Path, language: str) -> None:
+    first, second = RIGHT_TO_LEFT[language]
+    pdf = pymupdf.open()
+    page = pdf.new_page()
+    for text, x in ((second, 50), (first, 310)):
+        page.insert_htmlbox((x, 72, x + 230, 700), f'<p dir="rtl">{text}</p>' * 8)
+    document = read(save(pdf, tmp_path / "columns.pdf"))
+    assert [block.text for block in document.blocks] == [first] * 8 + [second] * 8

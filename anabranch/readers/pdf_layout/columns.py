@@ -3,6 +3,7 @@
 A gutter is a vertical strip with running text on both sides, judged over the height of the page: figures, formulas and
 code in one column say nothing against it. Lines that cross it (a title, a wide figure) cut the page into bands, and
 each band is read column by column, except where a table lies across. Columns are split again, so three are two cuts.
+Of a text that runs from right to left the right column comes first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from anabranch.readers.pdf_layout.line_numbers import is_entry, is_text
-from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.text_lines import Line, runs_backwards
 
 # Lines that are read together, top to bottom, each row from side to side.
 Region = list[Line]
@@ -33,9 +34,10 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[Region]:
     if cut is None:
         return _regions_of_parts(lines, depth)
     found: list[Region] = []
+    step = -1 if runs_backwards(lines) else 1
     for crosses, band in _bands(lines, cut):
         for is_across, part in [(True, band)] if crosses else _split_at_tables(band, cut):
-            sides = () if is_across else _sides(part, cut)
+            sides = () if is_across else _sides(part, cut)[::step]
             found += [region for side in sides for region in regions(side, depth + 1)] if sides else [part]
     return found
 

@@ -16,6 +16,8 @@ _SLIGHTLY_LARGER = 1.05  # where a number says the same
 _SMALLEST, _ABOUT = 0.85, 0.95
 _LONGEST, _MOST_WORDS, _MOST_ROWS = 140, 18, 3  # more is a sentence in bold
 _DEEPEST = 6
+_RUN_IN = 99  # the level of a heading that the outline does not have: below all that it has
+_STOPS = ".:。．： "
 _LETTER = re.compile("[^\\W\\d_\u02b0-\u02ff\U0001d400-\U0001d7ff]")  # but those of formulas
 _WORD = re.compile(f"{_LETTER.pattern}{{3}}|[\u2e80-\ud7ff]{{2}}")
 _CAPTION = re.compile(r"(?:fig|tab|abb|scheme|listing|algorithm|tableau|bild|obr|rys)\w*\.?\s*\d", re.IGNORECASE)
@@ -47,9 +49,11 @@ def with_outline(paragraphs: Sequence[Paragraph], outline: PdfOutline) -> Iterat
     for page in sorted({*pages, *entries}):
         starts, titles = _placed(entries[page], pages[page])
         for at, paragraph in enumerate(pages[page]):
-            for level, title in starts.get(at, ()):
+            heads = at in titles or paragraph.is_run_in
+            own = [(_RUN_IN, _title(paragraph))] if heads and at not in titles else []
+            for level, title in [*starts.get(at, ()), *own]:
                 path = [*(entry for entry in path if entry[0] < level), (level, title)]
-            yield _block(paragraph, tuple(title for _, title in path), at in titles)
+            yield _block(paragraph, tuple(title for _, title in path), heads)
         if not pages[page]:
             for level, title in entries[page]:
                 path = [*(entry for entry in path if entry[0] < level), (level, title)]
@@ -89,11 +93,11 @@ def with_type(paragraphs: Sequence[Paragraph]) -> Iterator[Block]:
     body = body_size(paragraphs)
     path: list[tuple[Style, str]] = []
     for paragraph in paragraphs:
-        heads = is_heading(paragraph, body)
+        heads = paragraph.is_run_in or is_heading(paragraph, body)
         if heads:
             style = _style(paragraph)
             path = [entry for entry in path if entry[0] < style][: _DEEPEST - 1]
-            path.append((style, paragraph.text))
+            path.append((style, _title(paragraph)))
         yield _block(paragraph, tuple(title for _, title in path), heads)
 
 
@@ -129,7 +133,13 @@ def _stands_out(paragraph: Paragraph, body: float) -> bool:
     return (number and (text.isupper() or paragraph.size >= _SLIGHTLY_LARGER * body)) or text.isupper()
 
 
+def _title(paragraph: Paragraph) -> str:
+    return paragraph.text.rstrip(_STOPS) if paragraph.is_run_in else paragraph.text
+
+
 def _style(paragraph: Paragraph) -> Style:
+    if paragraph.is_run_in:  # below all others
+        return (0.0, False, False, _depth(paragraph.text))
     return (-round(paragraph.size * 2) / 2, not paragraph.bold, paragraph.italic, _depth(paragraph.text))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 
 from anabranch.readers.dehyphenation import join_all
@@ -39,6 +39,8 @@ class Paragraph:
         rows: How many rows it covers.
         table: Whether it is a table.
         grid: The table, where its columns are known.
+        lead: How many of its first characters are set in bold or in italics, where the rest is not.
+        is_run_in: Whether it is a heading that the text below it goes on with on the same row.
     """
 
     text: str
@@ -49,6 +51,8 @@ class Paragraph:
     rows: int
     table: bool
     grid: PdfTable | None = None
+    lead: int = 0
+    is_run_in: bool = False
 
 
 def paragraphs(
@@ -163,7 +167,9 @@ def _other_style(above: TextRow, row: TextRow) -> bool:
         return True
     # The first words of a list item are often bold, and so are those of a paragraph, which then runs on.
     fills = row.text[0].islower() and len(above.text) >= _FULL and above.x1 > row.x1 - _CENTRED * row.size
-    return above.bold != row.bold and not ((_BULLET.match(above.text) or fills) and not _ENDED.search(above.text))
+    # A title with a few words of the text behind it is mostly bold, but does not end so.
+    is_bold = above.bold and (above.lead == len(above.text) or not _ENDED.search(above.text[: above.lead]))
+    return is_bold != row.bold and not ((_BULLET.match(above.text) or fills) and not _ENDED.search(above.text))
 
 
 def _is_centred(above: TextRow, row: TextRow) -> bool:
@@ -195,7 +201,17 @@ def _paragraph(group: Sequence[TextRow], page: int, vocabulary: frozenset[str], 
         return _of_table(grid, page)
     lines = [row.text for row in group]
     text = "\n".join(lines) if tabbed else join_all(lines, vocabulary)
-    return Paragraph(text, page, longest.size, is_bold, is_italic, len(group), tabbed)
+    lead = 0 if tabbed else _lead(group, vocabulary)
+    return Paragraph(text, page, longest.size, is_bold, is_italic, len(group), tabbed, lead=lead)
+
+
+def _lead(group: Sequence[TextRow], vocabulary: frozenset[str]) -> int:
+    """Return how many characters at the start of a paragraph stand out; none where the rows below stand in from it."""
+    whole = sum(1 for _ in takewhile(lambda row: row.lead == len(row.text), group))
+    hangs = len(group) > 1 and group[1].x0 - group[0].x0 > _INDENT * group[0].size
+    if whole == len(group) or hangs:
+        return 0
+    return len(join_all([*(row.text for row in group[:whole]), group[whole].text[: group[whole].lead]], vocabulary))
 
 
 def _of_table(grid: PdfTable, page: int) -> Paragraph:

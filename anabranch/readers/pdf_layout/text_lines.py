@@ -14,6 +14,7 @@ from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Any
 
+from anabranch.readers.pdf_layout.emphasis import BOLD, ITALIC, is_mostly, leading_words
 from anabranch.readers.pdf_layout.hidden_text import hidden_spans, is_painted
 from anabranch.readers.pdf_layout.mupdf import (
     Page,
@@ -28,8 +29,6 @@ from anabranch.readers.pdf_layout.mupdf import (
 from anabranch.readers.pdf_layout.table_grid import UNRULED, Rulings, rulings
 from anabranch.text.normalization import clean_counted
 
-_BOLD, _ITALIC = 1 << 4, 1 << 1
-_MOST = 2 / 3  # of the letters; a bold word does not make a bold line
 _STAMP, _WHOLE = 100, 0.6  # characters of a stamp on a scan, share of the page that the scan covers
 _SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere else
 _LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
@@ -59,6 +58,7 @@ class Line:
         size: Font size of most of its letters, in points; 0 in the margin (see `PageLines.margin`).
         bold: Whether two thirds of its letters or more are bold.
         italic: The same for italics.
+        lead: How many of its first characters are set in bold or in italics, all alike.
     """
 
     text: str
@@ -69,6 +69,7 @@ class Line:
     size: float
     bold: bool = False
     italic: bool = False
+    lead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +232,11 @@ def _pieces(span: PdfSpan, there: WordsByHeight) -> list[PdfSpan]:
 
 
 def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
-    written = _SOFT_HYPHEN.sub("-", "".join(span["text"] for span in spans))
-    text = with_whole_numbers(_LEADER.sub(" … ", " ".join(clean_counted(written)[0].split())))
+    text = _shown("".join(span["text"] for span in spans))
     if not text:
         return None
     inked = [span for span in spans if span["text"].strip()]
-    letters = sum(len(span["text"]) for span in inked)
+    lead = _shown(leading_words(spans))
     # The longest span decides: the raised mark of a footnote has a size and a baseline of its own.
     main = max(inked, key=lambda span: len(span["text"]))
     size, baseline = main["size"], main["origin"][1]
@@ -247,9 +247,15 @@ def _line(spans: Sequence[PdfSpan], is_margin: bool) -> Line | None:
         max(span["bbox"][2] for span in inked),
         max(span["bbox"][3] for span in inked) if is_margin else baseline + 0.2 * size,
         0.0 if is_margin else size,
-        sum(len(span["text"]) for span in inked if span["flags"] & _BOLD) >= _MOST * letters,
-        sum(len(span["text"]) for span in inked if span["flags"] & _ITALIC) >= _MOST * letters,
+        is_mostly(inked, BOLD),
+        is_mostly(inked, ITALIC),
+        len(lead) if text.startswith(lead) else 0,
     )
+
+
+def _shown(written: str) -> str:
+    written = _SOFT_HYPHEN.sub("-", written)
+    return with_whole_numbers(_LEADER.sub(" … ", " ".join(clean_counted(written)[0].split())))
 
 
 def with_whole_numbers(text: str) -> str:
@@ -276,6 +282,7 @@ class TextRow:
         italic: Whether all of it is italic.
         cells: How many cells a wide gap sets apart.
         lines: What it is made of.
+        lead: How many of its first characters are set in bold or in italics.
     """
 
     text: str
@@ -287,6 +294,7 @@ class TextRow:
     italic: bool
     cells: int
     lines: tuple[Line, ...]
+    lead: int = 0
 
 
 def rows(lines: Sequence[Line]) -> list[TextRow]:
@@ -305,8 +313,8 @@ def as_row(lines: Sequence[Line]) -> TextRow:
     """Return lines of one baseline as a row, from the side on which their script begins."""
     if len(lines) == 1:
         (line,) = lines
-        return TextRow(line.text, line.x0, line.y0, line.x1, line.size, line.bold, line.italic, 1, (line,))
-    backwards = _runs_backwards("".join(line.text for line in lines))
+        return TextRow(line.text, line.x0, line.y0, line.x1, line.size, line.bold, line.italic, 1, (line,), line.lead)
+    backwards = runs_backwards(lines)
     ordered = sorted(lines, key=lambda line: -line.x1 if backwards else line.x0)
     text, cells = ordered[0].text, 1
     for left, right in pairwise(ordered):
@@ -327,8 +335,22 @@ def as_row(lines: Sequence[Line]) -> TextRow:
         all(line.italic for line in ordered),
         cells,
         tuple(ordered),
+        _lead(ordered),
     )
 
 
-def _runs_backwards(text: str) -> bool:
+def _lead(ordered: Sequence[Line]) -> int:
+    """Return the lead of a row: that of its first line, and where all of this is emphasised, of the next one, too."""
+    length = 0
+    for line in ordered:
+        length += line.lead
+        if line.lead < len(line.text):
+            break
+        length += 1
+    return max(0, length if line.lead < len(line.text) else length - 1)
+
+
+def runs_backwards(lines: Sequence[Line]) -> bool:
+    """Tell lines in Arabic, Hebrew and other scripts that run from right to left."""
+    text = "".join(line.text for line in lines)
     return not text.isascii() and len(_RIGHT_TO_LEFT.findall(text)) > 0.5 * len(text)

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,16 @@ def names(name: str, count: int = 10) -> list[str]:
 
 def test_two_columns_are_read_one_after_the_other() -> None:
     assert order([*column("r", 310), *column("l", 50)]) == names("l") + names("r")
+
+
+@pytest.mark.parametrize("words", ["מפלס המים בנהר עלה בכל יום", "ارتفع منسوب المياه في النهر"])
+def test_of_a_text_from_right_to_left_the_right_column_comes_first(words: str) -> None:
+    def part(name: str, x: float, top: float = 100) -> list[Line]:
+        return [line(f"{name}{at} {words}", x, top + 12 * at, width=130) for at in range(8)]
+
+    title = line(f"title {words}", 50, 50, width=460)
+    lines = [title, *part("a", 50), *part("b", 220), *part("c", 390)]
+    assert order(lines) == ["title", *names("c", 8), *names("b", 8), *names("a", 8)]
 
 
 def test_three_columns_are_two_cuts() -> None:

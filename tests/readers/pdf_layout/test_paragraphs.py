@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -157,3 +159,28 @@ WORDS = st.text("ab|", min_size=1, max_size=9).filter(lambda text: all(text.spli
 def test_no_letter_is_lost(rows: list[TextRow]) -> None:
     said = "".join("".join(texts(rows)).replace("|", "").split())
     assert sorted(said) == sorted("".join("".join(x.text for x in rows).split()))
+
+
+def led(text: str, lead: int, y: float, x: float = 50.0, *, bold: bool = False) -> TextRow:
+    return replace(row(text, y, x, bold=bold), lead=lead)
+
+
+def test_the_first_words_in_bold_are_known_also_over_two_rows() -> None:
+    title, text = "Results of the", "second year. The water rose and fell again"
+    (found,) = paragraphs([[led(title, len(title), 100), led(text, 12, 112)]], 1, frozenset())
+    assert found.text[: found.lead] == "Results of the second year."
+    (whole,) = paragraphs([[led("All of it", 9, 100), led("is bold", 7, 112)]], 1, frozenset())
+    assert whole.lead == 0
+
+
+def test_an_entry_that_hangs_out_of_its_text_begins_with_no_title() -> None:
+    (found,) = paragraphs(
+        [[led("Weir. A low dam over which", 5, 100), row("the water flows.", 112, 70)]], 1, frozenset()
+    )
+    assert found.lead == 0
+
+
+def test_a_row_that_is_mostly_a_bold_title_runs_on() -> None:
+    first = led("Measurements and results. The", 25, 100, bold=True)
+    (found,) = paragraphs([[first, row("Thames rose and fell again", 112)]], 1, frozenset())
+    assert found.text == "Measurements and results. The Thames rose and fell again"
