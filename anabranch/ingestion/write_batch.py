@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain, compress
 
 from anabranch.chunking.hierarchical_chunker import Tree
 from anabranch.ingestion.ingest_report import IngestReport
@@ -79,15 +80,14 @@ class Batch:
         All of it or nothing; whoever wants to keep everything calls `embed` before. Returns the finished files and what
         became of their documents.
         """
-        embedded: list[Grown] = []
-        partly: set[str] = set()
-        for grown in self._grown:
-            # After a Ctrl-C in the middle of embedding some have vectors and some have not; a document is committed
-            # whole or not at all.
-            if self.writer.missing_vectors(grown.leaves, self.embedder.name):
-                partly.add(grown.path)
-            else:
-                embedded.append(grown)
+        # After a Ctrl-C in the middle of embedding some have vectors and some have not; a document is committed whole
+        # or not at all.
+        texts = [grown.leaves for grown in self._grown]
+        missing = self.writer.missing_vectors(list(chain.from_iterable(texts)), self.embedder.name) if texts else {}
+        lacking = frozenset(missing.values())
+        is_whole = [lacking.isdisjoint(leaves) for leaves in texts]
+        embedded = list(compress(self._grown, is_whole))
+        partly = {grown.path for grown, whole in zip(self._grown, is_whole, strict=True) if not whole}
         finished = [record for record in self._finished if record.path not in partly]
         records = [*finished, *self._refreshed]
         result = self.writer.write(embedded, records) if embedded or records else WriteResult({}, [])

@@ -49,6 +49,7 @@ _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae"
 
 _LONGEST_TERM = 100  # characters; what is longer is a key or encoded data
 _LONGEST_COMPOUND = 40
+_LONGEST_STRETCH = 60  # characters without a space; longer ones are sentences of Chinese or data, and seldom come again
 
 
 class Analyser:
@@ -63,6 +64,7 @@ class Analyser:
         self.language = language
         self._stemming = Stemming(language)
         self._terms_of_token = lru_cache(maxsize=1 << 16)(lambda token: tuple(self._expanded(token)))
+        self._terms_of_stretch = lru_cache(maxsize=1 << 16)(lambda stretch: tuple(self._terms_by_token(stretch)))
 
     @property
     def name(self) -> str:
@@ -73,9 +75,20 @@ class Analyser:
         """Return the terms of `text` in order, duplicates kept."""
         if not text.isascii():
             text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-        return list(chain.from_iterable(map(self._terms_of_token, _TOKEN.findall(text))))
+        # No token reaches across a space: what stands between two of them ("word,") is looked up as a whole, which
+        # takes less than half the time of finding the tokens in it.
+        stretches = text.split()
+        if len(max(stretches, key=len, default="")) > _LONGEST_STRETCH:
+            return list(self._terms_by_token(text))
+        return list(chain.from_iterable(map(self._terms_of_stretch, stretches)))
+
+    def _terms_by_token(self, text: str) -> Iterator[str]:
+        return chain.from_iterable(map(self._terms_of_token, _TOKEN.findall(text)))
 
     def _expanded(self, token: str) -> Iterator[str]:
+        if token.isascii() and token.isalpha() and (token.islower() or token.istitle()):
+            yield from self._term(token)  # most words: there is nothing in them to look for
+            return
         if not token.isascii():
             token = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), token)
         if _NUMBER.fullmatch(token):

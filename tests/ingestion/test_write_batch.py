@@ -71,6 +71,23 @@ def test_it_is_full_by_leaves_or_by_files(batch: Batch) -> None:
     assert batch.is_full
 
 
+def test_vectors_are_looked_up_once_for_all_documents(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[list[str]] = []
+    missing = batch.writer.missing_vectors
+
+    def missing_vectors(texts: list[str], embedder: str) -> dict[str, str]:
+        looked_up.append(texts)
+        return missing(texts, embedder)
+
+    for name in "abc":
+        batch.add(grown(name, f"Herons fish in {name}."))
+    batch.embed()
+    monkeypatch.setattr(batch.writer, "missing_vectors", missing_vectors)
+    batch.write()
+    # A store on a server is a wait away, and few documents are long.
+    assert [len(texts) for texts in looked_up] == [3]
+
+
 def test_leaves_are_embedded_by_length_a_number_at_a_time_and_each_text_once(batch: Batch) -> None:
     texts = [f"{'la ' * (number % 7)}{number % 90}" for number in range(100)]
     for number, text in enumerate(texts):

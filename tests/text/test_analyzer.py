@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.errors import SettingsError
+from anabranch.text import analyzer
 from anabranch.text.analyzer import Analyser, analyser
 
 terms = analyser().terms
@@ -100,6 +101,39 @@ def test_terms_are_short_and_hold_no_white_space(text: str) -> None:
 @pytest.mark.work(60)  # quadratic work would take many minutes here
 def test_time_stays_linear(unit: str) -> None:
     terms(unit * 100_000)
+
+
+PIECES = [
+    "--dry-run",
+    ".env",
+    "in plasma.To",
+    "John's",
+    "1,234.5",
+    "2024-05-31,",
+    "C++",
+    "日本語",
+    "हिन्दी",
+    "(U.S.)",
+    "x-",
+    ".",
+    "٢٠",
+]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=9), st.sampled_from([" ", "\n", "\u2028", "\x1c"])
+)
+def test_words_between_spaces_are_looked_up_as_a_whole_and_mean_the_same(pieces: list[str], space: str) -> None:
+    text, long = space.join(pieces), "ж" * 61
+    # Beside a stretch that is too long to be kept, the whole text is gone through token by token.
+    assert terms(f"{text}{space}{long}") == terms(text) + terms(long)
+
+
+def test_words_that_were_met_are_not_gone_through_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = Analyser("german")
+    expected = words.terms("Die Mühlen am Wehr, (erbaut 1805)")
+    monkeypatch.setattr(analyzer, "_TOKEN", None)
+    assert words.terms("(erbaut 1805) Die Mühlen am Wehr,") == expected[-2:] + expected[:-2]
 
 
 def test_threads_get_the_same_terms() -> None:

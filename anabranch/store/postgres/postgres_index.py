@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, LiteralString
 
+import numpy as np
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier, Literal
 
-from anabranch.store.postgres.bm25_counts import term_number
+from anabranch.store.postgres.packed_arrays import Integers, copied_rows
 from anabranch.store.postgres.postgres_search import NARROW, has_index, index_name
+from anabranch.store.postgres.word_counts import Int64s, WordCounts, word_counts
 from anabranch.store.records import embedded_text
 from anabranch.text.analyzer import Analyser, analyser
 
-BATCH = 4_000
-"""Leaves whose words are counted in one transaction; what was counted, a kill does not undo."""
+BATCH = 16_000
+"""Leaves whose words are counted in one transaction; what was counted, a kill does not undo.
 
-MOST_COUNTED = 32_767
-"""How often one leaf can have a term: what two bytes hold."""
+More at once cost less: the rows of a term lie together, and how many leaves have it is added once.
+"""
+
+
+MANY = 4_000
+"""New leaves from which on the planner is told of them before they are looked up."""
 
 
 def publish(
@@ -43,7 +48,7 @@ def publish(
     counted = "SELECT count(*) FILTER (WHERE length IS NULL), count(*) FROM anabranch.leaves WHERE corpus = %s"
     (left, leaves), *_ = connection.execute(counted, (corpus,)).fetchall()
     done = leaves - left
-    if left > BATCH:
+    if left > MANY:
         # What the planner knows is from before they came: it would join all leaves for each batch.
         connection.execute("ANALYZE anabranch.documents, anabranch.chunks, anabranch.leaves")
     while new := _next_leaves(connection, corpus, "l.length IS NULL"):
@@ -93,50 +98,55 @@ def _next_leaves(
 
 
 def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tuple[Any, ...]], words: Analyser) -> None:
-    # All in text and in few statements: to hand over one value after the other takes longer than to count them.
-    known: list[tuple[int, int, str]] = []
-    frequencies: defaultdict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-    sizes: Counter[tuple[int, int]] = Counter()
-    lengths: Counter[tuple[int, int]] = Counter()
-    postings: list[tuple[int, int, int]] = []
-    of_leaf: dict[int, str] = {}
-    for leaf, audience, born, *parts in leaves:
-        terms = words.terms(embedded_text(*parts))
-        counts = Counter(map(term_number, terms))
-        postings += [(term, leaf, min(count, MOST_COUNTED)) for term, count in counts.items()]
-        of_leaf[leaf] = f"{len(terms)}\t{audience}\t{born}\n"
-        frequencies[audience, born].update(counts.keys())
-        sizes[audience, born] += 1
-        lengths[audience, born] += len(terms)
-        known.append((leaf, len(terms), f"{{{','.join(map(str, sorted(counts)))}}}"))
-    with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN") as copy:
-        # In the order of the index, which finds the place of each quicker then.
-        copy.write(
-            "".join([f"{corpus}\t{term}\t{leaf}\t{count}\t{of_leaf[leaf]}" for term, leaf, count in sorted(postings)])
-        )
+    ids, audiences, births = np.array([leaf[:3] for leaf in leaves], dtype=np.int64).T
+    counted = word_counts([words.terms(embedded_text(*parts)) for _, _, _, *parts in leaves])
+    groups, of_leaf = np.unique(np.stack([audiences, births]), axis=1, return_inverse=True)
+    _add_postings(connection, corpus, counted, (ids, audiences, births))
+    _keep_terms(connection, corpus, ids, counted)
+    terms, group, many = counted.frequencies(of_leaf)
+    told = "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])"
+    _add_frequencies(connection, corpus, told, [Integers(each) for each in (terms, *groups[:, group], many)])
+    for place, (audience, born) in enumerate(groups.T.tolist()):
+        lengths = counted.lengths[of_leaf == place]
+        _add_size(connection, corpus, (audience, born, len(lengths), int(lengths.sum())))
+
+
+def _add_postings(
+    connection: Connection[Any], corpus: int, counted: WordCounts, known: tuple[Int64s, Int64s, Int64s]
+) -> None:
+    """Add a posting for each term of each leaf; of leaves are known the number, the audience and the birth."""
+    # In the order of the index, which finds the place of each quicker then.
+    order = counted.by_term()
+    rows = counted.rows[order]
+    ids, audiences, births = (column[rows] for column in known)
+    columns: list[tuple[str, Int64s | int]] = [
+        ("i4", corpus), ("i8", counted.distinct[counted.places[order]]), ("i8", ids), ("i2", counted.counts[order]),
+        ("i4", counted.lengths[rows]), ("i4", audiences), ("i4", births),
+    ]  # fmt: skip
+    with connection.cursor() as cursor, cursor.copy("COPY anabranch.postings FROM STDIN (FORMAT binary)") as copy:
+        copy.write(copied_rows(len(order), columns))
+
+
+def _keep_terms(connection: Connection[Any], corpus: int, ids: Int64s, counted: WordCounts) -> None:
+    """Keep with each leaf how many terms it has, and which."""
     # A row that says so already is not written: each has its entry in five indexes, of which one is of vectors.
     sql = (
-        "UPDATE anabranch.leaves l SET length = a.length, terms = a.terms::bigint[] "
-        "FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS a(id, length, terms) WHERE l.corpus = %s AND l.id = a.id "
-        "AND (l.length, l.terms) IS DISTINCT FROM (a.length, a.terms::bigint[])"
+        "UPDATE anabranch.leaves l SET length = a.length, terms = a.terms FROM (SELECT id, length, "
+        "(%s::bigint[])[first:last] AS terms FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[]) "
+        "AS b(id, length, first, last)) a WHERE l.corpus = %s "
+        "AND l.id = a.id AND (l.length, l.terms) IS DISTINCT FROM (a.length, a.terms)"
     )
-    connection.execute(sql, (*(list(column) for column in zip(*known, strict=True)), corpus))
-    rows = sorted((term, *group, count) for group, of in frequencies.items() for term, count in of.items())
-    _add_frequencies(connection, corpus, rows)
-    for (audience, born), count in sizes.items():
-        _add_size(connection, corpus, (audience, born, count, lengths[audience, born]))
+    numbers = (counted.distinct[counted.places], ids, counted.lengths, *counted.spans())
+    connection.execute(sql, (*map(Integers, numbers), corpus))
 
 
-def _add_frequencies(connection: Connection[Any], corpus: int, rows: Sequence[tuple[int, int, int, int]]) -> None:
-    """Add to the counts of words: term, audience, birth, and how many leaves more."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    if columns:
-        sql = (
-            "INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM unnest(%s::bigint[], %s::int[], "
-            "%s::int[], %s::int[]) a ON CONFLICT (corpus, term, audience, born) "
-            "DO UPDATE SET leaves = f.leaves + excluded.leaves"
-        )
-        connection.execute(sql, (corpus, *columns))
+def _add_frequencies(connection: Connection[Any], corpus: int, told: LiteralString, parameters: Sequence[Any]) -> None:
+    """Add to the counts of words; told are rows of term, audience, birth, and how many leaves more."""
+    sql = (
+        f"INSERT INTO anabranch.term_frequencies AS f SELECT %s, a.* FROM ({told}) a "  # noqa: S608  # ours
+        "ON CONFLICT (corpus, term, audience, born) DO UPDATE SET leaves = f.leaves + excluded.leaves"
+    )
+    connection.execute(sql, (corpus, *parameters))
 
 
 def _add_size(connection: Connection[Any], corpus: int, row: tuple[int, int, int, int]) -> None:
@@ -157,11 +167,11 @@ def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]
     )
     for row in connection.execute(sql, parameters).fetchall():
         _add_size(connection, corpus, row)
-    sql = (
+    told: LiteralString = (
         "SELECT term, l.audience, l.born, -count(*) FROM anabranch.leaves l, unnest(l.terms) term "
         "WHERE l.corpus = %s AND l.document = ANY(%s) GROUP BY 1, 2, 3"
     )
-    _add_frequencies(connection, corpus, connection.execute(sql, parameters).fetchall())
+    _add_frequencies(connection, corpus, told, parameters)
     sql = (
         "DELETE FROM anabranch.postings p USING anabranch.leaves l, unnest(l.terms) AS t(term) "
         "WHERE l.corpus = %s AND l.document = ANY(%s) AND p.corpus = l.corpus AND p.term = t.term AND p.leaf = l.id"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, LiteralString
 
 from anabranch.store.corpus_snapshot import Finding
 from anabranch.store.postgres.bm25_counts import term_number
-from anabranch.store.postgres.postgres_index import MOST_COUNTED
 from anabranch.store.postgres.postgres_search import NARROW, index_name
+from anabranch.store.postgres.word_counts import MOST_COUNTED
 from anabranch.store.records import embedded_text
 from anabranch.store.stored_document import ExaminedDocument
 from anabranch.store.writer_protocol import Progress

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, LiteralString
 
-from pgvector import Vector
+import numpy as np
 from psycopg import Connection, DataError
 
 from anabranch.models.embedder import Vectors
 from anabranch.store.corpus_language import settled_language
+from anabranch.store.postgres.packed_arrays import Integers, VectorRows, register_arrays
 from anabranch.store.postgres.postgres_index import forget_unused, publish, uncounted
 from anabranch.store.postgres.postgres_records import PostgresRecords
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
@@ -27,6 +28,7 @@ class PostgresWriter(PostgresRecords):
     def __init__(self, connection: Connection[Any], corpus: int) -> None:
         """Take a connection of its own, and the number of the corpus."""
         super().__init__(connection, corpus)
+        register_arrays(connection)
         # As long as this connection: what a run has seen grows with the documents in one file.
         columns = "path_key text, doc_id text, PRIMARY KEY (path_key, doc_id)"
         connection.execute(f"CREATE TEMP TABLE seen ({columns})")
@@ -40,6 +42,7 @@ class PostgresWriter(PostgresRecords):
     def _count_change(self) -> None:
         """Count a change, last of all in its transaction: until that ends, other writers wait for this row."""
         self.connection.execute("UPDATE anabranch.corpora SET changes = changes + 1 WHERE id = %s", (self.corpus,))
+        self._looked_at = None
 
     def keep_meta(self, facts: Mapping[str, str]) -> None:
         """Keep facts about the corpus, all of them or none."""
@@ -58,11 +61,15 @@ class PostgresWriter(PostgresRecords):
     def add_vectors(self, keys: Sequence[str], vectors: Vectors, embedder: str) -> None:
         """Keep vectors; they count for nothing until a leaf names them."""
         # In order: two writers that wait for each other's keys would wait for ever.
-        pairs = sorted(zip(keys, vectors, strict=True), key=lambda pair: pair[0])
-        rows = [(self.corpus, key, embedder, Vector(vector)) for key, vector in pairs]
-        with self.transaction(), self.connection.cursor() as cursor:
-            # Two documents with the same text come to the same key, whichever is first.
-            cursor.executemany("INSERT INTO anabranch.vectors VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING", rows)
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        rows = VectorRows(np.asarray(vectors)[order])
+        # Two documents with the same text come to the same key, whichever is first.
+        sql = (
+            "INSERT INTO anabranch.vectors SELECT %s, a.key, %s, a.vector "
+            "FROM unnest(%s::text[], %s) AS a(key, vector) ON CONFLICT DO NOTHING"
+        )
+        with self.transaction():
+            self.connection.execute(sql, (self.corpus, embedder, [keys[place] for place in order], rows))
 
     def write(self, batch: Sequence[Grown], files: Sequence[FileRecord]) -> WriteResult:
         """Replace documents, and record the files that are finished by them, all in one transaction."""
@@ -144,17 +151,18 @@ class PostgresWriter(PostgresRecords):
         """
         sql = (
             "INSERT INTO anabranch.leaves (corpus, chunk_id, document, audience, born, vector_key, vector) "
-            "SELECT %s, a.chunk_id, a.document, a.audience, c.generation + 1, a.vector_key, coalesce("
-            "(SELECT v.vector FROM anabranch.vectors v WHERE v.corpus = c.id AND v.vector_key = a.vector_key AND "
-            "v.embedder = (SELECT value FROM anabranch.meta m WHERE m.corpus = c.id AND m.name = 'embedder')), "
-            "(SELECT l.vector FROM anabranch.leaves l WHERE l.corpus = c.id AND l.vector_key = a.vector_key LIMIT 1)) "
-            "FROM unnest(%s::text[], %s::bigint[], %s::int[], %s::text[]) WITH ORDINALITY "
-            "AS a(chunk_id, document, audience, vector_key, place) CROSS JOIN anabranch.corpora c WHERE c.id = %s "
-            "ORDER BY a.place"
+            "SELECT %(corpus)s, a.chunk_id, a.document, a.audience, "
+            "(SELECT c.generation + 1 FROM anabranch.corpora c WHERE c.id = %(corpus)s), a.vector_key, coalesce("
+            "(SELECT v.vector FROM anabranch.vectors v WHERE v.corpus = %(corpus)s AND v.vector_key = a.vector_key AND "
+            "v.embedder = (SELECT value FROM anabranch.meta m WHERE m.corpus = %(corpus)s AND m.name = 'embedder')), "
+            "(SELECT l.vector FROM anabranch.leaves l WHERE l.corpus = %(corpus)s AND l.vector_key = a.vector_key "
+            "LIMIT 1)) FROM unnest(%(chunks)s::text[], %(documents)s, %(audiences)s, %(keys)s::text[]) "
+            "WITH ORDINALITY AS a(chunk_id, document, audience, vector_key, place) ORDER BY a.place"
         )
         if leaves:
-            columns = [list(column) for column in zip(*leaves, strict=True)]
-            self.connection.execute(sql, (self.corpus, *columns, self.corpus))
+            chunks, documents, audiences, keys = zip(*leaves, strict=True)
+            known = {"documents": Integers(np.array(documents)), "audiences": Integers(np.array(audiences))}
+            self.connection.execute(sql, {"corpus": self.corpus, "chunks": list(chunks), "keys": list(keys), **known})
 
     def _audience(self, tags: Sequence[str]) -> int:
         """Return the number of a set of tags."""
