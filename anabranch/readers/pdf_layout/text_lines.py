@@ -345,9 +345,9 @@ def _lead(ordered: Sequence[Line]) -> int:
     for line in ordered:
         length += line.lead
         if line.lead < len(line.text):
-            break
+            return length
         length += 1
-    return max(0, length if line.lead < len(line.text) else length - 1)
+    return max(0, length - 1)
 
 
 def runs_backwards(lines: Sequence[Line]) -> bool:
