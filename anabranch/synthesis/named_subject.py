@@ -74,7 +74,7 @@ def named_subject(question: str, language: str = "english") -> NamedSubject:
         # "Q4 2021" may be written "the fourth quarter of 2021"; a year is written as it is.
         elif _CODE.match(name):
             numbered |= set() if _is_year(after, question) else {_code(named)}
-        elif after and _numbers(after, question) and not is_title:
+        elif after and name == written and _numbers(after, question) and not is_title:
             numbered |= set() if _is_year(further, question) else {named + _parts(question[after.start : after.end])}
         elif token.text not in asking and not is_title:
             names.add(named)

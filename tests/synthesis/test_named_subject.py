@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anabranch.synthesis.named_subject import named_subject
@@ -73,6 +73,7 @@ def test_a_short_question_is_read_in_the_language_of_the_passages() -> None:
     assert not named_subject("Wo liegt der Schlüssel?", "german").names
 
 
+@example("a’2 5")
 @given(st.text(st.sampled_from("aO'’2９²-_. A5年ß"), max_size=30))
 def test_a_question_is_about_what_it_names_itself(question: str) -> None:
     subject = named_subject(question)
