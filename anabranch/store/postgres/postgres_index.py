@@ -21,7 +21,6 @@ BATCH = 16_000
 More at once cost less: the rows of a term lie together, and how many leaves have it is added once.
 """
 
-
 MANY = 4_000
 """New leaves from which on the planner is told of them before they are looked up."""
 

@@ -21,7 +21,6 @@ class PostgresRecords:
         """Take a connection, and the number of the corpus."""
         self.connection = connection
         self.corpus = corpus
-        self._looked_at: tuple[str, tuple[str, str] | None] | None = None
 
     def one(self, sql: LiteralString, *parameters: Any) -> Any:  # noqa: ANN401  # a row of any shape
         """Return the first row, or None; the first parameter of every statement is the corpus."""
@@ -76,21 +75,13 @@ class PostgresRecords:
 
     def holds(self, doc_id: str, digest: str, path: str) -> bool:
         """Tell whether a document is here exactly as it is in its file."""
-        known = self._document(doc_id)
-        return known is not None and known[:2] == (digest, path)
+        sql = "SELECT 1 FROM anabranch.documents WHERE corpus = %s AND doc_id = %s AND digest = %s AND path_key = %s"
+        return self.one(sql, doc_id, digest, text_key(path)) is not None
 
     def origin(self, source: str) -> str | None:
         """Return the path of the file that a document is from, None where there is no such document."""
-        known = self._document(digest_of(source))
-        return known[1] if known else None
-
-    def _document(self, doc_id: str) -> tuple[str, str] | None:
-        """Return the digest of a document and the path of its file."""
-        # Both questions are asked of each document in turn, and one wait is enough.
-        if self._looked_at is None or self._looked_at[0] != doc_id:
-            sql = "SELECT digest, path FROM anabranch.documents WHERE corpus = %s AND doc_id = %s"
-            self._looked_at = (doc_id, self.one(sql, doc_id))
-        return self._looked_at[1]
+        row = self.one("SELECT path FROM anabranch.documents WHERE corpus = %s AND doc_id = %s", digest_of(source))
+        return row[0] if row else None
 
     def dimension(self) -> int:
         """Return the length of its vectors, 0 where there are none."""

@@ -42,7 +42,6 @@ class PostgresWriter(PostgresRecords):
     def _count_change(self) -> None:
         """Count a change, last of all in its transaction: until that ends, other writers wait for this row."""
         self.connection.execute("UPDATE anabranch.corpora SET changes = changes + 1 WHERE id = %s", (self.corpus,))
-        self._looked_at = None
 
     def keep_meta(self, facts: Mapping[str, str]) -> None:
         """Keep facts about the corpus, all of them or none."""

@@ -6,20 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from anabranch.agent.nodes.support.fusion_weights import informed
 from anabranch.agent.nodes.support.state_records import Query, Retrieved
-from anabranch.store.conformance.corpus_contents import EVERYTHING, note, take_in
+from anabranch.store.conformance.corpus_contents import EVERYTHING
 from anabranch.store.postgres import postgres_index, postgres_reader
 from anabranch.store.postgres.postgres_reader import PostgresReader
-from anabranch.store.postgres.postgres_records import PostgresRecords
 from anabranch.store.protocol import RankedList, Scope
-from anabranch.store.records import digest_of
-from anabranch.store.stores import open_corpus, open_writer
+from anabranch.store.stores import open_corpus
 from tests.store.postgres.counting_proxy import Way, counted
 from tests.store.postgres.test_postgres_corpus import fill
 
@@ -102,23 +99,3 @@ def test_passages_and_what_is_around_them_wait_once_each(corpus: str, way: tuple
 
     counts = asyncio.run(waits())
     assert counts == [1] * 8
-
-
-def test_a_document_is_looked_up_once_until_something_is_written(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(corpus)
-    with open_writer(corpus) as writer:
-        assert isinstance(writer, PostgresRecords)
-        asked: list[object] = []
-        one = writer.one
-
-        def counted_one(*arguments: Any) -> Any:
-            asked.append(arguments)
-            return one(*arguments)
-
-        monkeypatch.setattr(writer, "one", counted_one)
-        document = note("eel", "Eel", "The eel passes the weir at night.")
-        assert writer.origin(document.source) is None
-        assert not writer.holds(digest_of(document.source), "digest", "/eel")
-        assert len(asked) == 1
-        take_in(writer, {"/eel": [document]})
-        assert writer.origin(document.source) == "/eel"
