@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
 from itertools import chain
+from operator import itemgetter
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
@@ -26,13 +26,13 @@ PREVIEW_CHARS = 160
 @traced("abstain")
 async def abstain(state: State, context: Context) -> Update:
     """Write the abstention; nothing in it is an answer."""
-    nearest = await _nearest(context, state)
-    # A short question does not tell its language; the documents are most likely in the reader's.
-    words = phrases_for(state["original_question"], language_of(" ".join(chunk.text for chunk, _ in nearest)))
-    said = strip_links(state["draft"]["answer"])
     # Of verbatim sentences nobody can say that the model answered.
     is_written = state["unsupported"] and state["route"]["name"] != "compose"
-    lines = [words["unsupported"], said] if said and is_written else [words["not_found"]]
+    said = strip_links(state["draft"]["answer"]) if is_written else ""
+    nearest = await _nearest(context, state, said)
+    # A short question does not tell its language; the documents are most likely in the reader's.
+    words = phrases_for(state["original_question"], language_of(" ".join(chunk.text for chunk, _ in nearest)))
+    lines = [words["unsupported"], said] if said else [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
     queries = [f"“{strip_links(query['text']).strip()}”" for query in state["queries"]]
     if queries:
@@ -57,23 +57,32 @@ async def abstain(state: State, context: Context) -> Update:
     }
 
 
-async def _nearest(context: Context, state: State) -> list[tuple[Chunk, str]]:
-    """Return the best leaves, each with its line; a parent would begin with words that nobody looked for."""
+async def _nearest(context: Context, state: State, said: str) -> list[tuple[Chunk, str]]:
+    """Return the best leaves, each with its line; a parent would begin with words that nobody looked for.
+
+    Of an answer that a model wrote (`said`) the leaves with most of the words that it adds to the question come first:
+    if it is right after all, it is seen there.
+    """
     # In the order of the candidates, which is that of relevance; passages are merged, and their order is another.
     kept = {leaf for passage in state["passages"] for leaf in passage["leaves"]}
-    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept][:NEAREST]
+    ids = [candidate["id"] for candidate in state["candidates"] if candidate["id"] in kept]
+    ids = ids if said else ids[:NEAREST]
     if not ids:
         return []
     corpus = await corpus_of(context)
     found = await chunks_of(context, state, ids, corpus=corpus)
     chunks = [found[chunk_id] for chunk_id in ids if chunk_id in found]
     by_chunk = await asyncio.to_thread(lambda: [_pieces(chunk) for chunk in chunks])
-    asked, *analysed = await corpus.analyse([state["standalone_question"], *chain.from_iterable(by_chunk)])
+    texts = [state["standalone_question"], said, *chain.from_iterable(by_chunk)]
+    asked, answered, *analysed = map(set, await corpus.analyse(texts))
     terms = iter(analysed)
-    return [
-        (chunk, _line(chunk, pieces, [len({*asked} & {*next(terms)}) for _ in pieces]))
-        for chunk, pieces in zip(chunks, by_chunk, strict=True)
-    ]
+    near = list[tuple[int, Chunk, str]]()
+    for chunk, pieces in zip(chunks, by_chunk, strict=True):
+        shared = [(len(have & (answered - asked)), len(have & asked)) for have in (next(terms) for _ in pieces)]
+        best = max(shared)
+        near.append((best[0], chunk, _line(chunk, pieces[shared.index(best)])))
+    near.sort(key=itemgetter(0), reverse=True)
+    return [(chunk, line) for _, chunk, line in near[:NEAREST]]
 
 
 def _pieces(chunk: Chunk) -> list[str]:
@@ -82,11 +91,11 @@ def _pieces(chunk: Chunk) -> list[str]:
     return said or [" ".join(chunk.text.split())]
 
 
-def _line(chunk: Chunk, pieces: Sequence[str], shared: Sequence[int]) -> str:
-    """Return where a leaf is and the statement of it that shares most words with the question."""
+def _line(chunk: Chunk, statement: str) -> str:
+    """Return where a leaf is, and a statement of it."""
     page = f", p. {chunk.page}" if chunk.page is not None else ""
     # A link in it is no source: the passage is one, and is named.
-    best = strip_links(pieces[shared.index(max(shared))])
-    line = f"- {chunk.source}{page}: {best[:PREVIEW_CHARS]}{' ...' if len(best) > PREVIEW_CHARS else ''}"
+    shown = strip_links(statement)
+    line = f"- {chunk.source}{page}: {shown[:PREVIEW_CHARS]}{' ...' if len(shown) > PREVIEW_CHARS else ''}"
     # The address of a page stays; any other name may be its author's, and hold more than a name.
     return line if _ADDRESS.fullmatch(chunk.source) else strip_links(line)

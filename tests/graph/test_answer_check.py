@@ -74,7 +74,7 @@ async def test_an_answer_that_the_judge_takes_apart_is_no_answer(river: str) -> 
     with OpenAIStub(model(create=TWO, judge="1: contradicted\n2: contradicted")) as stub:
         state = await _ask(river, stub, verify="llm")
     assert state["abstained"]
-    assert state["answer"].startswith("The model answered, but nothing in your documents supports it:")
+    assert state["answer"].startswith("The model answered, but no passage was found that says so:")
     assert len(state["verification"]["contradicted"]) == 2
 
 

@@ -90,7 +90,7 @@ async def test_an_answer_of_which_no_claim_holds_is_shown_as_that_and_as_no_answ
     state, context = await _ask(river, f"{lie[:-1]} [1].")
     assert state["abstained"]
     assert state["citations"] == []
-    shown = f"The model answered, but nothing in your documents supports it:\n\n{lie} [?]\n\n"
+    shown = f"The model answered, but no passage was found that says so:\n\n{lie} [?]\n\n"
     assert state["answer"].startswith(shown)
     message = state["messages"][-1]
     assert message.text == state["answer"]
