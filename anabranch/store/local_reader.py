@@ -107,7 +107,7 @@ class LocalReader(Passages):
 
     @in_thread
     def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
-        """Return the score of each of these leaves for each query as `search` gives it, and that of a rare word."""
+        """Return the score of each of these leaves for each query as `search` gives it."""
         self.watch.check()
         with self._damage_said():
             found = self._rows_of(ids, scope)
@@ -119,10 +119,9 @@ class LocalReader(Passages):
                 else:
                     vectors = self._index.vectors(rows)
                     scored[arm] = [cosines(vectors, self._vectors.one(query)) for query in asked]
-        by_arm: dict[Arm, list[dict[str, float]]] = {
+        return {
             arm: [dict(zip(found, scores.tolist(), strict=True)) for scores in lists] for arm, lists in scored.items()
         }
-        return Scores(by_arm, bm25.rare())
 
     @in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,7 +15,6 @@ from anabranch.models.embedders import load_embedder
 from anabranch.store.corpus_database import CorpusDatabase
 from anabranch.store.corpus_facts import counts_in
 from anabranch.store.corpus_language import settled_language
-from anabranch.store.index.bm25 import K1
 from anabranch.store.passage_reader import Passages, in_thread, visible
 from anabranch.store.protocol import Arm, CorpusInfo, RankedList, Scope, Scores
 from anabranch.store.records import embedded_text
@@ -81,17 +79,13 @@ class MemoryReader(Passages):
 
     @in_thread
     def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
-        """Return the score of each of these leaves for each query as `search` gives it, and that of a rare word."""
+        """Return the score of each of these leaves for each query as `search` gives it."""
         wanted = set(ids)
         rows = [row for row in self._rows(scope) if self._ids[row] in wanted]
-        by_arm: dict[Arm, list[dict[str, float]]] = {
+        return {
             arm: [{self._ids[row]: float(scores[row]) for row in rows} for scores in self._scored(arm, asked, scope)]
             for arm, asked in queries.items()
         }
-        bm25, _ = self._bm25(scope)
-        # `rank_bm25` has the weights of words that occur; this is of one that occurs once.
-        idf = max(0.0, math.log(bm25.corpus_size - 0.5) - math.log(1.5)) if bm25 is not None else 0.0
-        return Scores(by_arm, idf * (K1 + 1))
 
     @in_thread
     def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:

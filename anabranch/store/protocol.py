@@ -112,17 +112,9 @@ class Original(NamedTuple):
     access: tuple[str, ...]
 
 
-class Scores(NamedTuple):
-    """What the fusion asks of a corpus once it has candidates.
-
-    Attributes:
-        by_arm: For each query of each retriever, scores by the ids of leaves. A leaf that shares no term with the
-            query has a BM25 score of 0; what is gone, hidden or no leaf is absent.
-        rare: What BM25 gives at most for a word that a single passage holds; 0 in a corpus of a passage or two.
-    """
-
-    by_arm: dict[Arm, list[dict[str, float]]]
-    rare: float
+# For each query of each retriever, scores by the ids of leaves. A leaf that shares no term with the query has a BM25
+# score of 0; what is gone, hidden or no leaf is absent.
+Scores = dict[Arm, list[dict[str, float]]]
 
 
 class CorpusReader(Protocol):

@@ -135,7 +135,7 @@ async def _asked(address: str, questions: Sequence[str]) -> list[Any]:
         words, near = (found[0]["ids"] for found in lists)
         asked = {"bm25": [question], "dense": [question]}
         scores = await store.scores(asked, list(dict.fromkeys([*words, *near])), Scope())
-        return words, near, dict(scores.by_arm)
+        return words, near, dict(scores)
 
     return [await one(question) for question in questions]
 

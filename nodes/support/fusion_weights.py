@@ -39,13 +39,10 @@ def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]
 
 async def _complete(
     corpus: FullScores, scope: Scope, queries: Sequence[Query], records: Sequence[Retrieved]
-) -> tuple[list[Retrieved], float]:
+) -> list[Retrieved]:
     """Score with each retriever of the corpus what all of them found, for any query that it searches for.
 
     The lists of others stay as they are: the corpus cannot tell what an external retriever would score a passage.
-
-    Returns:
-        The records, and what BM25 gives for a rare word.
 
     Raises:
         OperationError: The corpus cannot be asked any more.
@@ -56,7 +53,7 @@ async def _complete(
     # All of it at once: a store across a network takes longer for the way than for the scores.
     asked: dict[Arm, list[str]] = {arm: searched(queries, arm, retrievers) for arm in own}
     known = await corpus.scores(asked, ids, scope)
-    return [_filled(record, known.by_arm.get(cast("Arm", record["retriever"]))) for record in records], known.rare
+    return [_filled(record, known.get(cast("Arm", record["retriever"]))) for record in records]
 
 
 def _filled(record: Retrieved, scores: Sequence[Mapping[str, float]] | None) -> Retrieved:
@@ -89,13 +86,9 @@ async def informed(
         raise OperationError("the store gives no scores but those of its lists: they are fused as they are")
     if len(records) == 1:  # nothing was found that it has not scored
         return list(records), []
-    filled, rare = await _complete(corpus, scope, queries, records)
+    filled = await _complete(corpus, scope, queries, records)
     if not {record["retriever"] for record in records} >= {*CORPUS_RETRIEVERS}:
         return filled, []
     # What the dense retriever found itself, apart from what was scored for BM25's sake: only that tells of its trust.
     found = {record["retriever"]: record["lists"] for record in records}
-    lists = {record["retriever"]: record["lists"] for record in filled}
-    return filled, [
-        weigh(bm25["scores"], dense["scores"], found=near["scores"], rare=rare)
-        for bm25, dense, near in zip(lists["bm25"], lists["dense"], found["dense"], strict=True)
-    ]
+    return filled, [weigh(near["scores"]) for near in found["dense"]]

@@ -83,8 +83,6 @@ async def test_scores_are_those_of_a_folder(notes: Path, tmp_path: Path) -> None
             assert dict(zip(ours["ids"], ours["scores"], strict=True)) == pytest.approx(
                 dict(zip(theirs["ids"], theirs["scores"], strict=True)), abs=1e-5
             )
-    rare = [(await store.scores({}, [], Scope())).rare for store in (here, there)]
-    assert rare[0] == pytest.approx(rare[1])
 
 
 async def test_a_second_run_leaves_what_is_unchanged_and_takes_in_what_is_not(notes: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
 
@@ -29,14 +28,14 @@ class FullScoresTests(FilledStore):
         for arm in ARMS:
             leaves = await restricted_leaves(store, arm)
             for scope, seen in ((EVERYTHING, leaves), (Scope(), set()), (Scope(filters=ELSEWHERE), set())):
-                (scores,) = (await store.scores({arm: ["miller"]}, list(leaves), scope)).by_arm[arm]
+                (scores,) = (await store.scores({arm: ["miller"]}, list(leaves), scope))[arm]
                 assert set(scores) == seen
 
     @pytest.mark.parametrize("arm", ARMS)
     async def test_scores_are_those_that_a_search_gives(self, store: FullScores, arm: Arm) -> None:
         queries = ["when was the weir built", "bees dance", "zeppelin", ""]
         (every,) = await store.search("dense", ["water"], 10_000, EVERYTHING)
-        scores = (await store.scores({arm: queries}, every["ids"], EVERYTHING)).by_arm[arm]
+        scores = (await store.scores({arm: queries}, every["ids"], EVERYTHING))[arm]
         lists = await store.search(arm, queries, 10_000, EVERYTHING)
         assert json.loads(json.dumps(scores)) == scores
         for ranked, known in zip(lists, scores, strict=True):
@@ -49,7 +48,7 @@ class FullScoresTests(FilledStore):
         both = await store.scores(queries, every["ids"], EVERYTHING)
         for arm, asked in queries.items():
             alone = await store.scores({arm: asked}, every["ids"], EVERYTHING)
-            assert (alone.by_arm[arm], alone.rare) == (both.by_arm[arm], both.rare)
+            assert alone[arm] == both[arm]
 
     @pytest.mark.parametrize("arm", ARMS)
     async def test_what_is_hidden_or_no_leaf_has_no_score(self, store: FullScores, arm: Arm) -> None:
@@ -58,21 +57,12 @@ class FullScoresTests(FilledStore):
         parents = [key for key, chunk in (await everything(store)).items() if chunk.level != 2]
         asked = [*every["ids"], *parents, "0" * 16, "no id", every["ids"][0]]
         assert parents
-        (known,) = (await store.scores({arm: ["weir"]}, asked, Scope())).by_arm[arm]
+        (known,) = (await store.scores({arm: ["weir"]}, asked, Scope()))[arm]
         assert set(known) == set(public["ids"]) < set(every["ids"])
-        (narrowed,) = (await store.scores({arm: ["weir"]}, asked, Scope(filters={"year": 1848}))).by_arm[arm]
+        (narrowed,) = (await store.scores({arm: ["weir"]}, asked, Scope(filters={"year": 1848})))[arm]
         assert await keys(store, list(narrowed)) == ["weir"]
-        assert (await store.scores({arm: ["weir", "mill"]}, [], Scope())).by_arm == {arm: [{}, {}]}
-        assert (await store.scores({arm: []}, asked, Scope())).by_arm == {arm: []}
-
-    async def test_a_word_of_one_leaf_scores_no_more_than_is_said(self, store: FullScores) -> None:
-        (ranked,) = await store.search("bm25", ["clover"], 5, EVERYTHING)
-        assert len(ranked["ids"]) == 1
-        assert 0 < ranked["scores"][0] <= (await store.scores({}, [], EVERYTHING)).rare
-
-    async def test_what_a_rare_word_scores_is_finite_in_every_scope(self, store: FullScores) -> None:
-        for scope in (Scope(), EVERYTHING, Scope(filters={"year": 1})):
-            assert 0 <= (await store.scores({}, [], scope)).rare < math.inf
+        assert (await store.scores({arm: ["weir", "mill"]}, [], Scope())) == {arm: [{}, {}]}
+        assert (await store.scores({arm: []}, asked, Scope())) == {arm: []}
 
 
 class OutlinesTests(FilledStore):

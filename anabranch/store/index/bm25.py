@@ -161,10 +161,6 @@ class BM25:
                     found[line, inside] = _counts_of(each, number, rows[inside] - each.first) > 0
         return found
 
-    def rare(self) -> float:
-        """Return what a term that one row holds adds to that row's score at most; 0 in an index of a row or two."""
-        return self._idf(1) * (K1 + 1) if self._rows else 0.0
-
     def _idf(self, frequency: int) -> float:
         # Below zero for a term of more than half of the rows. It counts for nothing then: a floor above zero, which
         # BM25Okapi has by default, gives it more than a term of a little less than half of them.

@@ -33,10 +33,6 @@ class TermCounts:
         frequency = self.frequencies.get(term_number(term), 0)
         return self._idf(frequency) if frequency > 0 else None
 
-    def rare(self) -> float:
-        """Return what a term that one leaf holds adds to its score at most."""
-        return self._idf(1) * (K1 + 1) if self.leaves > 0 else 0.0
-
     def _idf(self, frequency: int) -> float:
         # More leaves than there are cannot hold a word; a removal that is being counted must not end in a logarithm.
         others = max(self.leaves - frequency, 0)

@@ -110,7 +110,7 @@ class PostgresReader(PostgresPassages):
         return known
 
     async def scores(self, queries: Mapping[Arm, Sequence[str]], ids: Sequence[str], scope: Scope) -> Scores:
-        """Return the score of each of these leaves for each query as `search` gives it, and that of a rare word."""
+        """Return the score of each of these leaves for each query as `search` gives it."""
         clause = postgres_clause(scope.filters)
         asked = [self._words.terms(query) for query in queries.get("bm25", ())]
         dense = list(queries.get("dense", ()))
@@ -124,14 +124,14 @@ class PostgresReader(PostgresPassages):
         # Put in order here: asked for it, the database goes through all leaves by their number.
         rows, known = sorted(found, key=_number), term_counts(counted)
         names, matrix = [row[1] for row in rows], vectors_of(rows) if dense and rows else None
-        by_arm: dict[Arm, list[dict[str, float]]] = {
+        by_arm: Scores = {
             "bm25": [bm25_scores(rows, distinct, terms, known) for terms in asked],
             "dense": [
                 dict(zip(names, cosines(matrix, vector).tolist(), strict=True)) if matrix is not None else {}
                 for vector in vectors
             ],
         }
-        return Scores({arm: by_arm[arm] for arm in queries}, known.rare())
+        return {arm: by_arm[arm] for arm in queries}
 
     async def idf(self, words: Sequence[str], scope: Scope) -> dict[str, float]:
         """Return the inverse document frequency of each analysed term of `words` in what the caller may read."""

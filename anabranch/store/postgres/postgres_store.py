@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from anabranch.errors import (
@@ -16,7 +16,7 @@ from anabranch.errors import (
 
 try:
     from pgvector.psycopg import register_vector
-    from psycopg import Connection, IsolationLevel
+    from psycopg import Connection, Error, IsolationLevel
     from psycopg.errors import LockNotAvailable
 
     from anabranch.store.postgres.connection_pool import Database, connect, database_at, failures
@@ -69,7 +69,12 @@ class PostgresStore:
             corpus = _number_of(connection, where.corpus)
             # The lock goes with the connection, so a killed writer leaves none behind.
             _lock_corpus(connection, corpus, where, wait)
-            yield PostgresWriter(connection, corpus)
+            try:
+                yield PostgresWriter(connection, corpus)
+            finally:
+                # The server notices some time later that a connection is closed; the next writer may not wait so long.
+                with suppress(Error):
+                    connection.execute("SELECT pg_advisory_unlock(hashtext('anabranch'), %s)", (corpus,))
 
     @contextmanager
     def queue(self, address: StrPath, *, worker: str, lease: float) -> Iterator[PostgresQueue]:

@@ -96,7 +96,6 @@ def test_within_a_mask_it_is_as_if_the_other_rows_were_not_there(
         (scores,) = whole.scores([query], np.flatnonzero(seen))
         assert scores.tolist() == alone.scores([query], np.arange(len(left)))[0].tolist()
         assert [whole.idf(term) for term in query] == [alone.idf(term) for term in query]
-        assert whole.rare() == alone.rare()
 
 
 def test_no_match_no_rows(tmp_path: Path) -> None:

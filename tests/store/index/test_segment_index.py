@@ -62,6 +62,6 @@ async def _compared(folder: Path) -> int:
     (every,) = await corpus.search("dense", ["heron"], 100, Scope())
     for arm in ("bm25", "dense"):
         (ranked,) = await corpus.search(arm, ["heron weir otter eels eels"], 100, Scope())
-        (scores,) = (await corpus.scores({arm: ["heron weir otter eels eels"]}, every["ids"], Scope())).by_arm[arm]
+        (scores,) = (await corpus.scores({arm: ["heron weir otter eels eels"]}, every["ids"], Scope()))[arm]
         assert scores == {**dict.fromkeys(every["ids"], 0.0), **dict(zip(ranked["ids"], ranked["scores"], strict=True))}
     return len(every["ids"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from anabranch.identity.user import User
 from anabranch.store.conformance.corpus_contents import ARMS, DOCUMENTS, EVERYTHING, keys, note, settle, take_in
 from anabranch.store.export import export_corpus, import_corpus
 from anabranch.store.postgres import postgres_index, postgres_search
+from anabranch.store.postgres.connection_pool import connect
 from anabranch.store.postgres.postgres_reader import PostgresReader
 from anabranch.store.protocol import FullScores, Scope, TermStatistics
 from anabranch.store.stores import open_corpus, open_writer
@@ -44,7 +46,6 @@ async def told(address: str) -> dict[str, Any]:
             lists = await store.search(arm, QUERIES, 10_000, scope)
             found[f"{arm} {scope}"] = [dict(zip(one["ids"], one["scores"], strict=True)) for one in lists]
         found[f"idf {scope}"] = await store.idf(QUERIES, scope)
-        found[f"rare {scope}"] = (await store.scores({}, [], scope)).rare
     return found
 
 
@@ -80,6 +81,15 @@ def test_what_is_written_is_found_once_it_is_published_also_after_a_kill(corpus:
     store = asyncio.run(open_corpus(corpus))
     (found,) = asyncio.run(store.search("bm25", ["eel"], 5, Scope()))
     assert asyncio.run(keys(store, found["ids"])) == ["eel"]
+
+
+def test_the_next_writer_need_not_wait_until_the_server_has_seen_the_last_one_go(corpus: str) -> None:
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+    with closing(connect(corpus.partition("#")[0])) as looking:
+        for _ in range(30):
+            with open_writer(corpus):
+                assert looking.execute(locks).fetchone() != (0,)
+            assert looking.execute(locks).fetchone() == (0,)
 
 
 def test_corpora_of_one_database_know_nothing_of_each_other(corpus: str, database: str) -> None:

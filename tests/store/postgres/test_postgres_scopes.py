@@ -89,7 +89,7 @@ async def found(store: PostgresReader, scope: Scope) -> dict[str, list[str]]:
     lists["leaves"] = [leaf for each in leaves.values() for leaf in each]
     every = await store.leaves(everything, Scope(access=tuple(TAGS)), 9)
     owners = {leaf: doc_id for doc_id, own in every.items() for leaf in own}
-    lists["scores"] = list((await store.scores({"bm25": ["water"]}, list(owners), scope)).by_arm["bm25"][0])
+    lists["scores"] = list((await store.scores({"bm25": ["water"]}, list(owners), scope))["bm25"][0])
     lists["chunks"] = list(await store.chunks(list(owners), scope))
     told = {way: [owners[each] for each in named] for way, named in lists.items()}
     return told | {"outlines": [each.doc_id for each in await store.outlines(scope, 99)], "leaves of": list(leaves)}
