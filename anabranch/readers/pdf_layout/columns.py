@@ -14,7 +14,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from anabranch.readers.pdf_layout.line_numbers import is_entry, is_text
-from anabranch.readers.pdf_layout.text_lines import Line, runs_backwards
+from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.text_rows import runs_backwards
 
 # Lines that are read together, top to bottom, each row from side to side.
 Region = list[Line]

@@ -10,7 +10,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, rows
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.pdf_layout.text_rows import TextRow, rows
 
 _EDGE_ROWS = 2  # a title and a page number may stand below each other
 _FEWEST = 3  # pages with the same words nearby: two chance ones happen

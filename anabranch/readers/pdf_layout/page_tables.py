@@ -10,7 +10,8 @@ from statistics import mean
 
 from anabranch.readers.dehyphenation import join_all
 from anabranch.readers.pdf_layout.mupdf import PageWords, PdfWord
-from anabranch.readers.pdf_layout.text_lines import Line, as_row, rows, with_whole_numbers
+from anabranch.readers.pdf_layout.text_lines import Line, with_whole_numbers
+from anabranch.readers.pdf_layout.text_rows import as_row, rows
 from anabranch.readers.table_blocks import fits, markdown_rows, rows_under
 from anabranch.text.normalization import squeeze
 

@@ -11,7 +11,7 @@ from statistics import median
 from anabranch.readers.dehyphenation import join_all
 from anabranch.readers.pdf_layout.mupdf import PageWords
 from anabranch.readers.pdf_layout.page_tables import PdfTable, continued, texts
-from anabranch.readers.pdf_layout.text_lines import TextRow
+from anabranch.readers.pdf_layout.text_rows import TextRow
 from anabranch.readers.pdf_layout.whitespace_tables import aligned
 
 _LOOSE = 1.35  # times the usual line pitch: the next paragraph

@@ -14,7 +14,8 @@ from anabranch.readers.pdf_layout.mupdf import PageWords, PdfWord
 from anabranch.readers.pdf_layout.page_tables import PdfTable
 from anabranch.readers.pdf_layout.paragraphs import Paragraph, in_parts, paragraphs
 from anabranch.readers.pdf_layout.ruled_tables import with_tables
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, as_row, rows
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.pdf_layout.text_rows import TextRow, as_row, rows
 
 
 def document_paragraphs(pages: Sequence[PageLines], words_on: Callable[[int], Sequence[PdfWord]]) -> list[Paragraph]:

@@ -17,7 +17,8 @@ from anabranch.readers.pdf_layout.page_tables import (
     table,
 )
 from anabranch.readers.pdf_layout.table_grid import Grid, Rulings, grids, is_drawn, near, origins
-from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row, rows
+from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.text_rows import TextRow, as_row, rows
 from anabranch.readers.pdf_layout.whitespace_tables import Column, columns, into_columns, unwrapped
 
 _LONGEST_CELL = 2_000  # characters; a frame with more is a box around prose

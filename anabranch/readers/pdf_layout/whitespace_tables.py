@@ -17,7 +17,8 @@ from anabranch.readers.pdf_layout.page_tables import (
     table,
     words_of,
 )
-from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row, with_whole_numbers
+from anabranch.readers.pdf_layout.text_lines import Line, with_whole_numbers
+from anabranch.readers.pdf_layout.text_rows import TextRow, as_row
 
 _NEAR = 2.5  # points by which the starts in one column differ
 _LOOSE = 1.25  # times the closest step: the next row of the table

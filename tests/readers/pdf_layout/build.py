@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from anabranch.readers.pdf_layout.text_lines import Line, PageLines, TextRow, as_row
+from anabranch.readers.pdf_layout.text_lines import Line, PageLines
+from anabranch.readers.pdf_layout.text_rows import TextRow, as_row
 
 
 def line(text: str, x: float, y: float, size: float = 10.0, *, bold: bool = False, width: float | None = None) -> Line:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from anabranch.readers.pdf_layout.page_tables import PdfTable
 from anabranch.readers.pdf_layout.paragraphs import Paragraph, in_parts, paragraphs
-from anabranch.readers.pdf_layout.text_lines import TextRow, as_row
+from anabranch.readers.pdf_layout.text_rows import TextRow, as_row
 from tests.readers.pdf_layout.build import row
 
 

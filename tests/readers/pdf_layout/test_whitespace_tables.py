@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anabranch.readers.pdf_layout.mupdf import PdfWord
-from anabranch.readers.pdf_layout.text_lines import Line, TextRow, as_row
+from anabranch.readers.pdf_layout.text_lines import Line
+from anabranch.readers.pdf_layout.text_rows import TextRow, as_row
 from anabranch.readers.pdf_layout.whitespace_tables import aligned, columns
 from tests.readers.pdf_layout.build import line
 
