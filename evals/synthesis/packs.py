@@ -1,9 +1,10 @@
 """Questions with the passages that every system is shown: `questions.jsonl` names them, this reads their texts.
 
-    python -m evals.synthesis.packs --data DIR --out packs.json
+    python -m evals.synthesis.packs --data DIR --xquad XQUAD --out packs.json
 
 `DIR` holds `retrieval/hotpotqa` and `retrieval/musique` in BEIR's form, and `seeds` with `questions.jsonl` and
-documents. Of a seeds question the passages are those that the program's own search packs.
+documents. Of a seeds question the passages are those that the program's own search packs. `XQUAD` is what
+`python -m evals.languages` made.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from anabranch.ingestion.pipeline import ingest
 
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
 SEEDS, WINDOW = "seeds", 500
+XQUAD = "xquad/"  # and a language
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +100,31 @@ def _passages(records: Iterable[dict[str, str]]) -> tuple[Passage, ...]:
     return tuple(Passage(**record) for record in records)
 
 
-def packs_of(data: Path, rows: Iterable[dict[str, Any]], corpus: Path | None = None) -> Iterator[Pack]:
-    """Add the texts to the rows of `questions.jsonl`; collections that are not in `data` are left out."""
+def packs_of(
+    data: Path, rows: Iterable[dict[str, Any]], corpus: Path | None = None, xquad: Path | None = None
+) -> Iterator[Pack]:
+    """Add the texts to the rows of `questions.jsonl`; collections that are not there are left out."""
     by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         by_set[row["set"]].append(row)
     for name, own in by_set.items():
         folder = data / SEEDS if name == SEEDS else data / "retrieval" / name
+        if name.startswith(XQUAD):
+            folder = (xquad or data) / name.removeprefix(XQUAD)
         if folder.is_dir():
             yield from _seeds(folder, own, corpus) if name == SEEDS else _collection(folder, own)
 
 
 def _collection(folder: Path, rows: Iterable[dict[str, Any]]) -> Iterator[Pack]:
-    passages = {each["id"]: _passage(each["title"], each["text"]) for each in _lines(folder / "corpus.jsonl")}
-    texts = {each["id"]: each["text"].strip() for each in _lines(folder / "queries.jsonl")}
+    passages = {_id(each): _passage(each["title"], each["text"]) for each in _lines(folder / "corpus.jsonl")}
+    texts = {_id(each): each["text"].strip() for each in _lines(folder / "queries.jsonl")}
     for row in rows:
         one = tuple(passages[name] for name in row["passages"])
         yield Pack(**_named(row), text=texts[row["id"]], one=one, two=halves(one))
+
+
+def _id(record: dict[str, Any]) -> str:
+    return str(record["_id"] if "_id" in record else record["id"])
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:
@@ -167,11 +177,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; exit code 2 with the reason where something is wrong with what was given."""
     parser = argparse.ArgumentParser(prog="python -m evals.synthesis.packs", description="Put passages to questions.")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--xquad", type=Path, help="the folder that python -m evals.languages made")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--corpus", type=Path, help="keep the corpus of the seeds' documents here")
     options = parser.parse_args(arguments)
     try:
-        packs = list(packs_of(options.data, _lines(QUESTIONS), options.corpus))
+        packs = list(packs_of(options.data, _lines(QUESTIONS), options.corpus, options.xquad))
     except UserError as error:
         sys.stderr.write(f"{error.message} {error.hint}\n")
         return 2

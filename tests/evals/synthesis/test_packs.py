@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from anabranch.errors import SettingsError
-from evals.synthesis.packs import QUESTIONS, Passage, halves, packs_of, read_packs
+from evals.languages.__main__ import written
+from evals.synthesis.packs import QUESTIONS, XQUAD, Passage, halves, packs_of, read_packs
 from evals.synthesis.scoring import contains
 
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+WIKIPEDIA = ("hotpotqa", "musique")
 WEIR = "The weir at Halden was rebuilt in 1911, because the flood of the year before had carried it away."
 
 
@@ -46,6 +48,16 @@ def test_a_pack_has_the_passages_of_its_row_and_survives_a_file(tmp_path: Path) 
     assert read_packs(tmp_path / "packs.json") == [pack]
 
 
+def test_paragraphs_of_xquad_are_read_as_they_were_written(tmp_path: Path) -> None:
+    paragraph = {"context": "Das Wehr wurde 1911 erneuert.", "qas": [{"id": "q", "question": "Wann?"}]}
+    source = tmp_path / "xquad.de.json"
+    source.write_text(json.dumps({"data": [{"paragraphs": [paragraph]}]}), "utf-8")
+    written(source, tmp_path / "xquad" / "de")
+    [pack] = packs_of(tmp_path, [row("q", "xquad/de", "p0")], xquad=tmp_path / "xquad")
+    assert (pack.text, pack.one) == ("Wann?", (Passage("", "Das Wehr wurde 1911 erneuert."),))
+    assert not list(packs_of(tmp_path, [row("q", "xquad/de", "p0")]))
+
+
 def test_a_seeds_question_has_what_the_search_packs_and_never_the_file_of_answers(tmp_path: Path) -> None:
     seeds = tmp_path / "seeds"
     lines(seeds / "questions.jsonl", {"id": "q", "text": "When was the weir at Halden rebuilt?", "answer": "in 1911"})
@@ -72,8 +84,14 @@ def test_halves_keep_the_order_and_are_about_as_long() -> None:
 
 
 def test_the_rows_are_what_the_page_says_of_them() -> None:
-    assert len({each["id"] for each in ROWS}) == len(ROWS) == 170
-    ours = [each for each in ROWS if each["set"] != "seeds"]
+    assert len({each["id"] for each in ROWS}) == len(ROWS) == 305
+    xquad = Counter((each["set"], each["split"], each["kind"]) for each in ROWS if each["set"].startswith(XQUAD))
+    assert xquad == {
+        ("xquad/en", "dev", "answerable"): 30, ("xquad/en", "dev", "unanswerable"): 20,
+        ("xquad/en", "test", "answerable"): 40, ("xquad/en", "test", "unanswerable"): 20,
+        ("xquad/de", "test", "answerable"): 15, ("xquad/de", "test", "unanswerable"): 10,
+    }  # fmt: skip
+    ours = [each for each in ROWS if each["set"] in WIKIPEDIA]
     assert Counter(each["kind"] for each in ours) == {"answerable": 100, "unanswerable": 44}
     assert Counter((each["split"], each["kind"]) for each in ours) == {
         ("dev", "answerable"): 35, ("test", "answerable"): 65,
@@ -85,11 +103,11 @@ def test_the_rows_are_what_the_page_says_of_them() -> None:
 
 def test_the_answer_stands_in_the_passages_of_answerable_questions_alone(shared: Path) -> None:
     data, known = shared / "data", {}
-    for name in ("hotpotqa", "musique"):
+    for name in WIKIPEDIA:
         for line in (data / "retrieval" / name / "queries.jsonl").read_text("utf-8").splitlines():
             record = json.loads(line)
             known[record["id"]] = record["answers"]
-    packs = list(packs_of(data, [each for each in ROWS if each["set"] != "seeds"]))
+    packs = list(packs_of(data, [each for each in ROWS if each["set"] in WIKIPEDIA]))
     assert len(packs) == 144
     for pack in packs:
         shown = " ".join(passage.text for passage in pack.one)
