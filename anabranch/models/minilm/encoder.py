@@ -186,7 +186,8 @@ class _Encoder:
         keep[_OUTLIERS] = 0
         common = self._product(self._quantised(graph.node("Mul", hidden, graph.constant(keep))), linear)
         large = graph.node("Gather", hidden, graph.constant(_OUTLIERS), axis=1)
-        exact = graph.node("Gemm", large, graph.constant(linear.values[_OUTLIERS]), graph.constant(linear.bias))
+        weights = linear._replace(weight=linear.weight[_OUTLIERS]).values
+        exact = graph.node("Gemm", large, graph.constant(weights), graph.constant(linear.bias))
         return graph.node("Add", common, exact)
 
     def _linear(self, quantised: _Quantised, linear: Linear) -> str:

@@ -54,7 +54,6 @@ def _classes() -> dict[str, Any]:
 _CLASSES = _classes()
 
 ModelProto: Any = _CLASSES[f"{_PACKAGE}.ModelProto"]
-GraphProto: Any = _CLASSES[f"{_PACKAGE}.GraphProto"]
 
 # Numbers of the element types in onnx.proto.
 FLOAT, UINT8, INT8, INT32, INT64 = 1, 2, 3, 6, 7
@@ -71,7 +70,10 @@ class GraphBuilder:
     """Collects constants and nodes, and gives the model's bytes at the end."""
 
     def __init__(self) -> None:
-        self._graph = GraphProto(name="graph")
+        # The graph is filled where it belongs: to put it into a model later would copy all its constants.
+        self._model = ModelProto(ir_version=_IR_VERSION)
+        self._graph = self._model.graph
+        self._graph.name = "graph"
 
     def constant(self, values: Any) -> str:  # noqa: ANN401  (whatever numpy takes)
         """Add an array, or a float32 scalar for a Python float, or int64 for integers; return its name."""
@@ -102,10 +104,9 @@ class GraphBuilder:
     def model(self, output: str, element: int, shape: tuple[int | str, ...]) -> bytes:
         """Declare what the model gives, and return the model as the content of a .onnx file."""
         self._declare(self._graph.output.add(name=output), element, shape)
-        model = ModelProto(ir_version=_IR_VERSION, graph=self._graph)
-        model.opset_import.add(domain="", version=_OPSET)
-        model.opset_import.add(domain=CONTRIB, version=1)
-        return bytes(model.SerializeToString())
+        self._model.opset_import.add(domain="", version=_OPSET)
+        self._model.opset_import.add(domain=CONTRIB, version=1)
+        return bytes(self._model.SerializeToString())
 
     def _declare(self, value: Any, element: int, shape: tuple[int | str, ...]) -> None:  # noqa: ANN401  (protobuf)
         value.type.tensor_type.elem_type = element
