@@ -108,12 +108,12 @@ async def _ask(
     return state
 
 
-# Each kind on two routes, and each route with kinds that are of use and with some of none: what takes the words from a
+# Each kind on one route, and each route with kinds that are of use and with some of none: what takes the words from a
 # reply is the same on all, and what goes on without any is each route's own.
 @pytest.mark.parametrize(
     ("kind", "route"),
     [
-        pytest.param(kind, route, marks=[] if (at + number) % len(ROUTES) < 2 else pytest.mark.exhaustive)
+        pytest.param(kind, route, marks=[] if (at + number) % len(ROUTES) == 0 else pytest.mark.exhaustive)
         for at, kind in enumerate(BAD)
         for number, route in enumerate(ROUTES)
     ],
@@ -217,7 +217,7 @@ async def test_an_answer_that_breaks_off_keeps_the_sentences_that_were_written(r
 
 
 @pytest.mark.parametrize("step", ["rewrite", "grade", "rerank"])
-@pytest.mark.parametrize("kind", ["empty", "French", "open JSON", "prompt", "never stops"])
+@pytest.mark.parametrize("kind", ["empty", "open JSON", "never stops"])
 async def test_bad_planning_still_gives_the_answer(kind: str, step: str, river: str) -> None:
     settings: dict[str, Any] = {
         "rewrite": {"strategy": "multi"},

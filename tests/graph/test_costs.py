@@ -64,7 +64,7 @@ async def test_refine_is_one_call_and_one_round_a_window(river: str) -> None:
         assert len({citation["chunk_id"] for citation in state["citations"]}) == windows
 
 
-@pytest.mark.parametrize("keep", ["KEEP", "**Keep.**", "The passages do not say more.", "Davon steht nichts im Text."])
+@pytest.mark.parametrize("keep", ["**Keep.**", "Davon steht nichts im Text."])
 async def test_two_keeps_end_the_chain_and_leave_the_answer_byte_for_byte(keep: str, river: str) -> None:
     with OpenAIStub(model(refine=keep)) as stub:
         state = await _ask(stub, river, synthesis="refine", **SMALL)
@@ -140,9 +140,7 @@ async def test_a_model_that_repeats_its_answer_before_what_is_new_says_nothing_t
     assert state["answer"] == brief["answer"]
 
 
-@pytest.mark.parametrize(
-    "reply", ["The original answer remains.", "I don't know.", "", "The context does not contain the answer."]
-)
+@pytest.mark.parametrize("reply", ["The original answer remains.", "The context does not contain the answer."])
 async def test_a_good_answer_is_never_overwritten(reply: str, river: str) -> None:
     with OpenAIStub(model(refine=Reply(reply))) as stub:
         state = await _ask(stub, river, synthesis="refine", **SMALL)
@@ -151,7 +149,7 @@ async def test_a_good_answer_is_never_overwritten(reply: str, river: str) -> Non
     assert state["answer"] == first["answer"]
 
 
-@pytest.mark.parametrize("fan_in", [2, 4, 20])
+@pytest.mark.parametrize("fan_in", [2, 20])
 async def test_map_reduce_is_a_tree(fan_in: int, river: str) -> None:
     with OpenAIStub(model()) as stub:
         first = await _ask(stub, river, synthesis="map_reduce", fan_in=fan_in, **CITED)
@@ -190,9 +188,14 @@ async def test_in_plain_form_the_windows_answers_stand_one_after_the_other_witho
     assert len(set(read)) >= 3
 
 
-@pytest.mark.parametrize("form", ["plain", "cited"])
 @pytest.mark.parametrize(
-    "bad", ["The passages do not say.", "Dazu steht nichts im Text.", "Otto Kraus of Utopia built 77 castles in 1650."]
+    ("bad", "form"),
+    [
+        ("The passages do not say.", "plain"),
+        ("Dazu steht nichts im Text.", "cited"),
+        ("Otto Kraus of Utopia built 77 castles in 1650.", "plain"),
+        ("Otto Kraus of Utopia built 77 castles in 1650.", "cited"),
+    ],
 )
 async def test_what_the_wrong_window_answers_is_dropped(bad: str, form: str, river: str) -> None:
     with OpenAIStub(model(create=_not_in_the_first(bad))) as stub:

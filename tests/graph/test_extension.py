@@ -32,6 +32,7 @@ async def first_words(state, settings):
     draft = {**state["draft"], "answer": f"{words} [1]", "quotes": quotes, "found": True, "window": 1}
     return {"draft": draft}
 '''
+BROKEN = "raise RuntimeError('no licence')"
 ASK = """
 import asyncio, json, os, sys
 os.environ["OPENAI_API_KEY"] = "unused"
@@ -50,7 +51,10 @@ def ask(question, **settings):
 def command_line(*arguments):
     from anabranch.cli import main
     sys.argv[1:] = ["ask", *arguments, "--corpus", "corpus"]
-    main()
+    try:
+        main()
+    except SystemExit as ended:
+        print("ended with", ended.code)
 """
 ALL = """
 ask("Who opened the Cedar bridge?", retrievers=("bm25", "dense", "bridges"))
@@ -65,36 +69,42 @@ for question in ("Who built the Halden weir?", "What is the diameter of the wate
     state = talk.invoke(Command(resume=True), config, context=context)
 print(json.dumps([message.type for message in state["messages"]]))
 command_line("Who opened the Cedar bridge?", "--set", 'retrievers=["bridges"]')
+command_line("Who built the Halden weir?", "--set", "synthesis=pack")
 """
 
 
-def installed(home: Path, entry_points: str, source: str) -> None:
-    """Write the package: a module, and the metadata that pip would write for it. Nothing of Anabranch is touched."""
-    metadata = home / "package/theirs-1.0.dist-info"
+def installed(home: Path, name: str, entry_points: str, source: str) -> None:
+    """Write a package: a module, and the metadata that pip would write for it. Nothing of Anabranch is touched."""
+    metadata = home / name / f"{name}-1.0.dist-info"
     metadata.mkdir(parents=True)
-    (home / "package/theirs.py").write_text(source)
+    (home / name / f"{name}.py").write_text(source)
     (metadata / "entry_points.txt").write_text(entry_points)
-    assert len([file for file in (home / "package").rglob("*") if file.is_file()]) == 2
-
-
-def run(home: Path, river: str, code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a process of its own, where the package is installed: what is installed is looked for once."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(home / "package"), str(REPOSITORY)])}
-    (home / "corpus").symlink_to(river)
-    command = [sys.executable, "-c", ASK + code]
-    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+    assert len([file for file in (home / name).rglob("*") if file.is_file()]) == 2
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory, river: str) -> list[str]:
-    """What one process with a retriever and a mode says, line by line: it takes seconds to start."""
-    home = tmp_path_factory.mktemp("theirs")
+def done(tmp_path_factory: pytest.TempPathFactory, river: str) -> subprocess.CompletedProcess[str]:
+    """One process with a retriever, a mode, and a mode that cannot be imported: what is installed is looked for once.
+
+    Its last command asks for the mode that cannot be imported.
+    """
+    home = tmp_path_factory.mktemp("installed")
     entry_points = (
         "[anabranch.retrievers]\nbridges = theirs:Bridges\n"
         "[anabranch.synthesis_modes]\nfirst_words = theirs:first_words\n"
     )
-    installed(home, entry_points, RETRIEVER + MODE)
-    done = run(home, river, ALL)
+    installed(home, "theirs", entry_points, RETRIEVER + MODE)
+    installed(home, "broken", "[anabranch.synthesis_modes]\npack = broken:pack\n", BROKEN)
+    packages = [home / "theirs", home / "broken", REPOSITORY]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, packages))}
+    (home / "corpus").symlink_to(river)
+    command = [sys.executable, "-c", ASK + ALL]
+    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """What the process says, line by line."""
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -126,10 +136,8 @@ def test_a_mode_answers_every_turn_of_a_conversation_also_after_a_pause_and_with
 
 
 @pytest.mark.slow
-def test_a_mode_that_cannot_be_imported_harms_nobody_who_does_not_ask_for_it(tmp_path: Path, river: str) -> None:
-    installed(tmp_path, "[anabranch.synthesis_modes]\npack = theirs:pack\n", "raise RuntimeError('no licence')")
-    weir = "'Who built the Halden weir?'"
-    done = run(tmp_path, river, f"ask({weir})\ncommand_line({weir}, '--set', 'synthesis=pack')")
-    assert "Ida Marrow" in json.loads(done.stdout)[0]
-    assert done.returncode != 0
+def test_a_mode_that_cannot_be_imported_harms_nobody_who_does_not_ask_for_it(
+    done: subprocess.CompletedProcess[str], said: list[str]
+) -> None:
+    assert [line for line in said if line.startswith("ended with")] == ["ended with 0", "ended with 2"]
     assert "no licence" in done.stderr

@@ -45,7 +45,7 @@ CORPUS_RETRIEVERS: tuple[Arm, ...] = ("bm25", "dense")
 
 
 def document(name: str, words: list[str], dice: random.Random, **extra: Any) -> dict[str, Any]:
-    said = [f"In {1900 + dice.randrange(99)} the {' '.join(dice.choices(words, k=9))}." for _ in range(12)]
+    said = [f"In {1900 + dice.randrange(99)} the {' '.join(dice.choices(words, k=9))}." for _ in range(4)]
     return {"id": name, "title": f"Notes on {words[0]}", "text": " ".join(said), **extra}
 
 

@@ -45,7 +45,7 @@ def lines() -> list[dict[str, Any]]:
         canary = f"canary{number:02}quill"
         said = " ".join(
             f"In part {part} the {BEASTS[number % 6]} of the weir was counted {number * 7 + part} times by {canary}."
-            for part in range(24)
+            for part in range(12)
         )
         made.append({"id": f"doc{number:02}", "title": f"Count {canary}", "text": said, "kind": "note"})
         if OWNERS[number % 6]:
