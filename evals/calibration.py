@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -43,11 +43,12 @@ def fitted(groups: Mapping[str, Sequence[Answered]]) -> NDArray[np.float64]:
     """Return bias and weights; every collection, and within it each side, counts the same."""
     rows, truth, worth = [], [], []
     for answers in groups.values():
+        on_side = Counter(is_own for is_own, _ in answers)
         for is_own, features in answers:
             rows.append([1.0, *(features[name] for name in NAMES)])
             truth.append(float(is_own))
             # A collection of a thousand questions must not decide alone, nor the side that has more of them.
-            worth.append(1.0 / sum(side == is_own for side, _ in answers))
+            worth.append(1.0 / on_side[is_own])
     return _newton(np.array(rows), np.array(truth), np.array(worth))
 
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from benchmarks.at_scale.postgres import main
+from tests.benchmarks.at_scale.conftest import TEXT
 from tests.server.postgres import postgres
 
 pytestmark = pytest.mark.loopback
@@ -26,7 +27,9 @@ def database() -> Iterator[str]:
 def test_both_are_filled_and_find_the_same(database: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- scale-postgres -->\n<!-- /scale-postgres -->\n", encoding="utf-8")
-    options = ["--sizes", "300", "--sentences", "220", "--searches", "10", "--folder", str(tmp_path / "kept")]
+    # The sentences of the other tests' pool: a process embeds each once.
+    text = ["--text", str(TEXT), "--sentences", "220", "--searches", "10"]
+    options = [*text, "--sizes", "300", "--folder", str(tmp_path / "kept")]
     assert main([database, *options, "--write", str(page)]) == 0
     rows = [line.split(" | ") for line in page.read_text("utf-8").splitlines() if line.startswith("| 300")]
     assert [row[1] for row in rows] == ["folder", "PostgreSQL"]
