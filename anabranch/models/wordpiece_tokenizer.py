@@ -97,7 +97,8 @@ class WordPieces:
     @cached_property
     def _pieces_of(self) -> Counter[str]:
         """How many pieces of each script there are, such of a single letter left out; a Han character is a word."""
-        letters = ("".join(filter(str.isalpha, piece)) for piece in self._whole.get_vocab())
+        vocabulary = self._whole.get_vocab()
+        letters = (piece if piece.isalpha() else "".join(filter(str.isalpha, piece)) for piece in vocabulary)
         scripts = [(main_script(text), len(text)) for text in letters if text]
         return Counter(script for script, length in scripts if length > 1 or script == HAN)
 

@@ -27,5 +27,7 @@ def letters_by_script(text: str) -> Counter[str]:
 
 def main_script(text: str) -> str:
     """Return the script that most letters of a text are of; empty where it has none."""
+    if text.isascii():  # nothing to count: the whole vocabulary of a model is asked about before its first question
+        return "Latin" if any(map(str.isalpha, text)) else ""
     found = letters_by_script(text).most_common(1)
     return found[0][0] if found and found[0][1] else ""
