@@ -55,14 +55,14 @@ async def test_a_hosted_model_is_asked_for_markers_unless_told_otherwise(
     assert (await _asked(river, provider, "openai:gpt-4o-mini", answer_form=form))[0] == ask
 
 
-@pytest.mark.parametrize(("form", "ask"), [("auto", PLAIN), ("plain", PLAIN), ("cited", CITED), ("quoted", CITED)])
+@pytest.mark.parametrize(("form", "ask"), [("auto", PLAIN), ("cited", CITED), ("quoted", CITED)])
 async def test_a_model_on_a_server_of_ones_own_is_asked_plainly(form: str, ask: str, river: str) -> None:
     with OpenAIStub(model(create=ANSWER)) as stub:
         settings = {"base_url": stub.base_url, "answer_form": form}
         assert (await _asked(river, stub, "openai:gpt-4o-mini", **settings))[0] == ask
 
 
-@pytest.mark.parametrize("markers", ["[1]", "[1][2].", " [3], [1] "])
+@pytest.mark.parametrize("markers", ["[1]", " [3], [1] ."])
 async def test_a_reply_of_markers_alone_makes_a_model_plain_from_then_on(
     markers: str, river: str, provider: OpenAIStub
 ) -> None:
