@@ -25,6 +25,11 @@ def test_known_weights_are_found_again() -> None:
     assert bias == pytest.approx(-2, abs=0.4)
 
 
+def test_a_collection_of_many_questions_decides_no_more_than_one_of_few() -> None:
+    few, many = _answers(1), _answers(2)
+    assert fitted({"few": few, "many": many * 5}) == pytest.approx(fitted({"few": few, "many": many}), rel=1e-6)
+
+
 def test_features_that_separate_everything_stay_finite() -> None:
     rows: list[Answered] = [(own, dict.fromkeys(NAMES, float(own))) for own in (True, False) for _ in range(5)]
     assert np.abs(fitted({"a": rows})).max() < 100
