@@ -82,7 +82,9 @@ async def test_the_batches_of_one_step_keep_to_the_same_bound(
     config: Any, most: int, parish: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrieve, "BATCH", 2)
-    with OpenAIStub(model()) as stub:
+    plain = model()
+    held = {step: together(plain, most) for step in ("retrieve", "rerank")}
+    with OpenAIStub(lambda request: held.get(step_of(request), plain)(request)) as stub:
         judge = {"rerank": "llm", "rerank_batch": 2}
         reader = {"retrievers": ("bm25", "llm")}
         context = _context(parish, stub, top_k=6, synthesis="stuff", max_model_calls=64, **reader, **judge)
