@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from anabranch.errors import AnabranchError, SettingsError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -41,21 +44,24 @@ class Registry(Generic[T]):
         """
         self.kind = kind
         self.group = f"anabranch.{kind.replace(' ', '_')}s"
-        self._built_in = {name: EntryPoint(name, place, self.group) for name, place in built_in.items()}
+        self._built_in = built_in
 
     @cached_property
-    def _known(self) -> dict[str, EntryPoint]:
+    def _added(self) -> dict[str, EntryPoint]:
+        # Here, for a process that reads files needs neither these nor the tenth of a second that they take.
+        from importlib.metadata import entry_points
+
         # Nobody's package replaces what is built in: a reader of the settings must know what a name does.
-        return {entry.name: entry for entry in entry_points(group=self.group)} | self._built_in
+        return {entry.name: entry for entry in entry_points(group=self.group) if entry.name not in self._built_in}
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names: those built in, then the others in alphabetical order."""
-        return (*self._built_in, *sorted(self._known.keys() - self._built_in.keys()))
+        return (*self._built_in, *sorted(self._added))
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is one of that name."""
-        return name in self._known
+        return name in self._built_in or name in self._added
 
     def get(self, name: str) -> T:
         """Return the extension of that name.
@@ -63,16 +69,16 @@ class Registry(Generic[T]):
         Raises:
             SettingsError: There is none, or its package cannot be imported.
         """
-        entry = self._known.get(name)
-        if entry is None:
+        if name not in self:
             near = get_close_matches(name, self.names, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             raise SettingsError(f"There is no {self.kind} {name!r}.", hint=f"{hint}Known: {', '.join(self.names)}.")
         try:
-            found: T = entry.load()
+            found: T = resolve_name(self._built_in[name]) if name in self._built_in else self._added[name].load()
         except AnabranchError:
             raise  # it says itself what is missing
         except Exception as error:
-            msg = f"The {self.kind} {name!r} ({entry.value}) cannot be imported: {error or type(error).__name__}"
+            place = self._built_in.get(name) or self._added[name].value
+            msg = f"The {self.kind} {name!r} ({place}) cannot be imported: {error or type(error).__name__}"
             raise SettingsError(msg, hint="Install what it needs, or repair the package that adds it.") from error
         return found

@@ -72,10 +72,15 @@ class WordPieces:
     def __init__(self, file: Path = MINILM_TOKENIZER, *, limit: int = 256) -> None:
         """Load the file; `limit` is the most tokens, special ones included, that the model gets to see."""
         self.file = file
-        # A tokenizer keeps its truncation inside, so each role needs a copy of its own.
+        self._limit = limit
         self._whole = _load(file)
-        self._cut = _load(file)
-        self._cut.enable_truncation(max_length=limit)
+
+    @cached_property
+    def _cut(self) -> Tokenizer:
+        # A tokenizer keeps its truncation inside, so each role needs a copy of its own; who only counts needs but one.
+        cut = _load(self.file)
+        cut.enable_truncation(max_length=self._limit)
+        return cut
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
         """Return what the model gets for each text: special tokens added, cut, not padded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,23 +14,32 @@ from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.sources import gathered
 from anabranch.models.embedder import Vectors
-from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER, WordPieces
 from anabranch.readers import PLAIN, ReadOptions
 from anabranch.store.local_store import LocalWriter
 
 SIZES = (64, 32, 16)
 
 
-class Flat(WordPieces):
+# Loaded once: it takes as long as the run of a few small files.
+_pieces = cache(WordPieces)
+
+
+class Flat:
     """Embeds everything alike, and counts as the bundled model does."""
 
     name = "flat"
     dimension = 4
 
     def __init__(self, tokenizer: Path | None = None) -> None:
-        super().__init__()
         if tokenizer is not None:
             self.tokenizer = tokenizer
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        return _pieces().count(texts)
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return _pieces().offsets(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         return np.full((len(texts), 4), 0.5, dtype=np.float32)
@@ -63,7 +73,7 @@ def take_in(
 ) -> IngestReport:
     corpus.mkdir(exist_ok=True)
     report = IngestReport()
-    embedder = embedder or Flat(WordPieces().file)
+    embedder = embedder or Flat(MINILM_TOKENIZER)
     with closing(LocalWriter(corpus)) as writer, gathered(paths) as found:
         intake = Intake(
             writer,

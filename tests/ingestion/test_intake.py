@@ -19,7 +19,7 @@ from anabranch.ingestion import safe_open as handles
 from anabranch.ingestion.ingest_report import IngestReport
 from anabranch.ingestion.isolation import process_pool as pool
 from anabranch.ingestion.isolation.process_limits import Limits
-from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers import ReadOptions
 from anabranch.store import records as rows_module
 from tests.ingestion.ingest_runs import Flat, take_in
@@ -159,7 +159,7 @@ def test_a_run_over_what_did_not_change_opens_no_file(
     monkeypatch.setattr(
         Path, "open", lambda self, *args, **more: opened.append(self.name) or path_open(self, *args, **more)
     )
-    embedder = Flat(WordPieces().file)
+    embedder = Flat(MINILM_TOKENIZER)
     assert statuses(take_in([folder], corpus, embedder=embedder)) == [("a.txt", "unchanged"), ("b.txt", "updated")]
     # Other permissions are a change of the file, too: its content was looked at once more.
     assert set(opened) == {"a.txt", "b.txt"}
@@ -209,11 +209,11 @@ def test_the_model_is_loaded_while_the_first_file_is_read(folder: Path, corpus: 
             loaded.append("once")
 
     (folder / "a.md").write_text("# Herons", encoding="utf-8")
-    take_in([folder], corpus, embedder=Slow(WordPieces().file))
+    take_in([folder], corpus, embedder=Slow(MINILM_TOKENIZER))
     assert loaded == []
     pdf(folder / "b.pdf", "About herons.")
     pdf(folder / "c.pdf", "About swifts.")
-    take_in([folder], corpus, embedder=Slow(WordPieces().file))
+    take_in([folder], corpus, embedder=Slow(MINILM_TOKENIZER))
     assert loaded == ["once"]
 
 

@@ -17,7 +17,7 @@ from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation import process_pool as pool
 from anabranch.ingestion.pipeline import IngestReport, ingest
 from anabranch.ingestion.sources import gathered
-from anabranch.models.wordpiece_tokenizer import WordPieces
+from anabranch.models.wordpiece_tokenizer import MINILM_TOKENIZER
 from anabranch.readers.document import Failure
 from anabranch.store.local_store import LocalWriter
 from anabranch.store.maintenance import verify
@@ -282,7 +282,7 @@ def test_a_link_put_in_the_place_of_what_was_found_is_not_followed(
     report = IngestReport()
     asked = gathered([folder], archives=True, follow_links=follow_links)
     with closing(LocalWriter(corpus)) as writer, asked as found:
-        intake = Intake(writer, Flat(WordPieces().file), SIZES, (), report, silent)
+        intake = Intake(writer, Flat(MINILM_TOKENIZER), SIZES, (), report, silent)
         swapped(file, secret, how)
         intake.take(found)
         intake.tell(found)
@@ -316,7 +316,7 @@ def test_a_link_put_there_after_the_last_look_makes_no_difference(
     monkeypatch.setattr(pool, "_HERE", frozenset({".txt", ".csv"}))  # read in this process, where the swap is made
     corpus.mkdir()
     with closing(LocalWriter(corpus)) as writer, gathered([folder], archives=True) as found:
-        intake = Intake(writer, Flat(WordPieces().file), SIZES, (), IngestReport(), silent)
+        intake = Intake(writer, Flat(MINILM_TOKENIZER), SIZES, (), IngestReport(), silent)
         intake.take(found)
         assert file.is_symlink()
         texts = " ".join(text for (text,) in writer.all("SELECT text FROM chunks WHERE level = 2"))

@@ -32,7 +32,7 @@ ENTRY_POINTS = """
 
 
 def forget_extensions() -> None:
-    READERS.__dict__.pop("_known", None)  # the registry looks once for each process, and this process changes
+    READERS.__dict__.pop("_added", None)  # the registry looks once for each process, and this process changes
 
 
 @pytest.fixture

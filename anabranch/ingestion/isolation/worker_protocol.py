@@ -12,8 +12,6 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from pydantic import TypeAdapter
-
 from anabranch.chunking.hierarchical_chunker import ChunkNode, Sizes, Tree
 from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.process_limits import Limits
@@ -100,9 +98,6 @@ class Setup:
     sizes: Sizes
 
 
-_SETUP = TypeAdapter(Setup)
-
-
 def of_setup(setup: Setup) -> Frame:
     """Return the first frame to a process."""
     return Frame(Tag.SETUP, _dumped(asdict(setup)))
@@ -110,7 +105,9 @@ def of_setup(setup: Setup) -> Frame:
 
 def to_setup(frame: Frame) -> Setup:
     """Undo `of_setup`."""
-    return _SETUP.validate_python(_loaded(frame))
+    facts = {name: _tupled(value) for name, value in _loaded(frame).items()}
+    options = {name: _tupled(value) for name, value in facts["options"].items()}
+    return Setup(**facts | {"limits": Limits(**facts["limits"]), "options": ReadOptions(**options)})
 
 
 def of_order(path: Path, source: str, real: Path | None = None) -> Frame:
