@@ -28,37 +28,36 @@ async def refusal(of: Served, path: str, body: dict[str, Any] | str, status: int
     """Return what is said of a request that is refused."""
     sent: Any = {"content": body} if isinstance(body, str) else {"json": body}
     reply = await of.http.post(path, headers={"Content-Type": "application/json"}, **sent)
-    assert reply.status_code == status, reply.text
+    assert reply.status_code == status, (body, reply.text)
     return str(reply.json()["detail"])
 
 
-@pytest.mark.parametrize(
-    "messages",
-    [
-        [{"foo": 1}], [1], [None], None, 5, {}, [{"role": "user"}], [["user", "x", 3]], [{"role": "x", "content": "x"}],
-        [{"role": "user", "content": {"a": 1}}], [{"role": "tool", "content": "x"}],
-        [{"role": "function", "content": "x"}],
-        [{"type": "remove", "id": "x", "content": ""}], [{"type": "remove", "id": "__remove_all__", "content": ""}],
-    ],
-)  # fmt: skip
-async def test_messages_that_no_thread_can_take_in_are_refused_and_it_is_read_as_before(
-    messages: Any, served: Served
-) -> None:
-    served.gate.opened.set()
-    thread = await served.thread()
-    assert "`messages`" in await refusal(served, f"/threads/{thread}/runs/wait", {"input": {"messages": messages}})
-    edited = {"values": {"messages": messages}, "as_node": "wait"}
-    assert "`messages`" in await refusal(served, f"/threads/{thread}/state", edited)
-    assert (await served.http.get(f"/threads/{thread}")).status_code == 200
-    assert (await served.http.post(f"/threads/{thread}/runs/wait", json=ASKED)).json()["answer"]
+NO_MESSAGES: list[Any] = [
+    [{"foo": 1}], [1], [None], None, 5, {}, [{"role": "user"}], [["user", "x", 3]], [{"role": "x", "content": "x"}],
+    [{"role": "user", "content": {"a": 1}}], [{"role": "tool", "content": "x"}],
+    [{"role": "function", "content": "x"}],
+    [{"type": "remove", "id": "x", "content": ""}], [{"type": "remove", "id": "__remove_all__", "content": ""}],
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("messages", ["hello", {"role": "user", "content": "x"}, [["user", "x"]]])
-async def test_messages_in_short_are_taken(messages: Any, served: Served) -> None:
+async def test_messages_that_no_thread_can_take_in_are_refused_and_it_is_read_as_before(served: Served) -> None:
     served.gate.opened.set()
-    thread = await served.thread()
-    reply = await served.http.post(f"/threads/{thread}/runs/wait", json={"input": {"messages": messages}})
-    assert [each["type"] for each in reply.json()["messages"]] == ["human"]
+    for messages in NO_MESSAGES:
+        thread = await served.thread()
+        said = await refusal(served, f"/threads/{thread}/runs/wait", {"input": {"messages": messages}})
+        assert "`messages`" in said, messages
+        edited = {"values": {"messages": messages}, "as_node": "wait"}
+        assert "`messages`" in await refusal(served, f"/threads/{thread}/state", edited), messages
+        assert (await served.http.get(f"/threads/{thread}")).status_code == 200, messages
+        assert (await served.http.post(f"/threads/{thread}/runs/wait", json=ASKED)).json()["answer"], messages
+
+
+async def test_messages_in_short_are_taken(served: Served) -> None:
+    served.gate.opened.set()
+    for messages in ("hello", {"role": "user", "content": "x"}, [["user", "x"]]):
+        thread = await served.thread()
+        reply = await served.http.post(f"/threads/{thread}/runs/wait", json={"input": {"messages": messages}})
+        assert [each["type"] for each in reply.json()["messages"]] == ["human"], messages
 
 
 async def test_what_cannot_be_written_is_refused_and_the_threads_are_listed_as_before(served: Served) -> None:
@@ -95,18 +94,18 @@ async def test_a_long_conversation_has_a_bound(served: Served) -> None:
     assert (await served.http.post("/runs/wait", json={"input": {"messages": short}})).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/threads", "/runs/wait", "/v1/chat/completions", "/a2a", "/mcp", "/feedback"])
-async def test_a_request_that_is_too_large_is_not_read(path: str, served: Served) -> None:
+async def test_a_request_that_is_too_large_is_not_read(served: Served) -> None:
     async def endless() -> AsyncIterator[bytes]:
         while True:
             yield b" " * MAX_BODY
 
-    told = {"Content-Length": str(MAX_BODY + 1), "Content-Type": "application/json"}
-    assert (await served.http.post(path, content=b"{}", headers=told)).status_code == 413
-    del told["Content-Length"]
-    reply = await served.http.post(path, content=endless(), headers=told)
-    # Other agents are told in their protocol's own way.
-    assert reply.status_code == 413 or "Payload too large" in reply.text
+    for path in ("/threads", "/runs/wait", "/v1/chat/completions", "/a2a", "/mcp", "/feedback"):
+        told = {"Content-Length": str(MAX_BODY + 1), "Content-Type": "application/json"}
+        assert (await served.http.post(path, content=b"{}", headers=told)).status_code == 413, path
+        del told["Content-Length"]
+        reply = await served.http.post(path, content=endless(), headers=told)
+        # Other agents are told in their protocol's own way.
+        assert reply.status_code == 413 or "Payload too large" in reply.text, path
 
 
 async def test_files_have_a_bound_of_their_own(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,17 +173,17 @@ async def test_stop_may_be_pressed_again_while_the_run_ends(served: Served, monk
     assert (await served.http.get(place)).json()["status"] == "interrupted"
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"command": {"goto": "wait"}}, {"command": {"resume": "yes", "update": {"answer": "x"}}}, {"command": {}},
-        {"interrupt_before": ["wait"]}, {"interrupt_after": "*"}, {"after_seconds": 5}, {"webhook": "http://x.example"},
-        {"multitask_strategy": "reject"}, {"multitask_strategy": "interrupt"}, {"on_completion": "keep"},
-    ],
-)  # fmt: skip
-async def test_what_this_server_does_not_do_is_refused(asked: dict[str, Any], served: Served) -> None:
-    told = await refusal(served, f"/threads/{await served.thread()}/runs", {**ASKED, **asked})
-    assert "this server" in told
+NOT_HERE: list[dict[str, Any]] = [
+    {"command": {"goto": "wait"}}, {"command": {"resume": "yes", "update": {"answer": "x"}}}, {"command": {}},
+    {"interrupt_before": ["wait"]}, {"interrupt_after": "*"}, {"after_seconds": 5}, {"webhook": "http://x.example"},
+    {"multitask_strategy": "reject"}, {"multitask_strategy": "interrupt"}, {"on_completion": "keep"},
+]  # fmt: skip
+
+
+async def test_what_this_server_does_not_do_is_refused(served: Served) -> None:
+    for asked in NOT_HERE:
+        told = await refusal(served, f"/threads/{await served.thread()}/runs", {**ASKED, **asked})
+        assert "this server" in told, asked
     fine: dict[str, Any] = {
         "multitask_strategy": "enqueue",
         "webhook": None,
@@ -252,14 +251,12 @@ async def test_a_run_without_a_thread_is_read_again_where_its_reply_says(served:
         assert found.status_code == status
 
 
-@pytest.mark.parametrize(
-    ("fault", "status"),
-    [(SettingsError("x"), 422), (ModelError("x"), 503), (CorpusDamagedError("x"), 503), (KeyError("x"), 500)],
-)
-async def test_a_chat_program_is_told_whose_fault_it_is(fault: Exception, status: int, served: Served) -> None:
-    served.gate.fault = fault
-    reply = await served.http.post("/v1/chat/completions", json=CHAT)
-    assert (reply.status_code, reply.json()["error"]["type"]) == (status, type(fault).__name__)
+async def test_a_chat_program_is_told_whose_fault_it_is(served: Served) -> None:
+    faults = ((SettingsError("x"), 422), (ModelError("x"), 503), (CorpusDamagedError("x"), 503), (KeyError("x"), 500))
+    for fault, status in faults:
+        served.gate.fault = fault
+        reply = await served.http.post("/v1/chat/completions", json=CHAT)
+        assert (reply.status_code, reply.json()["error"]["type"]) == (status, type(fault).__name__)
 
 
 async def test_parts_without_words_are_no_words(served: Served) -> None:
