@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from anyio import CapacityLimiter, to_thread
 
 from anabranch.errors import OperationError
-from anabranch.server.page_reader import SECONDS
+from anabranch.server.page_limits import SECONDS
 
 COMMAND = (sys.executable, "-P", "-m", "anabranch.server.page_reader")
 

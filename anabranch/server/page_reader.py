@@ -20,10 +20,9 @@ from typing import Any, BinaryIO
 from anabranch.ingestion.isolation.process_limits import Limits, confine, end_after
 from anabranch.ingestion.safe_open import open_real
 from anabranch.readers.pdf_layout.mupdf import FAULTS, Page, Pdf, open_pdf, words
+from anabranch.server.page_limits import MEMORY, SECONDS
 from anabranch.server.quote_boxes import boxes_of
 
-SECONDS = 20.0
-MEMORY = 1 << 30
 MAX_BYTES = 256 << 20
 """Of a file of which pages are shown."""
 
