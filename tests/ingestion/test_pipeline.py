@@ -430,7 +430,7 @@ def test_a_corpus_that_became_empty_has_no_generation(folder: Path, corpus: Path
 SMALL = (64, 32, 16)
 
 
-MANY = 60
+MANY = 40
 
 
 def many(folder: Path) -> Path:
@@ -441,7 +441,7 @@ def many(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("stage", "at"), [("files", 40), ("passages", 64), ("files", 0), ("index", 482)])
+@pytest.mark.parametrize(("stage", "at"), [("files", 36), ("passages", 64), ("files", 0), ("index", 322)])
 def test_ctrl_c_keeps_what_was_finished(folder: Path, corpus: Path, stage: str, at: int) -> None:
     def stop(told: str, done: int, total: int, detail: str = "") -> None:
         if told == stage and done == at:
