@@ -27,6 +27,7 @@ from anabranch.store.maintenance import remove, verify
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from anabranch.store.write_lock import writing
+from tests.faults.models import make_model
 from tests.store.export.conftest import rows_of, vectors_of
 
 Record = dict[str, Any]
@@ -80,9 +81,11 @@ def test_the_real_documents_come_back_as_they_were(shared: Path, tmp_path: Path)
     kinds = {"*.pdf": 2, "*.docx": 2, "*.html": 2, "*.md": 2, "*.txt": 2}
     files = [file for kind, most in kinds.items() for file in sorted((shared / "data" / "awkward").rglob(kind))[:most]]
     small = [file for file in files if file.stat().st_size < 60_000]
-    ingest(small, tmp_path / "c")
+    # Hundreds of passages, of which the text matters here and not what they mean.
+    model = str(make_model(tmp_path / "model"))
+    ingest(small, tmp_path / "c", embedder=model)
     assert rows_of(tmp_path / "c")["documents"]
-    report = imported(exported(tmp_path / "c", vectors=True), tmp_path / "new")
+    report = imported(exported(tmp_path / "c", vectors=True), tmp_path / "new", embedder=model)
     assert report.bad == []
     assert rows_of(tmp_path / "new") == rows_of(tmp_path / "c")
 
