@@ -12,9 +12,8 @@ from anabranch.store.queue_protocol import QueueState
 from tests.cli.conftest import Run
 from tests.faults.models import make_model
 from tests.store.postgres.conftest import corpus as address
-from tests.store.postgres.conftest import database
 
-__all__ = ["address", "database"]
+__all__ = ["address"]
 
 pytestmark = pytest.mark.loopback
 

@@ -14,9 +14,9 @@ from anabranch.ingestion.pipeline import ingest
 from anabranch.ingestion.queue.consumer import work
 from anabranch.ingestion.queue.producer import enqueue
 from tests.faults.models import make_model
-from tests.store.postgres.conftest import corpus, database
+from tests.store.postgres.conftest import corpus
 
-__all__ = ["corpus", "database"]
+__all__ = ["corpus"]
 
 pytestmark = pytest.mark.loopback
 

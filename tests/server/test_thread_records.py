@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, insert
+from sqlalchemy import delete, event, insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch.server.database import open_database, threads
 from anabranch.server.thread_records import Threads
-from tests.server.postgres import postgres
 
 MANY = 2_000
 
@@ -24,9 +23,10 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         async with open_database(str(tmp_path / "data")) as found:
             yield found
         return
-    with postgres(tmp_path / "server") as address:
-        async with open_database(address) as found:
-            yield found
+    async with open_database(request.getfixturevalue("database")) as found:
+        yield found
+        async with found.begin() as connection:
+            await connection.execute(delete(threads))
 
 
 @pytest.fixture

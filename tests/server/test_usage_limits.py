@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from anabranch.server.page_app import app as page_app
 from anabranch.server.requester import Requester
 from anabranch.server.usage_limits import DAY, UsageLimits
 from tests.graph.replies import model
-from tests.server.postgres import postgres
 from tests.servers.openai_stub import OpenAIStub
 
 NOON = 20_000 * DAY + DAY // 2
@@ -66,16 +65,10 @@ def auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 ADA, BO = (Requester(User(identity=name, roles=frozenset({"ask"}))) for name in KEYS)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with postgres(tmp_path_factory.mktemp("limits") / "postgres") as address:
-        yield address
-
-
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.slow])])
 async def engines(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[list[AsyncEngine]]:
     """Two servers' ways into one database."""
-    place = str(tmp_path / "data") if request.param == "sqlite" else request.getfixturevalue("server")
+    place = str(tmp_path / "data") if request.param == "sqlite" else request.getfixturevalue("database")
     async with open_database(place) as one, open_database(place) as other:
         async with one.begin() as connection:
             await connection.execute(usage_limits.used.delete())

@@ -9,11 +9,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import certifi
 import pytest
 
+from tests.server.postgres import postgres
 from tests.servers import llama
 
 LOOPBACK = ("127.0.0.1", "localhost")
@@ -60,6 +62,17 @@ def _one_authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(file))
         yield
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[str]:
+    """Run one PostgreSQL for all tests of this process that make corpora or tables of their own in it."""
+    # Not below pytest's own folder, which is closed to the user that the server runs as where root runs the tests.
+    with (
+        TemporaryDirectory(prefix="anabranch-", ignore_cleanup_errors=True) as folder,
+        postgres(Path(folder)) as address,
+    ):
+        yield address
 
 
 @pytest.fixture(scope="session")

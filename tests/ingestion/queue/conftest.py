@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.faults.models import make_model
-from tests.store.postgres.conftest import corpus, database
+from tests.store.postgres.conftest import corpus
 
-__all__ = ["corpus", "database"]
+__all__ = ["corpus"]
 
 
 @pytest.fixture(scope="session")

@@ -1,29 +1,16 @@
-"""One real PostgreSQL server for the tests of this folder, from a wheel."""
+"""Corpora in a real PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from anabranch.store.maintenance import verify
-from tests.server.postgres import postgres
 from tests.store.postgres.test_postgres_corpus import fill
 
 _numbers = count()
-
-
-@pytest.fixture(scope="session")
-def database() -> Iterator[str]:
-    # Not below pytest's own folder, which is closed to the user that the server runs as where root runs the tests.
-    with (
-        TemporaryDirectory(prefix="anabranch-", ignore_cleanup_errors=True) as folder,
-        postgres(Path(folder)) as address,
-    ):
-        yield address
 
 
 @pytest.fixture(scope="module")
