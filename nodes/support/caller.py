@@ -6,8 +6,6 @@ itself, in every step: without a user whom an authenticator has made, there are 
 
 from __future__ import annotations
 
-from langgraph.config import get_config
-
 from anabranch.agent.nodes.settings import Context
 from anabranch.errors import NotAllowedError, SettingsError
 from anabranch.identity.user import AUTH_USER, User
@@ -25,6 +23,8 @@ def caller(*, required: bool = True) -> User | None:
     """
     if not needs_identity():
         return None
+    from langgraph.config import get_config  # takes a second, which `anabranch ingest` has no use for
+
     try:
         # The source of `runtime.server_info.user`; edges that run for `update_state` have a config and no runtime.
         configurable = get_config().get("configurable") or {}

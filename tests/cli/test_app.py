@@ -91,10 +91,19 @@ def test_only_the_command_that_is_run_is_built(
     assert len(app.registered_commands) > 5
 
 
-def test_help_imports_nothing_heavy() -> None:
-    probe = f"import sys, anabranch.cli; print([name for name in {HEAVY!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def test_help_imports_nothing_heavy_and_ingest_nothing_of_langgraph(tmp_path: Path) -> None:
+    (tmp_path / "weir.md").write_text("The weir was built in 1931.")
+    probe = f"""
+import sys, anabranch.cli
+print([name for name in {HEAVY!r} if name in sys.modules])
+anabranch.cli.app.app(["ingest", "weir.md", "--corpus", "c", "--json"], standalone_mode=False)
+print([name for name in {HEAVY!r} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, text=True, check=False)
+    help_alone, *_, ingested = done.stdout.splitlines()
+    assert help_alone == "[]", done.stderr
+    assert "faiss" in ingested, done.stderr
+    assert "lang" not in ingested
 
 
 def test_a_reader_that_has_gone_ends_it_quietly(corpus: Path) -> None:
