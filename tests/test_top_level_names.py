@@ -37,14 +37,15 @@ def test_theirs_and_ours_work_side_by_side(tmp_path: Path) -> None:
 
 def test_a_file_that_a_server_runs_may_have_the_name(tmp_path: Path) -> None:
     """A LangGraph server runs the file that langgraph.json names, with its folder on the path."""
-    (tmp_path / "graph.py").write_text(ASK)
+    (tmp_path / "graph.py").write_text("from anabranch.agent.graph.answer import graph\nprint(type(graph), __file__)\n")
     load = (
         "import importlib.util, sys; sys.path.insert(0, '.')\n"
         "spec = importlib.util.spec_from_file_location('__graph__', 'graph.py')\n"
         "spec.loader.exec_module(importlib.util.module_from_spec(spec))"
     )
     done = python(tmp_path, "-c", load)
-    assert "Ida Marrow" in done.stdout, done.stderr
+    assert "CompiledStateGraph" in done.stdout, done.stderr
+    assert done.stdout.endswith("graph.py\n")
 
 
 @pytest.mark.parametrize("name", ["graph", "nodes", "prompts"])

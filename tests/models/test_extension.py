@@ -1,4 +1,4 @@
-"""Another package's reranker and embedder: two files each, and the graph, the command line and the forms know them."""
+"""Another package's reranker and embedder: two files, and the graph, the command line and the forms know them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.conftest import REPOSITORY
 RERANKER = """
 from anabranch.models.rerankers import Reranker
 
-class Shortest(Reranker):
-    name = "shortest"
+class Longest(Reranker):
+    name = "longest"
 
     @classmethod
     def from_settings(cls, settings):
         return cls()
 
     async def relevance(self, question, texts):
-        return [-float(len(text)) for text in texts]
+        return [float(len(text)) for text in texts]
 """
 
 EMBEDDER = """
@@ -53,20 +53,18 @@ class Letters:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 """
 
-INGEST = """
-from anabranch.ingestion.pipeline import ingest
-assert ingest(["documents"], "corpus"{options}).count("added") == 2
-"""
-
-SEARCH = """
+USE = """
 import asyncio, json, sys
 from anabranch.cli import main
 from anabranch.agent.graph.retrieval import graph as search
 from anabranch.agent.nodes.settings import Context
-state = asyncio.run(search.ainvoke({{"question": "Who keeps bees?"}}, context=Context(corpus="corpus"{options})))
-step = next(step for step in state["trace"] if step["node"] == {node!r})
-print(json.dumps([state["candidates"], step, Context.model_json_schema()["properties"]["rerank"]]))
-sys.argv[1:] = ["doctor", "--corpus", "corpus", "--json", *{arguments!r}]
+from anabranch.ingestion.pipeline import ingest
+assert ingest(["documents"], "corpus", embedder="letters:latin").count("added") == 2
+context = Context(corpus="corpus", rerank="longest")
+state = asyncio.run(search.ainvoke({"question": "Who keeps bees?"}, context=context))
+steps = {step["node"]: step for step in state["trace"]}
+print(json.dumps([state["candidates"], steps, Context.model_json_schema()["properties"]["rerank"]]))
+sys.argv[1:] = ["doctor", "--corpus", "corpus", "--json", "--set", "rerank=longest"]
 main()
 """
 
@@ -79,12 +77,13 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def installed(home: Path, kind: str, place: str, source: str) -> None:
+def install(home: Path) -> None:
     """Write the package: a module, and the metadata that pip would write for it. Nothing of Anabranch is touched."""
     package, metadata = home / "package", home / "package/theirs-1.0.dist-info"
     metadata.mkdir(parents=True)
-    (package / "theirs.py").write_text(source)
-    (metadata / "entry_points.txt").write_text(f"[anabranch.{kind}s]\n{place}\n")
+    (package / "theirs.py").write_text(RERANKER + EMBEDDER)
+    places = "[anabranch.rerankers]\nlongest = theirs:Longest\n[anabranch.embedders]\nletters = theirs:Letters\n"
+    (metadata / "entry_points.txt").write_text(places)
     assert len([file for file in package.rglob("*") if file.is_file()]) == 2
 
 
@@ -101,21 +100,14 @@ def python(home: Path, code: str) -> tuple[list[Any], dict[str, dict[str, str]]]
     return json.loads(found), {check["name"]: check for check in json.loads(doctor)["checks"]}
 
 
-def test_a_reranker_of_another_package_is_two_files(home: Path) -> None:
-    installed(home, "reranker", "shortest = theirs:Shortest", RERANKER)
-    search = SEARCH.format(options=", rerank='shortest'", node="rerank", arguments=["--set", "rerank=shortest"])
-    (candidates, step, form), doctor = python(home, INGEST.format(options="") + search)
-    assert step["counts"]["by"] == "shortest"
+def test_a_reranker_and_an_embedder_of_another_package_are_two_files(home: Path) -> None:
+    install(home)
+    (candidates, steps, form), doctor = python(home, USE)
+    assert steps["rerank"]["counts"]["by"] == "longest"
     assert [candidate["fused"] for candidate in candidates] == [2, 1]
-    assert "shortest" in form["enum"]
-    assert doctor["rerank"] == {"name": "rerank", "status": "ok", "said": "shortest", "hint": ""}
-
-
-def test_an_embedder_of_another_package_is_two_files(home: Path) -> None:
-    installed(home, "embedder", "letters = theirs:Letters", EMBEDDER)
-    ingest = INGEST.format(options=", embedder='letters:latin'")
-    (candidates, *_), doctor = python(home, ingest + SEARCH.format(options="", node="retrieve", arguments=[]))
-    assert len(candidates) == 2
+    assert "longest" in form["enum"]
+    assert doctor["rerank"] == {"name": "rerank", "status": "ok", "said": "longest", "hint": ""}
+    assert "retrieve" in steps
     assert "embedder letters:latin (26)" in doctor["corpus"]["said"]
 
 
