@@ -96,8 +96,9 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
 
 def _is_ordinal(before: str, following: str) -> bool:
     """Tell whether the number before a stop says which one: "3. Mai", "im 2. Stock"."""
-    number = _ORDINAL.search(before)
-    if number is None or not following[:1].isalpha():
+    # Most stops follow a word: looked at before the whole pattern is searched for, which took a third of the time.
+    number = _ORDINAL.search(before) if before[-1:].isdecimal() and following[:1].isalpha() else None
+    if number is None:
         return False
     return following.lower() in _months() or (number[1] or "").lower() in _ARTICLES
 

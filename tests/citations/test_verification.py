@@ -174,15 +174,17 @@ def test_what_was_judged_otherwise_is_shown_so():
     assert refused.verified().answer == "Lyft was founded in 2012. [?] Costs did not fall. [1]"
 
 
-LONG = ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "Foo bar [1] ", "Norway. ", "- Halden {}\n"]
+LONG = ["Revenue {} rose in the year 2020 and more [1-9]. ", "[1]", "a, ", "- Halden {}\n"]
+ASKED = "By how much did revenue rise in Norway?"
+LONG_TOO = [("Foo bar [1] ", ASKED), ("Norway. ", ASKED), (LONG[0], "")]
 
 
 # Without a question there is only less to do.
 @pytest.mark.parametrize(
     ("sentence", "question"),
     [
-        *((each, "By how much did revenue rise in Norway?") for each in LONG),
-        pytest.param(LONG[0], "", marks=pytest.mark.exhaustive),
+        *((each, ASKED) for each in LONG),
+        *(pytest.param(*each, marks=pytest.mark.exhaustive) for each in LONG_TOO),
     ],
 )
 @pytest.mark.work(10)  # quadratic work would take a minute here

@@ -298,12 +298,13 @@ class TestThreads:
         assert [step["node"] for step in resumed["trace"]].count("retrieve") == 2
         assert resumed["citations"]
 
+    @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.exhaustive)])
     def test_a_run_stopped_before_a_checkpoint_goes_on_where_it_stopped(
-        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch, every: int
     ) -> None:
-        whole = asked(run, corpus, QUESTION, "--thread", "whole", "--explain")
-        for put in range(2, 20):
-            begin = ("--corpus", corpus, "--thread", f"stopped-before-{put}")
+        whole = asked(run, corpus, QUESTION, "--thread", f"whole-{every}", "--explain")
+        for put in range(2, 24, every):
+            begin = ("--corpus", corpus, "--thread", f"stopped-before-{put}-of-{every}")
             if not stopped_before(put, monkeypatch, lambda begin=begin: run("ask", QUESTION, *begin)):
                 break
             resumed = run("ask", *begin, "--resume", "--json", "--explain")

@@ -193,13 +193,14 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_a_writer_waits_if_asked_to_and_says_for_whom(own: Path) -> None:
-    command = [sys.executable, "-m", "anabranch.cli", "corpus", "rebuild", "--corpus", str(own)]
+def test_a_writer_waits_if_asked_to_and_says_for_whom(run: Run, own: Path) -> None:
+    rebuild = ["corpus", "rebuild", "--corpus", str(own)]
     with writing(own):
-        refused = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert refused.returncode == 1
+        refused = run(*rebuild)
+        assert refused.exit_code == 1
         assert "is being written to by process" in refused.stderr
-        waiting = subprocess.Popen([*command, "--wait", "50"], stderr=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", "anabranch.cli", *rebuild, "--wait", "50"]
+        waiting = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert waiting.stderr is not None
         assert "Waiting for 50 seconds at most" in waiting.stderr.readline()
     assert waiting.wait() == 0
