@@ -82,8 +82,9 @@ def extension_checks() -> Iterator[DoctorCheck]:
     """Name the extensions of other packages, and those that cannot be imported, each on a line of its own."""
     found: list[str] = []
     broken = False
+    everything = entry_points()  # each call reads the metadata of every package
     for kind in EXTENSIONS:
-        for entry in sorted(entry_points(group=f"anabranch.{kind}"), key=lambda entry: entry.name):
+        for entry in sorted(everything.select(group=f"anabranch.{kind}"), key=lambda entry: entry.name):
             try:
                 # Loaded, because a name that is listed need not work; a run would fail at it much later.
                 entry.load()
