@@ -7,6 +7,7 @@ import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import typer
@@ -36,13 +37,12 @@ def _hints_in(tree: ast.Module) -> Iterator[str]:
             yield _text(node.value)
 
 
+@cache
 def hints() -> list[str]:
+    """Return all hints; read by the first test and not when tests are collected, which each worker does."""
     files = [path for folder in ("anabranch", "graph", "nodes") for path in (REPOSITORY / folder).rglob("*.py")]
     own = [path for path in files if "agent" not in path.relative_to(REPOSITORY).parts]
     return [hint for path in own for hint in _hints_in(ast.parse(path.read_text(encoding="utf-8")))]
-
-
-HINTS = hints()
 
 
 def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -56,12 +56,12 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
 def test_hints_are_found() -> None:
-    assert len(HINTS) > 200
-    assert any("anabranch corpus rebuild" in hint for hint in HINTS)
+    assert len(hints()) > 200
+    assert any("anabranch corpus rebuild" in hint for hint in hints())
 
 
 def test_the_commands_that_hints_name_exist() -> None:
-    named = [found.split() for hint in HINTS for found in re.findall(r"anabranch ([a-z]+(?: [a-z]+)?)", hint)]
+    named = [found.split() for hint in hints() for found in re.findall(r"anabranch ([a-z]+(?: [a-z]+)?)", hint)]
     known = [words for words in named if (words[0],) in COMMANDS]
     assert [" ".join(words) for words in named if words not in known] == []
     groups = [words for words in known if hasattr(COMMANDS[words[0],], "commands") and len(words) > 1]
@@ -72,23 +72,23 @@ def test_the_commands_that_hints_name_exist() -> None:
 def test_the_options_that_hints_name_exist() -> None:
     options = {name for command in COMMANDS.values() for each in command.params for name in each.opts}
     named = {
-        option for hint in HINTS for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", OTHER_PROGRAMS.sub("", hint))
+        option for hint in hints() for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", OTHER_PROGRAMS.sub("", hint))
     }
     assert named - options - {"--help"} == set()
     assert len(named) > 20
 
 
 def test_the_pages_and_extras_that_hints_name_exist() -> None:
-    pages = {page for hint in HINTS for page in re.findall(r"docs/[\w/-]+\.md", hint)}
+    pages = {page for hint in hints() for page in re.findall(r"docs/[\w/-]+\.md", hint)}
     assert [page for page in pages if not (REPOSITORY / page).exists()] == []
     assert "docs/server.md" in pages
-    extras = {name for hint in HINTS for name in re.findall(r"anabranch\[([a-z0-9]+)\]", hint)}
+    extras = {name for hint in hints() for name in re.findall(r"anabranch\[([a-z0-9]+)\]", hint)}
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert extras <= project["optional-dependencies"].keys()
 
 
 def test_the_names_of_the_package_that_hints_name_exist() -> None:
-    named = {found for hint in HINTS for found in re.findall(r"\banabranch\.[\w.]+\w", hint)}
+    named = {found for hint in hints() for found in re.findall(r"\banabranch\.[\w.]+\w", hint)}
     assert {"anabranch.Embedder", "anabranch.store.memory.forget"} <= named
     for name in named:
         assert callable(pkgutil.resolve_name(name)), name
@@ -96,7 +96,7 @@ def test_the_names_of_the_package_that_hints_name_exist() -> None:
 
 def test_the_variables_that_hints_name_are_in_the_guide() -> None:
     guide = "\n".join(page.read_text(encoding="utf-8") for page in (REPOSITORY / "docs").glob("*.md"))
-    named = {found for hint in HINTS for found in re.findall(r"\bANABRANCH_[A-Z_]+", hint)}
+    named = {found for hint in hints() for found in re.findall(r"\bANABRANCH_[A-Z_]+", hint)}
     assert "ANABRANCH_REPLICA_AGE" in named
     assert [name for name in named if f"`{name}" not in guide] == []
 

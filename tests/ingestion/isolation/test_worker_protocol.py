@@ -20,7 +20,6 @@ from anabranch.ingestion.isolation.worker_protocol import Frame, Tag, receive, s
 from anabranch.models.wordpiece_tokenizer import WordPieces
 from anabranch.readers.document import Block, Document, Failure, ReadOptions
 
-TOKENS = WordPieces()
 ANY = st.text(st.characters(codec=None), max_size=30)  # lone surrogates too
 WORDS = st.text("ab É漢\U0001f600\udc80.", min_size=1, max_size=40).filter(str.strip)
 PAGE = st.none() | st.integers(1, 99)
@@ -33,9 +32,14 @@ TAGS = st.lists(ANY, max_size=3).map(tuple)
 DOCUMENTS = st.builds(Document, ANY, ANY, st.lists(BLOCKS, max_size=5).map(tuple), METADATA, TAGS, ANY, TAGS)
 
 
-@given(DOCUMENTS, st.booleans())
-def test_documents_and_their_trees_arrive_as_they_were(document: Document, is_cut: bool) -> None:
-    part = ChunkedDocument(document, grow(document, TOKENS, (64, 32, 16)) if is_cut else None)
+@pytest.fixture(scope="module")
+def tokens() -> WordPieces:
+    return WordPieces()
+
+
+@given(document=DOCUMENTS, is_cut=st.booleans())
+def test_documents_and_their_trees_arrive_as_they_were(tokens: WordPieces, document: Document, is_cut: bool) -> None:
+    part = ChunkedDocument(document, grow(document, tokens, (64, 32, 16)) if is_cut else None)
     assert wire.to_part(wire.of_part(part)) == part
 
 
