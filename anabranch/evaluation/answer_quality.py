@@ -5,6 +5,7 @@ How well a confidence tells what to answer is the area under the ROC curve.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -144,8 +145,7 @@ def auc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
     """
     if not higher or not lower:
         return None
-    from scipy.stats import rankdata
-
-    # The Mann-Whitney U statistic by ranks; tied scores share the mean of theirs.
-    ranks = float(rankdata([*higher, *lower])[: len(higher)].sum())
-    return (ranks - len(higher) * (len(higher) + 1) / 2) / (len(higher) * len(lower))
+    below = sorted(lower)
+    # Twice the number of the others that it is above, and those it is level with once.
+    twice = sum(bisect_left(below, score) + bisect_right(below, score) for score in higher)
+    return twice / (2 * len(higher) * len(lower))

@@ -222,7 +222,9 @@ def check_counted(front: str, endless: str, scale: int) -> None:
     assert watched.most <= AT_MOST // scale
 
 
-def test_where_a_sentence_is_counted_in_pieces_no_word_is_torn() -> None:
-    words = [f"weir{number}" for number in range(40_000)]
+def test_where_a_sentence_is_counted_in_pieces_no_word_is_torn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_units, "_BATCH", split_units._BATCH // SCALE)
+    monkeypatch.setattr(split_units, "_LONGEST", split_units._LONGEST // SCALE)
+    words = [f"weir{number}" for number in range(40_000 // SCALE)]
     tree = grow(document(Block(" ".join(words))), EMBEDDER, SIZES)
     assert [word for leaf in tree.leaves for word in leaf.text.split()] == words
