@@ -56,9 +56,9 @@ async def test_a_question_too_long_leaves_the_passage_half_of_the_room(folder: P
 async def test_a_score_does_not_depend_on_its_companions(real: CrossEncoderReranker) -> None:
     together = await real.relevance("Who built the weir?", WATER)
     alone = [(await real.relevance("Who built the weir?", [text]))[0] for text in WATER]
-    crowd = await real.relevance("Who built the weir?", WATER[::-1] * 9)
+    crowd = await real.relevance("Who built the weir?", WATER[::-1] * 3)
     assert together == alone
-    assert crowd == together[::-1] * 9
+    assert crowd == together[::-1] * 3
     assert len(set(together)) == len(WATER)
 
 
