@@ -63,19 +63,29 @@ def _note(error: Exception) -> str:
     return f"the front matter is no YAML that can be read{where}: {what}; it was kept as text"
 
 
+class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+    """Refuses what is nested too deeply, aliases and tags, before anything is built of them."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:  # noqa: ANN401  # a number, or the node of a key
+        event = self.peek_event()
+        # An alias of aliases makes a gigabyte.
+        if isinstance(event, yaml.AliasEvent) or event.tag not in {None, "!"}:
+            raise yaml.MarkedYAMLError(problem="aliases and tags are not read", problem_mark=event.start_mark)
+        self._depth += 1
+        if self._depth > _DEEPEST and isinstance(event, yaml.CollectionStartEvent):
+            raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=event.start_mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
 def _facts(written: str) -> dict[str, Any] | None:
     """Return the facts; None if what is written is no mapping, and so no front matter."""
     if len(written) > _LONGEST:
         raise ValueError(f"it is longer than {_LONGEST >> 10} kB")
-    depth = 0
-    # Before anything is built: an alias of aliases makes a gigabyte.
-    for event in yaml.parse(written, Loader=yaml.SafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=event.start_mark)
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None) not in {None, "!"}:
-            raise yaml.MarkedYAMLError(problem="aliases and tags are not read", problem_mark=event.start_mark)
-    node = yaml.compose(written, Loader=yaml.SafeLoader)
+    node = yaml.compose(written, Loader=_PlainLoader)
     if node is None:
         return {}
     return _mapping(node) if isinstance(node, yaml.MappingNode) else None

@@ -46,6 +46,14 @@ def test_front_matter_may_be_empty_or_end_in_dots() -> None:
     assert front_matter("---\n# a comment\n...\nbody").facts == {}
 
 
+def test_twenty_levels_are_read_and_one_more_is_too_deep_however_many_facts_there_are() -> None:
+    many = "".join(f"key {number}: [a, {{b: c}}]\n" for number in range(50))
+    deep = "deep: " + "[" * 19 + "]" * 19
+    assert len(front_matter(f"---\n{many}{deep}\n---\nbody").facts) == 51
+    deeper = front_matter(f"---\ndeep: {'[' * 20}{']' * 20}\n---\nbody")
+    assert "nested too deeply" in deeper.notes[0]
+
+
 @pytest.mark.work(60)
 @pytest.mark.parametrize("written", ["a: " + "[" * 60_000, "- " * 30_000, "{" * 60_000, "a: [" + "1," * 30_000 + "]"])
 def test_hostile_front_matter_takes_seconds_at_most(written: str) -> None:
