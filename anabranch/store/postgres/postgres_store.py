@@ -69,12 +69,8 @@ class PostgresStore:
             corpus = _number_of(connection, where.corpus)
             # The lock goes with the connection, so a killed writer leaves none behind.
             _lock_corpus(connection, corpus, where, wait)
-            try:
+            with _locks_given_back(connection):
                 yield PostgresWriter(connection, corpus)
-            finally:
-                # The server notices some time later that a connection is closed; the next writer may not wait so long.
-                with suppress(Error):
-                    connection.execute("SELECT pg_advisory_unlock(hashtext('anabranch'), %s)", (corpus,))
 
     @contextmanager
     def queue(self, address: StrPath, *, worker: str, lease: float) -> Iterator[PostgresQueue]:
@@ -90,7 +86,7 @@ class PostgresStore:
             if found is None:
                 raise _missing(where)
             register_vector(connection)
-            with renewed(where.database, found[0], worker, lease):
+            with _locks_given_back(connection), renewed(where.database, found[0], worker, lease):
                 yield PostgresQueue(connection, found[0], worker, lease)
 
     @contextmanager
@@ -162,6 +158,16 @@ def _embedder(facts: Mapping[str, str], where: DatabaseAddress) -> Embedder:
 
 def _empty(where: DatabaseAddress) -> CorpusEmptyError:
     return CorpusEmptyError(f"The corpus {where.shown} holds no passage.", hint="Add documents to it.")
+
+
+@contextmanager
+def _locks_given_back(connection: Connection[Any]) -> Iterator[None]:
+    """Give back what a connection holds before it is closed: the server notices that later than others may ask."""
+    try:
+        yield
+    finally:
+        with suppress(Error):
+            connection.execute("SELECT pg_advisory_unlock_all()")
 
 
 def _missing(where: DatabaseAddress) -> CorpusNotFoundError:
