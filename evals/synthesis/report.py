@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.report import Table
+from evals.synthesis.packs import XQUAD
 from evals.synthesis.systems import SYSTEMS
 
 COLUMNS = (
@@ -14,6 +15,8 @@ COLUMNS = (
 )  # fmt: skip
 NOTHING = "-"
 SPLITS = ("dev", "test")
+PARAGRAPH = "paragraph"
+"""The table of the questions about one paragraph, which all are *test*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,19 @@ class Result:
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
-    """Return the table of each split; systems that were asked nothing have no line."""
-    return [_table(split, [result for result in results if result.split == split]) for split in SPLITS]
+    """Return the table of each split, and of the questions about one paragraph, where something was asked.
+
+    Systems that were asked nothing have no line.
+    """
+    groups: dict[str, list[Result]] = {name: [] for name in (*SPLITS, PARAGRAPH)}
+    for result in results:
+        groups[PARAGRAPH if result.set.startswith(XQUAD) else result.split].append(result)
+    return [_table(name, group) for name, group in groups.items() if group]
 
 
-def _table(split: str, results: Sequence[Result]) -> Table:
+def _table(name: str, results: Sequence[Result]) -> Table:
     rows = [_row(system, [result for result in results if result.system == system]) for system in SYSTEMS]
-    return Table(f"synthesis-{split}", f"Answers from the same passages: {split}", COLUMNS, tuple(filter(None, rows)))
+    return Table(f"synthesis-{name}", f"Answers from the same passages: {name}", COLUMNS, tuple(filter(None, rows)))
 
 
 def _row(system: str, results: Sequence[Result]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,7 @@ PACKS = [
     pack("q1", "dev", "answerable", "When was the weir at Halden rebuilt?", "1911"),
     pack("q2", "dev", "unanswerable", "Who painted the bridge at Halden?"),
     pack("q3", "test", "answerable", "How many wheels has the mill of Brook?", "four"),
+    replace(pack("q4", "test", "unanswerable", "Who painted the door of the mill?"), set="xquad/en"),
 ]
 
 
@@ -65,8 +66,9 @@ def test_each_system_has_its_row_and_a_second_run_asks_nothing(packs: str, tmp_p
         asked = len(stub.calls)
         assert main([*options, "--kept", str(kept)]) == 0
         assert len(stub.calls) == asked > 0
-    dev, test = rows(page, "dev"), rows(page, "test")
-    assert set(dev) == set(test) == set(NAMES.split(","))
+    dev, test, paragraph = (rows(page, name) for name in ("dev", "test", "paragraph"))
+    assert set(dev) == set(test) == set(paragraph) == set(NAMES.split(","))
+    assert paragraph["plain prompt"][:4] == ["-", "-", "-", "1 of 1"]
     # contains, false abstentions, wrong, unanswerable refused, absent refused
     assert dev["plain prompt"][:6] == ["1 of 1", "0 of 1", "0 of 1", "1 of 1", "-", "1.0"]
     assert test["plain prompt"][:4] == ["0 of 1", "0 of 1", "1 of 1", "-"]
