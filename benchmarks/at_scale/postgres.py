@@ -17,7 +17,7 @@ from rich.console import Console
 from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.models.embedders import load_embedder
-from anabranch.store.protocol import FullScores, Scope
+from anabranch.store.protocol import Arm, FullScores, Scope, Scores
 from anabranch.store.stores import open_corpus, open_writer
 from benchmarks.at_scale.__main__ import PAGE, SEED, TEXT
 from benchmarks.at_scale.exact import recall
@@ -130,12 +130,12 @@ async def _asked(address: str, questions: Sequence[str]) -> list[Any]:
     if not isinstance(store, FullScores):
         raise TypeError(f"{address} gives no full scores")
 
-    async def one(question: str) -> tuple[list[str], list[str], dict[str, list[dict[str, float]]]]:
+    async def one(question: str) -> tuple[list[str], list[str], Scores]:
         lists = [await store.search(arm, [question], DEPTH, Scope()) for arm in ("bm25", "dense")]
         words, near = (found[0]["ids"] for found in lists)
-        asked = {"bm25": [question], "dense": [question]}
+        asked: dict[Arm, list[str]] = {"bm25": [question], "dense": [question]}
         scores = await store.scores(asked, list(dict.fromkeys([*words, *near])), Scope())
-        return words, near, dict(scores)
+        return words, near, scores
 
     return [await one(question) for question in questions]
 
