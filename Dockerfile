@@ -14,24 +14,27 @@ RUN python requirements.py "$EXTRAS" > requirements.txt && pip install -c constr
 
 FROM packages AS built
 COPY . .
-RUN pip install --no-deps .
+RUN pip install --no-deps . && pip uninstall --yes pip
 
 FROM packages AS packages-aegra
 RUN pip install -c constraints.txt aegra-api==0.11.0
 
 FROM packages-aegra AS built-aegra
 COPY . .
-RUN pip install --no-deps .
+RUN pip install --no-deps . && pip uninstall --yes pip
 
 FROM python:${PYTHON}-slim AS runtime
-RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin anabranch \
+RUN useradd --uid 10001 --user-group --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin anabranch \
  && install -d -o anabranch -g anabranch /data /corpora /inbox
+# The last: onnxruntime would tell Microsoft what machine it runs on, with an id that it keeps in the home folder.
 ENV PATH=/opt/anabranch/bin:$PATH PYTHONUNBUFFERED=1 \
     ANABRANCH_CORPUS=/corpora/default ANABRANCH_INGEST_ROOT=/inbox ANABRANCH_FILE_LINKS=false \
-    ANABRANCH_AUTH=/run/secrets/auth.yaml
+    ANABRANCH_AUTH=/run/secrets/auth.yaml \
+    ORT_DISABLE_TELEMETRY=1
 VOLUME /data /corpora /inbox
 WORKDIR /data
-USER anabranch
+# By number, so that Kubernetes sees that it is not root.
+USER 10001:10001
 
 FROM runtime AS aegra
 COPY --from=built-aegra /opt/anabranch /opt/anabranch

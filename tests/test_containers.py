@@ -60,7 +60,9 @@ def test_the_server_is_the_image_that_is_built_by_default() -> None:
 
 @pytest.mark.parametrize("image", IMAGES)
 def test_nobody_is_root(image: str) -> None:
-    assert _only(image, "USER") == ["anabranch"]
+    (made,) = [rest for rest in _only(image, "RUN") if rest.startswith("useradd")]
+    assert "--uid 10001 --user-group" in made
+    assert _only(image, "USER") == ["10001:10001"]
     before = [word for word, _ in STAGES[image]]
     assert "RUN" not in before[before.index("USER") :]
 
@@ -83,6 +85,21 @@ def test_packages_are_a_layer_below_the_source_in_tested_versions(stage: str) ->
     for each in next(rest for word, rest in lines if word == "COPY").split()[:-1]:
         assert (REPOSITORY / each).is_file()
         assert not any(fnmatch(each, pattern) for pattern in IGNORED)
+
+
+@pytest.mark.parametrize("stage", ["built", "built-aegra"])
+def test_nothing_can_install_packages_where_the_server_runs(stage: str) -> None:
+    assert STAGES[stage][-1][1].endswith("pip uninstall --yes pip")
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_the_image_tells_nobody_what_machine_it_runs_on(image: str) -> None:
+    assert _environment(image)["ORT_DISABLE_TELEMETRY"] == "1"
+
+
+@pytest.mark.parametrize("each", [".venv-peers", ".venv-aegra", "notes.answers.db-wal", "dist", "Dockerfile.generated"])
+def test_what_git_ignores_is_not_sent_to_the_build(each: str) -> None:
+    assert any(fnmatch(each, pattern.removeprefix("**/")) for pattern in IGNORED)
 
 
 def test_the_extras_of_the_image_are_pinned() -> None:
