@@ -26,11 +26,9 @@ RUN pip install --no-deps . && pip uninstall --yes pip
 FROM python:${PYTHON}-slim AS runtime
 RUN useradd --uid 10001 --user-group --no-log-init --no-create-home --home-dir /data --shell /usr/sbin/nologin anabranch \
  && install -d -o anabranch -g anabranch /data /corpora /inbox
-# The last: onnxruntime would tell Microsoft what machine it runs on, with an id that it keeps in the home folder.
 ENV PATH=/opt/anabranch/bin:$PATH PYTHONUNBUFFERED=1 \
     ANABRANCH_CORPUS=/corpora/default ANABRANCH_INGEST_ROOT=/inbox ANABRANCH_FILE_LINKS=false \
-    ANABRANCH_AUTH=/run/secrets/auth.yaml \
-    ORT_DISABLE_TELEMETRY=1
+    ANABRANCH_AUTH=/run/secrets/auth.yaml
 VOLUME /data /corpora /inbox
 WORKDIR /data
 # By number, so that Kubernetes sees that it is not root.

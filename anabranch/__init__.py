@@ -11,6 +11,7 @@ first used, so that `import anabranch` is fast.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
     from anabranch.store.writer_protocol import CorpusWriter
 
 __version__ = "0.1.0"
+
+# Before anybody imports onnxruntime, which otherwise keeps an id of the machine in the home folder and reports what the
+# machine is to Microsoft. Processes that read files inherit it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = [
     "AnabranchError",

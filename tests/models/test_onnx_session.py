@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,3 +25,12 @@ def test_a_file_and_its_content_are_the_same_model(tmp_path: Path, threads: int)
         session = open_session(source, threads=threads)
         np.testing.assert_allclose(session.run(None, {"taken": values})[0], np.exp(values), rtol=1e-6)
         assert session.get_providers() == ["CPUExecutionProvider"]
+
+
+def test_a_model_that_is_opened_tells_nobody_what_machine_it_runs_on(tmp_path: Path) -> None:
+    # In a process of its own: this one may have opened a model before, with the variable set by another test.
+    code = "from anabranch.models.embedders import load_embedder; load_embedder('minilm').embed(['weir'])"
+    inherited = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", code], check=True, env={**inherited, "HOME": str(tmp_path)})
+    # Where onnxruntime keeps what it will send.
+    assert not list(tmp_path.rglob("*.onnxruntime*"))
