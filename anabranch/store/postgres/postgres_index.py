@@ -25,6 +25,11 @@ MANY = 4_000
 """New leaves from which on the planner is told of them before they are looked up."""
 
 
+_UNCOUNTED: LiteralString = (
+    "NOT EXISTS (SELECT 1 FROM anabranch.leaf_words w WHERE w.corpus = l.corpus AND w.leaf = l.id)"
+)
+
+
 def publish(
     connection: Connection[Any], corpus: int, language: str, progress: Callable[[int, int], None] | None
 ) -> None:
@@ -44,16 +49,19 @@ def publish(
     if indexed_by not in ("", words.name):
         # Other words: all of them are counted anew. Meanwhile a search by words finds what is counted already.
         _forget_words(connection, corpus)
-    counted = "SELECT count(*) FILTER (WHERE length IS NULL), count(*) FROM anabranch.leaves WHERE corpus = %s"
-    (left, leaves), *_ = connection.execute(counted, (corpus,)).fetchall()
-    done = leaves - left
-    if left > MANY:
+    counted = (
+        "SELECT (SELECT count(*) FROM anabranch.leaf_words WHERE corpus = %(corpus)s), count(*) "
+        "FROM anabranch.leaves WHERE corpus = %(corpus)s"
+    )
+    (done, leaves), *_ = connection.execute(counted, {"corpus": corpus}).fetchall()
+    if leaves - done > MANY:
         # What the planner knows is from before they came: it would join all leaves for each batch.
         connection.execute("ANALYZE anabranch.documents, anabranch.chunks, anabranch.leaves")
-    while new := _next_leaves(connection, corpus, "l.length IS NULL"):
+    last = 0
+    while new := _next_leaves(connection, corpus, f"l.id > %s AND {_UNCOUNTED}", last):
         with connection.transaction():
             _count_words(connection, corpus, new, words)
-        done += len(new)
+        done, last = done + len(new), new[-1][0]
         if progress is not None:
             progress(done, leaves)
     index_vectors(connection, corpus, leaves)
@@ -101,7 +109,7 @@ def _count_words(connection: Connection[Any], corpus: int, leaves: Sequence[tupl
     counted = word_counts([words.terms(embedded_text(*parts)) for _, _, _, *parts in leaves])
     groups, of_leaf = np.unique(np.stack([audiences, births]), axis=1, return_inverse=True)
     _add_postings(connection, corpus, counted, (ids, audiences, births))
-    _keep_terms(connection, corpus, ids, counted)
+    _keep_words(connection, corpus, ids, audiences, counted)
     terms, group, many = counted.frequencies(of_leaf)
     told = "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])"
     _add_frequencies(connection, corpus, told, [Integers(each) for each in (terms, *groups[:, group], many)])
@@ -126,17 +134,17 @@ def _add_postings(
         copy.write(copied_rows(len(order), columns))
 
 
-def _keep_terms(connection: Connection[Any], corpus: int, ids: Int64s, counted: WordCounts) -> None:
-    """Keep with each leaf how many terms it has, and which."""
-    # A row that says so already is not written: each has its entry in five indexes, of which one is of vectors.
+def _keep_words(connection: Connection[Any], corpus: int, ids: Int64s, audiences: Int64s, counted: WordCounts) -> None:
+    """Keep of each leaf how many terms it has, which, and how often."""
     sql = (
-        "UPDATE anabranch.leaves l SET length = a.length, terms = a.terms FROM (SELECT id, length, "
-        "(%s::bigint[])[first:last] AS terms FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[]) "
-        "AS b(id, length, first, last)) a WHERE l.corpus = %s "
-        "AND l.id = a.id AND (l.length, l.terms) IS DISTINCT FROM (a.length, a.terms)"
+        "INSERT INTO anabranch.leaf_words SELECT %s, id, audience, length, (%s::bigint[])[first:last], "
+        "(%s::bigint[]::smallint[])[first:last] FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], "
+        "%s::bigint[]) AS b(id, audience, length, first, last)"
     )
-    numbers = (counted.distinct[counted.places], ids, counted.lengths, *counted.spans())
-    connection.execute(sql, (*map(Integers, numbers), corpus))
+    numbers = (
+        counted.distinct[counted.places], counted.counts, ids, audiences, counted.lengths, *counted.spans()
+    )  # fmt: skip
+    connection.execute(sql, (corpus, *map(Integers, numbers)))
 
 
 def _add_frequencies(connection: Connection[Any], corpus: int, told: LiteralString, parameters: Sequence[Any]) -> None:
@@ -157,23 +165,33 @@ def _add_size(connection: Connection[Any], corpus: int, row: tuple[int, int, int
     connection.execute(sql, (corpus, *row))
 
 
+_WORDS_OF_LEAVES: LiteralString = (
+    "anabranch.leaves l JOIN anabranch.leaf_words w ON w.corpus = l.corpus AND w.leaf = l.id"
+)
+
+
 def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]) -> None:
     """Take the words of documents, by their numbers, out of what searches count, before they are removed."""
     parameters = (corpus, list(documents))
     sql = (
-        "SELECT l.audience, l.born, -count(*), -sum(l.length) FROM anabranch.leaves l "
-        "WHERE l.corpus = %s AND l.document = ANY(%s) AND l.length IS NOT NULL GROUP BY 1, 2"
+        f"SELECT l.audience, l.born, -count(*), -sum(w.length) FROM {_WORDS_OF_LEAVES} "  # noqa: S608  # a constant
+        "WHERE l.corpus = %s AND l.document = ANY(%s) GROUP BY 1, 2"
     )
     for row in connection.execute(sql, parameters).fetchall():
         _add_size(connection, corpus, row)
     told: LiteralString = (
-        "SELECT term, l.audience, l.born, -count(*) FROM anabranch.leaves l, unnest(l.terms) term "
+        f"SELECT term, l.audience, l.born, -count(*) FROM {_WORDS_OF_LEAVES}, unnest(w.terms) term "  # noqa: S608
         "WHERE l.corpus = %s AND l.document = ANY(%s) GROUP BY 1, 2, 3"
     )
     _add_frequencies(connection, corpus, told, parameters)
     sql = (
-        "DELETE FROM anabranch.postings p USING anabranch.leaves l, unnest(l.terms) AS t(term) "
+        f"DELETE FROM anabranch.postings p USING {_WORDS_OF_LEAVES}, unnest(w.terms) AS t(term) "  # noqa: S608
         "WHERE l.corpus = %s AND l.document = ANY(%s) AND p.corpus = l.corpus AND p.term = t.term AND p.leaf = l.id"
+    )
+    connection.execute(sql, parameters)
+    sql = (
+        "DELETE FROM anabranch.leaf_words w USING anabranch.leaves l WHERE l.corpus = %s AND l.document = ANY(%s) "
+        "AND w.corpus = l.corpus AND w.leaf = l.id"
     )
     connection.execute(sql, parameters)
 
@@ -181,11 +199,10 @@ def uncounted(connection: Connection[Any], corpus: int, documents: Sequence[int]
 def _forget_words(connection: Connection[Any], corpus: int) -> None:
     with connection.transaction():
         _forget_counts(connection, corpus)
-        connection.execute("UPDATE anabranch.leaves SET length = NULL, terms = NULL WHERE corpus = %s", (corpus,))
 
 
 def _forget_counts(connection: Connection[Any], corpus: int) -> None:
-    for table in ("postings", "term_frequencies", "audience_sizes"):
+    for table in ("postings", "leaf_words", "term_frequencies", "audience_sizes"):
         sql = SQL("DELETE FROM {} WHERE corpus = %s").format(Identifier("anabranch", table))
         connection.execute(sql, (corpus,))
 

@@ -25,6 +25,8 @@ from anabranch.text.analyzer import analyser
 # What leaves are of, in the order that it is put right; a row that is right is not written again, because an index of
 # vectors takes long for each.
 _LEAVES: tuple[LiteralString, ...] = (
+    "DELETE FROM anabranch.chunks c WHERE c.corpus = %(corpus)s AND NOT EXISTS (SELECT 1 FROM anabranch.documents d "
+    "WHERE d.corpus = c.corpus AND d.number = c.document)",
     "DELETE FROM anabranch.leaves l WHERE l.corpus = %(corpus)s AND NOT EXISTS (SELECT 1 FROM anabranch.chunks c "
     "WHERE c.corpus = l.corpus AND c.chunk_id = l.chunk_id AND c.level = 2)",
     "UPDATE anabranch.leaves l SET vector_key = r.vector_key, vector = v.vector FROM renewed r "

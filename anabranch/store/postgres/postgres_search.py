@@ -49,8 +49,8 @@ def ranked(scores: Mapping[str, float], k: int) -> RankedList:
 class PostgresSearch:
     """The statements of a search over one generation of a corpus.
 
-    Rows of leaves begin with their number, name and length; then come how often each asked term is in it, and its
-    vector as pgvector sends it.
+    Rows of leaves begin with their number and name; then come their length, how often each asked term is in it, and its
+    vector as pgvector sends it, of those what was asked for.
     """
 
     def __init__(self, corpus: int, generation: int) -> None:
@@ -99,12 +99,13 @@ class PostgresSearch:
             "- ln(t.leaves::float8 + 0.5)) AS weight, %s::float8 * w.leaves / w.length AS by_length "
             "FROM unnest(%s::bigint[], %s::int[]) AS a(term, times) "
             "JOIN told t ON t.term = a.term AND t.leaves > 0 JOIN told w ON w.term IS NULL AND w.leaves > 0) "
-            f"SELECT l.id, l.chunk_id, l.length, {counted} FROM (SELECT p.leaf, "
+            f"SELECT l.id, l.chunk_id, w.length, {counted} FROM (SELECT p.leaf, "
             "sum(a.weight * p.count / (p.count + %s::float8 + a.by_length * p.length))::float4 AS score "
             "FROM asked a JOIN anabranch.postings p ON p.corpus = %s AND p.term = a.term "
             f"WHERE p.audience = ANY({audience.sql}) AND p.born <= %s{within} "
             "GROUP BY p.leaf ORDER BY score DESC, p.leaf LIMIT %s) best "
-            "JOIN anabranch.leaves l ON l.corpus = %s AND l.id = best.leaf"
+            "JOIN anabranch.leaves l ON l.corpus = %s AND l.id = best.leaf "
+            "JOIN anabranch.leaf_words w ON w.corpus = l.corpus AND w.leaf = l.id"
         )
         parameters = (
             *told.parameters, K1 + 1, K1 * B, list(times), list(times.values()), *of_leaf, K1 * (1 - B), self._corpus,
@@ -125,7 +126,7 @@ class PostgresSearch:
             near = SQL("{} <#> (%b)::halfvec").format(indexed_vector(len(vector)))
         # The number of the corpus stands in the statement: an index of one corpus alone is used for no parameter.
         sql = (
-            SQL("SELECT l.id, l.chunk_id, l.length, vector_send(l.vector) FROM anabranch.leaves l WHERE l.corpus = ")
+            SQL("SELECT l.id, l.chunk_id, vector_send(l.vector) FROM anabranch.leaves l WHERE l.corpus = ")
             + Literal(self._corpus)
             + SQL(f" AND l.audience = ANY({audience.sql}) AND l.born <= %s{within} ORDER BY ") + near + SQL(" LIMIT %s")
         )  # fmt: skip
@@ -157,7 +158,8 @@ class PostgresSearch:
         counted, of_leaf = _counts(terms)
         vector = ", vector_send(l.vector)" if vectors else ""
         sql = (
-            f"SELECT l.id, l.chunk_id, coalesce(l.length, 0), {counted}{vector} FROM anabranch.leaves l "  # noqa: S608
+            f"SELECT l.id, l.chunk_id, coalesce(w.length, 0), {counted}{vector} FROM anabranch.leaves l "  # noqa: S608
+            "LEFT JOIN anabranch.leaf_words w ON w.corpus = l.corpus AND w.leaf = l.id "
             f"WHERE l.corpus = %s AND l.chunk_id = ANY(%s) AND l.audience = ANY({audience.sql}) "
             f"AND l.born <= %s{within}"
         )
@@ -209,14 +211,10 @@ def vectors_of(rows: Sequence[tuple[Any, ...]]) -> Vectors:
 
 
 def _counts(terms: Sequence[str]) -> tuple[LiteralString, tuple[Any, ...]]:
-    """Return the SQL of how often leaf `l` has each distinct term, in their order."""
-    # A leaf's own list first: most leaves lack most of the terms, and a look into the postings takes longer.
-    sql = (
-        "ARRAY(SELECT CASE WHEN a.term = ANY(l.terms) THEN (SELECT o.count FROM anabranch.postings o "
-        "WHERE o.corpus = l.corpus AND o.term = a.term AND o.leaf = l.id) ELSE 0 END "
-        "FROM unnest(%s::bigint[]) WITH ORDINALITY AS a(term, place) ORDER BY a.place)"
-    )
-    return sql, ([term_number(term) for term in dict.fromkeys(terms)],)
+    """Return the SQL of how often a leaf with the words `w` has each distinct term, in their order."""
+    distinct = tuple(term_number(term) for term in dict.fromkeys(terms))
+    each = ("coalesce(w.counts[array_position(w.terms, %s::bigint)], 0)" for _ in distinct)
+    return f"ARRAY[{', '.join(each)}]::int[]", distinct
 
 
 def _looked_up(clause: Clause) -> tuple[LiteralString, tuple[Any, ...]]:

@@ -91,7 +91,7 @@ CREATE INDEX chunks_by_document ON anabranch.chunks (corpus, document, level, st
 CREATE INDEX chunks_by_parent ON anabranch.chunks (corpus, parent_id, position);
 """
 
-# What searches read of a leaf. `terms` and `length` are there once its words are indexed. A vector that no leaf has, or
+# What searches read of a leaf; `terms` and `length` are in `leaf_words` by now. A vector that no leaf has, or
 # has any more, waits in `vectors`: text that moves or comes back is not embedded again.
 _LEAVES = """
 CREATE TABLE anabranch.leaves (
@@ -229,7 +229,53 @@ CREATE INDEX jobs_open ON anabranch.jobs (corpus, id) WHERE state IN ('todo', 'r
 CREATE INDEX jobs_by_state ON anabranch.jobs (corpus, state, changed);
 """
 
-MIGRATIONS = (_CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS, _POLICIES + _SIZE)
+# The words of a leaf in a row of their own, which is there once they are counted: to put them into the row of the leaf
+# would write that anew, with its vector and its entries in all indexes, of which one is of vectors. Who could read
+# leaves can read these.
+_WORDS = """
+CREATE TABLE anabranch.leaf_words (
+    corpus int NOT NULL,
+    leaf bigint NOT NULL,
+    audience int NOT NULL,
+    length int NOT NULL,
+    terms bigint[] NOT NULL,
+    counts smallint[] NOT NULL,
+    PRIMARY KEY (corpus, leaf)
+);
+INSERT INTO anabranch.leaf_words
+SELECT l.corpus, l.id, l.audience, l.length, l.terms, ARRAY(
+    SELECT coalesce(p.count, 0) FROM unnest(l.terms) WITH ORDINALITY AS a(term, place)
+    LEFT JOIN anabranch.postings p ON p.corpus = l.corpus AND p.term = a.term AND p.leaf = l.id ORDER BY a.place
+) FROM anabranch.leaves l WHERE l.length IS NOT NULL;
+DROP INDEX anabranch.leaves_not_indexed;
+ALTER TABLE anabranch.leaves DROP COLUMN length, DROP COLUMN terms;
+DO $$
+DECLARE reader text;
+BEGIN
+    FOR reader IN
+        SELECT DISTINCT coalesce(r.rolname::text, '') FROM pg_class c, aclexplode(c.relacl) a
+        LEFT JOIN pg_roles r ON r.oid = a.grantee
+        WHERE c.oid = 'anabranch.leaves'::regclass AND a.privilege_type = 'SELECT'
+    LOOP
+        EXECUTE 'GRANT SELECT ON anabranch.leaf_words TO ' || coalesce(quote_ident(nullif(reader, '')), 'PUBLIC');
+    END LOOP;
+END $$;
+"""
+
+# Looked up for each row that is written, which took as long as the row, and longer where documents were few when the
+# first one was looked up. Whoever writes holds the corpus, a document comes in one transaction with its rows, and takes
+# them along when it goes.
+_KEYS = """
+ALTER TABLE anabranch.term_frequencies DROP CONSTRAINT term_frequencies_corpus_fkey;
+ALTER TABLE anabranch.vectors DROP CONSTRAINT vectors_corpus_fkey;
+ALTER TABLE anabranch.leaves DROP CONSTRAINT leaves_corpus_document_fkey;
+ALTER TABLE anabranch.chunks DROP CONSTRAINT chunks_corpus_document_fkey;
+"""
+
+MIGRATIONS = (
+    _CORPORA + _FILES + _DOCUMENTS + _LEAVES + _POSTINGS + _STATISTICS, _JOBS, _POLICIES + _SIZE,
+    _WORDS + _BY_AUDIENCE.format("leaf_words") + _KEYS,
+)  # fmt: skip
 """What leads from each version to the next one, beginning with none."""
 
 VERSION = len(MIGRATIONS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, LiteralString
@@ -17,6 +18,13 @@ from anabranch.store.postgres.postgres_index import forget_unused, publish, unco
 from anabranch.store.postgres.postgres_records import PostgresRecords
 from anabranch.store.records import Grown, facts_of, rows_of, text_key
 from anabranch.store.writer_protocol import FileRecord, WriteResult
+
+# What goes with documents, and they themselves.
+_GONE: tuple[LiteralString, ...] = (
+    "DELETE FROM anabranch.leaves WHERE corpus = %s AND document = ANY(%s)",
+    "DELETE FROM anabranch.chunks WHERE corpus = %s AND document = ANY(%s)",
+    "DELETE FROM anabranch.documents WHERE corpus = %s AND number = ANY(%s)",
+)
 
 
 class PostgresWriter(PostgresRecords):
@@ -75,8 +83,7 @@ class PostgresWriter(PostgresRecords):
         with self.transaction():
             written = WriteResult({}, self._put(batch))
             partly = {grown.path for grown, _ in written.refused}
-            for record in files:
-                written.removed[record.path] = self._finish(record.unread() if record.path in partly else record)
+            written.removed.update(self._finish([each.unread() if each.path in partly else each for each in files]))
             if batch or any(written.removed.values()):
                 self._count_change()
         return written
@@ -172,23 +179,29 @@ class PostgresWriter(PostgresRecords):
             self.one("SELECT id FROM anabranch.audiences WHERE corpus = %s AND tags = %s::text[]", list(tags))[0]
         )
 
-    def _finish(self, record: FileRecord) -> int:
-        key = text_key(record.path)
+    def _finish(self, files: Sequence[FileRecord]) -> dict[str, int]:
+        """Record files as taken in; return how many documents are gone from each, by its path."""
+        records = {text_key(record.path): record for record in files}
+        if not records:
+            return {}
+        keys, columns = list(records), zip(*records.values(), strict=True)
+        path, source, digest, access, _, stamp = map(list, columns)
         sql = (
             "INSERT INTO anabranch.files (corpus, path_key, path, source, sha256, access, stamp) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (corpus, path_key) "
+            "SELECT %s, a.key, a.path, a.source, a.sha256, ARRAY(SELECT jsonb_array_elements_text(a.access)), a.stamp "
+            "FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::jsonb[], %s::text[]) "
+            "AS a(key, path, source, sha256, access, stamp) ORDER BY a.key ON CONFLICT (corpus, path_key) "
             "DO UPDATE SET source = excluded.source, sha256 = excluded.sha256, access = excluded.access, "
             "stamp = excluded.stamp"
         )
-        values = (key, record.path, record.source, record.sha256, list(record.access), record.stamp)
-        self.connection.execute(sql, (self.corpus, *values))
-        gone = 0
-        if record.complete:
-            seen = "SELECT s.doc_id FROM seen s WHERE s.path_key = %s"
-            gone = self._remove(f"path_key = %s AND doc_id NOT IN ({seen})", key, key)  # a constant
+        tags = [json.dumps(each) for each in access]
+        self.connection.execute(sql, (self.corpus, keys, path, source, digest, tags, stamp))
+        complete = [key for key, record in records.items() if record.complete]
+        seen = "SELECT 1 FROM seen s WHERE s.path_key = d.path_key AND s.doc_id = d.doc_id"
+        gone = self._remove(f"path_key = ANY(%s) AND NOT EXISTS ({seen})", complete)  # a constant
         # What was seen of a finished file is forgotten: of a folder with a million files the table would only grow.
-        self.connection.execute("DELETE FROM seen WHERE path_key = %s", (key,))
-        return gone
+        self.connection.execute("DELETE FROM seen WHERE path_key = ANY(%s)", (keys,))
+        return {record.path: gone[key] for key, record in records.items()}
 
     def remove_documents(self, doc_ids: Sequence[str]) -> int:
         """Remove documents; a file that loses one is read again by the next run that meets it."""
@@ -201,23 +214,27 @@ class PostgresWriter(PostgresRecords):
         )
         with self.transaction():
             self.connection.execute(unread, {"corpus": self.corpus, "ids": known})
-            removed = self._remove("doc_id = ANY(%s)", known)
+            removed = self._remove("doc_id = ANY(%s)", known).total()
             self._count_change()
         return removed
 
     def remove_file(self, path: str) -> int:
         """Remove a file and its documents; return how many those were."""
         with self.transaction():
-            removed = self._remove("path_key = %s", text_key(path))
+            removed = self._remove("path_key = %s", text_key(path)).total()
             sql = "DELETE FROM anabranch.files WHERE corpus = %s AND path_key = %s"
             self.connection.execute(sql, (self.corpus, text_key(path)))
             self._count_change()
         return removed
 
-    def _remove(self, which: LiteralString, *parameters: str | list[str]) -> int:
-        """Remove documents: their words count no more from now on, and their vectors wait for who has them next."""
-        sql = f"SELECT number FROM anabranch.documents WHERE corpus = %s AND {which}"  # noqa: S608  # ours
-        numbers = [number for (number,) in self.connection.execute(sql, (self.corpus, *parameters))]
+    def _remove(self, which: LiteralString, *parameters: str | list[str]) -> Counter[str]:
+        """Remove documents; return how many of each file, by the key of its path.
+
+        Their words count no more from now on, and their vectors wait for who has them next.
+        """
+        sql = f"SELECT d.number, d.path_key FROM anabranch.documents d WHERE d.corpus = %s AND {which}"  # noqa: S608  # ours
+        found = self.connection.execute(sql, (self.corpus, *parameters)).fetchall()
+        numbers = [number for number, _ in found]
         if numbers:
             self.uncount(numbers)
             kept = (
@@ -226,10 +243,9 @@ class PostgresWriter(PostgresRecords):
                 "WHERE l.corpus = %s AND l.document = ANY(%s) ON CONFLICT DO NOTHING"
             )
             self.connection.execute(kept, (self.corpus, numbers))
-            # Their chunks and leaves go with them.
-            gone = "DELETE FROM anabranch.documents WHERE corpus = %s AND number = ANY(%s)"
-            self.connection.execute(gone, (self.corpus, numbers))
-        return len(numbers)
+            for gone in _GONE:
+                self.connection.execute(gone, (self.corpus, numbers))
+        return Counter(key for _, key in found)
 
     def uncount(self, numbers: Sequence[int]) -> None:
         """Take documents, by their numbers, out of the counts of words before they are removed."""

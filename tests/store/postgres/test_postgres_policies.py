@@ -13,6 +13,7 @@ from psycopg.sql import SQL, Identifier
 
 from anabranch.errors import OperationError, SettingsError
 from anabranch.store.conformance.corpus_contents import ARMS, EVERYTHING, keys, note
+from anabranch.store.maintenance import verify
 from anabranch.store.postgres import postgres_schema
 from anabranch.store.postgres.connection_pool import connect
 from anabranch.store.postgres.postgres_filters import Clause
@@ -156,3 +157,36 @@ def test_tables_made_before_get_their_locks_from_the_next_writer(
         assert postgres_schema.version_of(connection) == postgres_schema.VERSION
         locked = "SELECT count(*) FROM pg_class WHERE relnamespace = 'anabranch'::regnamespace AND relrowsecurity"
         assert connection.execute(locked).fetchall()[0][0] >= 8
+
+
+# What version 4 has done, undone.
+_THIRD = """
+ALTER TABLE anabranch.leaves ADD COLUMN length int, ADD COLUMN terms bigint[];
+UPDATE anabranch.leaves l SET length = w.length, terms = w.terms FROM anabranch.leaf_words w
+WHERE w.corpus = l.corpus AND w.leaf = l.id;
+CREATE INDEX leaves_not_indexed ON anabranch.leaves (corpus, id) WHERE length IS NULL;
+DROP TABLE anabranch.leaf_words;
+ALTER TABLE anabranch.vectors ADD FOREIGN KEY (corpus) REFERENCES anabranch.corpora ON DELETE CASCADE;
+ALTER TABLE anabranch.term_frequencies ADD FOREIGN KEY (corpus) REFERENCES anabranch.corpora ON DELETE CASCADE;
+ALTER TABLE anabranch.leaves ADD FOREIGN KEY (corpus, document) REFERENCES anabranch.documents ON DELETE CASCADE;
+ALTER TABLE anabranch.chunks ADD FOREIGN KEY (corpus, document) REFERENCES anabranch.documents ON DELETE CASCADE;
+DELETE FROM anabranch.schema_version WHERE version > 3;
+"""
+
+
+def test_the_words_of_version_3_are_kept_and_those_who_read_leaves_read_them(
+    corpus: str, database: str, as_reader: str
+) -> None:
+    with connect(database) as connection:
+        connection.execute("CREATE DATABASE third")
+    address, reader = (each.replace("/postgres?", "/third?") for each in (corpus, f"{as_reader}#{named(corpus)}"))
+    fill(address)
+    before = asyncio.run(told(address))
+    with connect(address.partition("#")[0]) as connection:
+        connection.execute(_THIRD)
+        connection.execute("GRANT USAGE ON SCHEMA anabranch TO only_reader")
+        connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA anabranch TO only_reader")
+        postgres_schema.prepare(connection)
+    assert verify(address) == []
+    assert asyncio.run(told(address)) == before
+    assert asyncio.run(told(reader)) == before

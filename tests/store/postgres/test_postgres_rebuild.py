@@ -18,7 +18,7 @@ from anabranch.store.stores import open_corpus, open_writer
 from anabranch.store.writer_protocol import silent
 from tests.cli.conftest import Run, run  # noqa: F401  # a fixture
 from tests.store.postgres.test_postgres_corpus import fill, told
-from tests.store.postgres.test_postgres_verify import A_POSTING, OF_MILL, change
+from tests.store.postgres.test_postgres_verify import A_POSTING, OF_MILL, WORDS, change
 
 pytestmark = pytest.mark.loopback
 
@@ -47,14 +47,14 @@ def answers(address: str) -> dict[str, Any]:
         [f"UPDATE anabranch.leaves SET vector = vector + vector WHERE {OF_MILL}"],
         pytest.param([f"UPDATE anabranch.leaves SET vector = '[1, 0]' WHERE {OF_MILL}"], marks=pytest.mark.exhaustive),
         [f"UPDATE anabranch.leaves SET vector_key = 'x' WHERE {OF_MILL}"],
-        [f"UPDATE anabranch.leaves SET audience = {OTHERS}, born = 99, length = NULL, terms = NULL WHERE {OF_MILL}"],
+        [f"UPDATE anabranch.leaves SET audience = {OTHERS}, born = 99 WHERE {OF_MILL}"],
         pytest.param(
-            [f"UPDATE anabranch.leaves SET length = length + 1, terms = terms[2:] WHERE {OF_MILL}"],
+            [f"UPDATE anabranch.leaf_words SET length = length + 1, terms = terms[2:] WHERE {WORDS}"],
             marks=pytest.mark.exhaustive,
         ),
         [
-            "INSERT INTO anabranch.leaves (corpus, chunk_id, document, audience, born, length, terms, vector_key, "
-            f"vector) SELECT corpus, 'no chunk', document, audience, born, length, terms, vector_key, vector FROM "
+            "INSERT INTO anabranch.leaves (corpus, chunk_id, document, audience, born, vector_key, vector) "
+            "SELECT corpus, 'no chunk', document, audience, born, vector_key, vector FROM "
             f"anabranch.leaves WHERE {OF_MILL}"
         ],
         pytest.param(
@@ -62,6 +62,7 @@ def answers(address: str) -> dict[str, Any]:
         ),
         [
             "DELETE FROM anabranch.postings WHERE corpus = {this}",
+            "DELETE FROM anabranch.leaf_words WHERE corpus = {this}",
             "UPDATE anabranch.term_frequencies SET leaves = leaves + 1 WHERE corpus = {this}",
             "DELETE FROM anabranch.audience_sizes WHERE corpus = {this}",
             "UPDATE anabranch.documents SET leaves = 7 WHERE corpus = {this} AND number = {mill}",

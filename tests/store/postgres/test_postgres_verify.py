@@ -35,6 +35,7 @@ def change(corpus: str, sql: str) -> None:
 
 MILL = "(SELECT number FROM anabranch.documents WHERE corpus = {this} AND source = 'notes.jsonl#mill')"
 OF_MILL = "corpus = {this} AND document = {mill}"
+WORDS = f"corpus = {{this}} AND leaf IN (SELECT id FROM anabranch.leaves WHERE {OF_MILL})"
 A_POSTING = (
     "corpus = {this} AND (leaf, term) = (SELECT leaf, term FROM anabranch.postings WHERE corpus = {this} "
     "ORDER BY leaf, term LIMIT 1)"
@@ -61,9 +62,11 @@ def test_a_sound_corpus_has_no_problems(filled: str) -> None:
             "#mill: 1 passage without a vector, or with a bad one",
         ),
         (f"UPDATE anabranch.leaves SET vector_key = 'x' WHERE {OF_MILL}", "#mill: a passage, or what it stands under"),
-        (f"UPDATE anabranch.leaves SET length = length + 1 WHERE {OF_MILL}", "1 passage with other words than were"),
-        (f"UPDATE anabranch.leaves SET terms = terms[2:] WHERE {OF_MILL}", "1 passage with other words than were"),
-        (f"UPDATE anabranch.leaves SET length = NULL WHERE {OF_MILL}", "1 passage whose words are not counted"),
+        (f"UPDATE anabranch.leaf_words SET length = length + 1 WHERE {WORDS}", "1 passage with other words than were"),
+        (f"UPDATE anabranch.leaf_words SET terms = terms[2:] WHERE {WORDS}", "1 passage with other words than were"),
+        (f"UPDATE anabranch.leaf_words SET counts[1] = 7 WHERE {WORDS}", "1 passage with other words than were"),
+        (f"UPDATE anabranch.leaf_words SET audience = 0 WHERE {WORDS}", "1 passage with other tags than"),
+        (f"DELETE FROM anabranch.leaf_words WHERE {WORDS}", "1 passage whose words are not counted"),
         (f"UPDATE anabranch.leaves SET born = 99 WHERE {OF_MILL}", "1 passage of a generation after the present one"),
         (
             "UPDATE anabranch.leaves SET audience = (SELECT id FROM anabranch.audiences WHERE corpus = {this} AND "
@@ -90,6 +93,7 @@ def test_a_sound_corpus_has_no_problems(filled: str) -> None:
             "counts of a term that are not those of its postings",
         ),
         ("DELETE FROM anabranch.term_frequencies WHERE corpus = {this}", "counts of a term"),
+        ("DELETE FROM anabranch.documents WHERE corpus = {this} AND number = {mill}", "chunks of no document"),
         ("UPDATE anabranch.audience_sizes SET length = 0 WHERE corpus = {this}", "sizes of an audience"),
         ("DELETE FROM anabranch.audience_sizes WHERE corpus = {this}", "sizes of an audience"),
         ("UPDATE anabranch.corpora SET generation = 0 WHERE id = {this}", "36 passages of a generation after"),
