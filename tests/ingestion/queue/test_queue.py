@@ -182,11 +182,11 @@ def test_a_disk_that_is_full_and_a_database_that_is_gone_for_a_while(
     queue(folder, corpus, model)
     finish, times = queue_writer.PostgresQueue._finish, []
 
-    def fails(self: queue_writer.PostgresQueue, record: Any) -> int:
-        times.append(record)
-        if len(times) in (3, 5):
+    def fails(self: queue_writer.PostgresQueue, records: Any) -> dict[str, int]:
+        times.append(records)
+        if len(times) in (1, 2):
             raise error
-        return finish(self, record)
+        return finish(self, records)
 
     monkeypatch.setattr(queue_writer.PostgresQueue, "_finish", fails)
     told: list[Any] = []
