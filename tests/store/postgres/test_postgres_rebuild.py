@@ -87,6 +87,14 @@ def test_what_is_broken_by_hand_is_made_anew(corpus: str, beside: str, broken: l
     assert answers(corpus) == before
 
 
+def test_what_has_lost_its_document_goes(corpus: str) -> None:
+    fill(corpus)
+    change(corpus, "DELETE FROM anabranch.documents WHERE corpus = {this} AND number = {mill}")
+    assert any("chunks of no document" in said for said in verify(corpus))
+    rebuild(corpus)
+    assert verify(corpus) == []
+
+
 def test_an_index_of_vectors_is_kept_and_used(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_index, "NARROW", 5)
     fill(corpus)
