@@ -39,11 +39,13 @@ class ReadClaim:
         tokens: All its words.
         added: Those that say something which the question does not.
         repeated: Those of the question.
+        is_reply: Whether a "Yes," or "No," stood before it, so that it is about all that was asked.
     """
 
     tokens: tuple[Token, ...]
     added: tuple[Token, ...]
     repeated: tuple[Token, ...]
+    is_reply: bool = False
 
 
 def same(item: Token, token: Token) -> bool:
@@ -182,6 +184,8 @@ def denies_else(said: ReadClaim, piece: Piece) -> bool:
     around = [_denied(said.tokens, at) for at, token in enumerate(said.tokens) if token.kind == "negation"]
     sentences = [half for half in (piece.tokens[: piece.first], piece.tokens[piece.first :]) if half]
     denying, affirming = _parted(sentences)
+    if piece.first and goes_on(said, piece):
+        return False
     for words in around:
         if not said.added and not all(map(piece.has, words)):
             return True
@@ -191,6 +195,18 @@ def denies_else(said: ReadClaim, piece: Piece) -> bool:
         if len(words) == len(_SIDES) and any(_has([clause], words) for clause in clauses):
             return True
     return False
+
+
+def goes_on(said: ReadClaim, piece: Piece) -> bool:
+    """Tell whether the second of two sentences denies something of whom the first one names, and says more of a claim.
+
+    "Dogs are allowed on the lawn. They are not allowed on the pontoon." holds "dogs are not allowed on the pontoon".
+    """
+    first, second = piece.tokens[: piece.first], piece.tokens[piece.first :]
+    # "They are", "Sie sind": a sentence that names somebody has a word of content among its first two.
+    names_nobody = all(token.kind in ("function", "negation") for token in second[:2])
+    said_here = (token for token in (*said.added, *said.repeated) if _has([second], [token]))
+    return names_nobody and denials(second) > 0 and not _has([first], list(said_here))
 
 
 def _parted(parts: Iterable[Sequence[Token]]) -> tuple[list[Sequence[Token]], list[Sequence[Token]]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import chain, pairwise
 from typing import Literal
 
@@ -19,6 +20,7 @@ from anabranch.citations.agreement import (
     denials,
     denies_else,
     denying_titles,
+    goes_on,
     is_denied_before,
     measures_else,
     opposed,
@@ -179,8 +181,9 @@ class Alignment:
 
     def _read(self, claim: str) -> ReadClaim:
         read = tokens(claim, language_of(claim, self._language), self._names)
-        if len(read) > _SHORT and read[1].opens and read[0].kind in ("word", "function", "negation"):
-            read = read[1:]  # "Yes," and "No," in any language
+        # "Yes," and "No," in any language
+        is_reply = len(read) > _SHORT and read[1].opens and read[0].kind in ("word", "function", "negation")
+        read = read[1:] if is_reply else read
         words = {token.text for token in self._asked}
         numbers = [token.figure for token in self._asked if token.figure]
         added: list[Token] = []
@@ -190,7 +193,10 @@ class Alignment:
                 continue
             asked = token.text in words or (bool(token.terms) and self._terms.issuperset(token.terms))
             (repeated if (has(numbers, token.figure) if token.figure else asked) else added).append(token)
-        return ReadClaim(tuple(read), tuple(added), tuple(repeated))
+        if is_reply:
+            said = {token.text for token in read}
+            repeated += [each for each in self._asked if each.terms and each.text not in said]
+        return ReadClaim(tuple(read), tuple(added), tuple(repeated), is_reply)
 
     def _whole(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the words of a claim as they are, where they are enough to prove something by themselves."""
@@ -257,12 +263,30 @@ class Alignment:
 
     def _alike(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the span that has enough of a claim, and against which nothing speaks."""
-        for each in self._ranked(said, numbers)[:_TRIED]:
-            if self._supports(claim, said, each, shortest_run(said, each.piece, each.passage.language)):
+        ranked = self._ranked(said, numbers)
+        for each in ranked[:_TRIED]:
+            run = shortest_run(said, each.piece, each.passage.language)
+            if self._is_denied_beside(said, each, ranked):
+                continue
+            if self._supports(claim, said, each, run):
                 words = each.passage.text[each.piece.start : each.piece.end]
                 grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
         return None
+
+    def _is_denied_beside(self, said: ReadClaim, found: _Candidate, others: Sequence[_Candidate]) -> bool:
+        """Tell whether another span, or a sentence of the same passage, has more of a claim and denies it."""
+        if denials(said.tokens):
+            return False
+        own = _shared(said, found.piece)
+        near = [(found.passage, piece) for *_, piece in found.passage.candidates]
+        return any(
+            own < _shared(said, piece)
+            and not self._denies_as_much(said, passage, piece, shortest_run(said, piece, passage.language))
+            for passage, piece in chain(near, ((each.passage, each.piece) for each in others))
+            # Of two sentences one may deny something else, unless it goes on about the same.
+            if not piece.first or goes_on(said, piece)
+        )
 
     def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
         keys = set(chain.from_iterable(map(lookup_keys, (*said.added, *said.repeated))))
@@ -270,7 +294,9 @@ class Alignment:
         if len(numbers) < len(self._passages):
             # Of the spans, not of each word that they share: a common word is in thousands.
             shared = Counter({index: count for index, count in shared.items() if self._spans[index][0] in numbers})
-        found = (self._candidate(said, *self._spans[index]) for index, _ in shared.most_common(_COMPARED))
+        # Of as many words, the earlier span goes before: the order of a set of words changes from one process to the next.
+        most = nsmallest(_COMPARED, shared, key=lambda index: (-shared[index], index))
+        found = (self._candidate(said, *self._spans[index]) for index in most)
         return sorted((one for one in found if one is not None), key=lambda each: each.score, reverse=True)
 
     def _candidate(self, said: ReadClaim, number: int, first: int, last: int, piece: Piece) -> _Candidate | None:
@@ -285,8 +311,18 @@ class Alignment:
             return None
         whole = len(said.added) + len(said.repeated)
         coverage, place = (len(held) + len(inside)) / whole, max(self._places.of[number][first : last + 1])
-        by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or is_anchored(said, piece)
-        link = frozenset[str]() if by_itself else self._link(said, number, first)
+        # "12 euros a night" has the neighbours of any other price of 12 euros: the question has to be near, too.
+        by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or (
+            (place > 0 or not said.repeated) and is_anchored(said, piece)
+        )
+        # A link holds for what both passages say: a word of the question that is in neither is more than that.
+        known = all(map(self._is_known, said.repeated))
+        link = frozenset[str]() if by_itself or not known else self._link(said, number, first)
+        # A year that a claim takes over from its question is said of what it adds, so it has to be near that.
+        if not link and any(
+            token.figure and is_fixed(token) and not passage.whole.has(token) for token in said.repeated
+        ):
+            return None
         # A pair of sentences gives way to one that says as much.
         score = 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first)
         speaks = by_itself or self._places.speaks(place) or link
@@ -358,6 +394,12 @@ def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
     named = sum(token.kind == "name" for token in about)
     heads = sum(token.kind == "name" for token in inside) > 2 * named
     return inside + [token for token in about if token.figure or (heads and token.kind == "name")]
+
+
+def _shared(said: ReadClaim, piece: Piece) -> frozenset[int]:
+    """Return the places of the words of a claim that a span has; of "Yes, ..." those of its question decide."""
+    words = said.repeated if said.is_reply else (*said.added, *said.repeated)
+    return frozenset(at for at, token in enumerate(words) if piece.has(token))
 
 
 def _both_add(said: ReadClaim, one: Piece, other: Piece) -> bool:

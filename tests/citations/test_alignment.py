@@ -492,3 +492,103 @@ def test_a_denial_reaches_no_farther_than_its_clause(claim: str, question: str, 
 )
 def test_times_signs_ranges_letters_and_names(claim: str, question: str, text: str, holds: bool) -> None:
     assert (aligned(claim, question, text).grade != "unsupported") is holds
+
+
+HOUSE = (
+    "Dogs are allowed on the lawn. They are not allowed on the pontoon. The stove is not going to be repaired. The board "
+    "wants to buy a used stove. Unworn vests can be returned within 21 days. Printed vests cannot be returned."
+)
+HAUS = (
+    "Hunde sind auf der Wiese erlaubt. Sie sind auf dem Steg nicht erlaubt. Der Ofen wird nicht repariert. Der Vorstand "
+    "will einen gebrauchten Ofen kaufen. Ungetragene Westen können 21 Tage lang umgetauscht werden. Bedruckte Westen "
+    "können nicht umgetauscht werden."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "holds"),
+    [
+        ("Yes, dogs are allowed on the pontoon.", "Are dogs allowed on the pontoon?", HOUSE, False),
+        ("Dogs are allowed on the pontoon.", "Are dogs allowed on the pontoon?", HOUSE, False),
+        ("Yes, they are allowed.", "Are dogs allowed on the pontoon?", HOUSE, False),
+        ("Yes, dogs are allowed on the lawn.", "Are dogs allowed on the pontoon?", HOUSE, False),
+        ("No, dogs are not allowed on the pontoon.", "Are dogs allowed on the pontoon?", HOUSE, True),
+        ("Yes, dogs are allowed on the lawn.", "Are dogs allowed on the lawn?", HOUSE, True),
+        ("No, dogs are not allowed on the lawn.", "Are dogs allowed on the lawn?", HOUSE, False),
+        ("Yes, the stove was repaired.", "Was the stove repaired?", HOUSE, False),
+        ("No, the stove is not going to be repaired.", "Was the stove repaired?", HOUSE, True),
+        ("Yes, printed vests can be returned within 21 days.", "Can printed vests be returned?", HOUSE, False),
+        ("No, printed vests cannot be returned.", "Can printed vests be returned?", HOUSE, True),
+        ("Ja, Hunde sind auf dem Steg erlaubt.", "Sind Hunde auf dem Steg erlaubt?", HAUS, False),
+        ("Ja, Hunde sind auf der Wiese erlaubt.", "Sind Hunde auf dem Steg erlaubt?", HAUS, False),
+        ("Nein, Hunde sind auf dem Steg nicht erlaubt.", "Sind Hunde auf dem Steg erlaubt?", HAUS, True),
+        ("Ja, Hunde sind auf der Wiese erlaubt.", "Sind Hunde auf der Wiese erlaubt?", HAUS, True),
+        ("Ja, der Ofen wird repariert.", "Wird der Ofen repariert?", HAUS, False),
+        ("Nein, der Ofen wird nicht repariert.", "Wird der Ofen repariert?", HAUS, True),
+        (
+            "Ja, bedruckte Westen können 21 Tage lang umgetauscht werden.",
+            "Können bedruckte Westen umgetauscht werden?",
+            HAUS,
+            False,
+        ),
+    ],
+)
+def test_an_answer_of_yes_or_no_is_about_all_that_was_asked(claim: str, question: str, text: str, holds: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        (
+            "The electricity bill in 2022 was 2,100 euros.",
+            "What was the electricity bill in 2022?",
+            "{} rose to 2,100 euros.",
+        ),
+        (
+            "Die Stromrechnung von 2022 betrug 2.100 Euro.",
+            "Wie hoch war 2022 die Stromrechnung?",
+            "{} lag bei 2.100 Euro.",
+        ),
+    ],
+)
+def test_a_year_of_the_question_has_to_be_in_the_passage(claim: str, question: str, text: str) -> None:
+    bill = text.format("The electricity bill" if text.endswith("euros.") else "Die Stromrechnung")
+    other = "Herons, 2022: 14."
+    assert aligned(claim, question, bill, other).grade == "unsupported"
+    assert aligned(claim, question, f"{bill} 2022.", other).grade == "supported"
+    assert aligned(claim, question, bill, other, label="2022").grade == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        (
+            "The annual fee for adults is 12 euros a night.",
+            "What is the annual fee for adults?",
+            "Guests pay 12 euros a night.",
+        ),
+        (
+            "Der Jahresbeitrag für Erwachsene beträgt 12 Euro pro Nacht.",
+            "Wie hoch ist der Jahresbeitrag für Erwachsene?",
+            "Gäste zahlen 12 Euro pro Nacht.",
+        ),
+    ],
+)
+def test_a_price_of_something_else_is_none_of_what_was_asked(claim: str, question: str, text: str) -> None:
+    fee = "312 euros: annual fee, adults." if "euros" in text else "312 Euro: Jahresbeitrag, Erwachsene."
+    assert aligned(claim, question, text, fee).grade == "unsupported"
+    assert aligned("12", text, text).grade != "unsupported"
+
+
+@pytest.mark.parametrize(("one", "other"), [("weir", "mill"), ("heron", "owl"), ("brook", "lake"), ("barn", "inn")])
+def test_of_many_sentences_with_as_many_words_the_first_are_compared(one: str, other: str) -> None:
+    # The order of a set of words differs between processes: each of the two may be looked up first.
+    for first, second in ((one, other), (other, one)):
+        found = f"The {first} was repaired in 1931 by Ada Stern."
+        texts = (
+            found,
+            *(f"A {first} and {n} men." for n in range(70)),
+            *(f"A {second} and {n} men." for n in range(70)),
+        )
+        assert aligned(f"Ada Stern repaired the {first} and the {second} in 1931.", "", *texts).number == 1
