@@ -89,7 +89,8 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
             terms=list(words),
             idf=idf,
         )
-        return replace(judgement, missing=tuple(words[term] for term in judgement.missing))
+        # "Wi-Fi" is three terms and one word, and a sentence in Japanese as many terms as it has pairs of letters.
+        return replace(judgement, missing=tuple(dict.fromkeys(words[term] for term in judgement.missing)))
 
     judgement = await judged(question, "dense")
     # The question before is in front of this one, so its words are among those that were looked up.

@@ -41,6 +41,22 @@ async def test_nothing_found_is_never_answered(grade: str, river: str) -> None:
     assert "Nearest" not in state["answer"]
 
 
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("What is the Zy-Fi password?", "Missing: Zy-Fi, password."),
+        ("Wie lautet das Zy-Fi-Kennwort?", "Zy-Fi-Kennwort."),
+        ("ユースキャンプはいつですか", "Missing: ユースキャンプはいつですか."),
+    ],
+)
+async def test_a_word_that_is_missing_is_named_once(question: str, missing: str, river: str) -> None:
+    state = await _ask(question, river, retrievers=("bm25",))
+    assert state["abstained"]
+    assert missing in state["answer"]
+    said = state["evidence"]["missing"].split(", ")
+    assert len(said) == len(set(said))
+
+
 async def test_signals_are_kept_where_nobody_judges(river: str) -> None:
     state = await _ask(OTHER_SUBJECT, river, grade="none")
     assert state["evidence"]["verdict"] == "enough"
