@@ -11,12 +11,19 @@ from anabranch.text.language import language_of
 
 _PHRASES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text("utf-8"))
 _WORD = re.compile(r"[^\W\d_]+")
-_KINDS = ("greeting", "parting")
+_KINDS = ("greetings", "partings", "thanks", "around_thanks")
 _SMALL_TALK = {
-    language: {kind: frozenset(fold_word(word) for word in phrases[f"{kind}s"].split()) for kind in _KINDS}
+    language: {kind: frozenset(map(fold_word, phrases[kind].split())) for kind in _KINDS}
     for language, phrases in _PHRASES.items()
 }
-_LONGEST = 4
+_LONGEST = 12
+# Where a greeting may end; "Hi-Fi" and "Hi.fi" are none.
+_PAUSE = re.compile(r"[,.!]\s|\n")
+# Characters in which a greeting has to end: a question may be very long.
+_OPENING = 200
+_PLEASES = [re.escape(each) for phrases in _PHRASES.values() for each in phrases["please"].split(" | ")]
+_ANY_PLEASE = "|".join(_PLEASES).replace("'", "['’]")
+_PLEASE = re.compile(rf"(?<=[\s,])(?:{_ANY_PLEASE})(?P<end>[\s.!?]*)\Z", re.IGNORECASE)
 
 
 def phrases_for(question: str, language: str = "english") -> dict[str, str]:
@@ -33,13 +40,29 @@ def greeting_reply(question: str) -> str:
     """Return the reply to a greeting, to thanks or to a farewell; empty where the question is anything else.
 
     Args:
-        question: At most four words, all of them of such in one language, are no question.
+        question: A few words, all of them of such in one language, are no question.
     """
-    words = [fold_word(word) for word in _WORD.findall(question)]
-    if not 0 < len(words) <= _LONGEST or any(map(str.isdigit, question)) or "?" in question:
+    found = _WORD.findall(question)
+    if not 0 < len(found) <= _LONGEST or any(map(str.isdigit, question)) or "?" in question:
         return ""
+    words = frozenset(map(fold_word, found))
     for language, known in _SMALL_TALK.items():
-        if frozenset().union(*known.values()).issuperset(words):
+        ending = known["partings"] | known["thanks"]
+        around = known["around_thanks"] if words & known["thanks"] else frozenset[str]()
+        if words <= known["greetings"] | ending | around:
             # "Hello, and thanks" is the end of something, and no beginning.
-            return _PHRASES[language]["parting" if known["parting"].intersection(words) else "greeting"]
+            return _PHRASES[language]["parting" if words & ending else "greeting"]
     return ""
+
+
+def without_courtesy(question: str) -> str:
+    """Return a question without a greeting or thanks before it, and without a "please" at its end.
+
+    Documents have these words as well, letters above all, and they say nothing of what is asked for.
+    """
+    pauses = [pause.end() for pause in _PAUSE.finditer(question[:_OPENING])]
+    begin = max((at for at in pauses if greeting_reply(question[:at])), default=0)
+    asked = question[begin:].strip()
+    if please := _PLEASE.search(asked):
+        asked = asked[: please.start()].rstrip(" ,\n") + please["end"]
+    return asked if _WORD.search(asked) else question
