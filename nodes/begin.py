@@ -20,7 +20,7 @@ from anabranch.errors import QuestionError
 from anabranch.identity.audit_log import question_facts
 from anabranch.store.filters import parse_filters
 from anabranch.text.normalization import clean
-from anabranch.text.phrases import greeting_reply
+from anabranch.text.phrases import greeting_reply, without_courtesy
 
 MAX_QUESTION_CHARS = 10_000
 
@@ -38,7 +38,7 @@ async def begin(state: BeginTask, context: Context, *, event: str = "question") 
     if context.rerank != "none":
         await reranker_of(context)
     corpus = await corpus_of(context)
-    reply, message_id = greeting_reply(asked), new_message_id()
+    reply, message_id, searched = greeting_reply(asked), new_message_id(), without_courtesy(asked)
     show(message_id, reply)
     return {
         **fresh_turn(),
@@ -51,8 +51,8 @@ async def begin(state: BeginTask, context: Context, *, event: str = "question") 
         "generation": corpus.generation,
         "original_question": asked,
         "active_filters": narrowed,
-        "standalone_question": asked,
-        "queries": [] if reply else [Query(text=asked, weight=1.0, kind="asked")],
+        "standalone_question": searched,
+        "queries": [] if reply else [Query(text=searched, weight=1.0, kind="asked")],
         **({"degraded": Overwrite([Degraded(step="model", reason=remark) for remark in remarks])} if remarks else {}),
         "counts": {"generation": corpus.generation, **found},
     }

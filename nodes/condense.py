@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
+from anabranch.agent.nodes.support.question_words import as_asked
 from anabranch.agent.nodes.support.state_records import Degraded, Query
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -16,7 +17,7 @@ from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.retrieval.conversation import ConversationTurn, condense_reply, follow_up, recent, transcript
 from anabranch.synthesis.token_bound import at_most
-from anabranch.text.phrases import greeting_reply
+from anabranch.text.phrases import greeting_reply, without_courtesy
 
 # Kind of a query that is the question with the one before it; the question alone comes next.
 TOGETHER = "together"
@@ -34,7 +35,7 @@ async def condense(state: RetrievalState, context: Context) -> Update:
     The question as asked stays a query of its own: a rewrite can lose what mattered, and where no model says what the
     question is about, it may be about nothing that was said before.
     """
-    asked = state["original_question"]
+    asked = as_asked(state)
     turns = _turns(state.get("messages") or [])
     queries = [Query(text=asked, weight=1.0, kind="asked")]
     if not turns:
@@ -88,7 +89,7 @@ def _turns(messages: list[AnyMessage]) -> list[ConversationTurn]:
     question = ""
     for message in messages[:-1]:
         if isinstance(message, HumanMessage):
-            question = "" if greeting_reply(message.text) else message.text
+            question = "" if greeting_reply(message.text) else without_courtesy(message.text)
         elif isinstance(message, AIMessage) and question:
             # What an abstention shows of the documents is no answer to go on from.
             abstained = message.response_metadata.get("abstained")

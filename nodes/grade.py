@@ -10,7 +10,7 @@ from anabranch.agent.nodes.condense import ALONE, TOGETHER
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from anabranch.agent.nodes.support.question_words import as_searched, words_by_term
+from anabranch.agent.nodes.support.question_words import as_asked, as_searched, words_by_term
 from anabranch.agent.nodes.support.state_records import Degraded, Evidence
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -96,7 +96,7 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
     # The question before is in front of this one, so its words are among those that were looked up.
     if state["queries"][0]["kind"] != TOGETHER:
         return judgement
-    return either(await judged(state["original_question"], ALONE), judgement)
+    return either(await judged(as_asked(state), ALONE), judgement)
 
 
 async def _words(context: Context, state: RetrievalState, corpus: CorpusReader) -> list[frozenset[str]]:

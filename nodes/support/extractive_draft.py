@@ -14,7 +14,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from anabranch.agent.nodes.support.drafts import piece_of
-from anabranch.agent.nodes.support.question_words import as_searched, words_by_term
+from anabranch.agent.nodes.support.question_words import as_asked, as_searched, words_by_term
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
@@ -44,7 +44,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     shown = await _shown(context, state, corpus)
     # What a short question does not tell of its language, the passages do.
     spoken = language_of(" ".join(chunk.text for _, chunk in shown))
-    original, standalone = state["original_question"], state["standalone_question"]
+    original, standalone = as_asked(state), state["standalone_question"]
     # The sentence is chosen for what was asked; the question before it helped to find the passages, and says what is
     # asked about where a follow-up does not.
     question = as_meant(original, standalone, language_of(original, spoken or "english"))

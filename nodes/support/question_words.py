@@ -8,11 +8,17 @@ from anabranch.agent.nodes.state import RetrievalState, State
 from anabranch.parsing.query_list import WORD
 from anabranch.store.protocol import CorpusReader
 from anabranch.text.language import language_of
+from anabranch.text.phrases import without_courtesy
 from anabranch.text.quantity_questions import measure_words
 from anabranch.text.stopwords import STOP_WORDS
 
 # Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
 SPELLING = "spelling"
+
+
+def as_asked(state: RetrievalState | State) -> str:
+    """Return the question of this turn by itself, without the courtesies around it; the messages keep these."""
+    return without_courtesy(state["original_question"])
 
 
 def as_searched(state: RetrievalState | State) -> str:

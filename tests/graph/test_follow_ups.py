@@ -164,3 +164,26 @@ async def test_a_year_alone_asks_for_the_same_figure_also_after_thanks(language:
             assert f"| {revenue} | 3,208 | 2,364 [1] |" in state["answer"]
             queries = [query["text"] for query in state["queries"]]
             assert queries == ([asked] if asked == first else [f"{first} {asked}", asked])
+
+
+COURTEOUS = {
+    "en": ("Hi there, who built the Halden weir, please?", "Thanks, that was helpful. And when?"),
+    "de": ("Guten Tag, wer baute das Wehr von Halden, bitte?", "Danke, das hilft mir weiter. Und wann?"),
+}
+BARE = {
+    "en": ("who built the Halden weir?", "And when?"),
+    "de": ("wer baute das Wehr von Halden?", "Und wann?"),
+}
+
+
+@pytest.mark.parametrize("language", COURTEOUS)
+async def test_courtesies_are_kept_in_the_conversation_and_not_searched_for(language: str, river: str) -> None:
+    (first, followed), (asked, after) = COURTEOUS[language], BARE[language]
+    context = Context(corpus=river, strategy="none")
+    state = await graph.ainvoke({"messages": [HumanMessage(first)]}, context=context)
+    assert [query["text"] for query in state["queries"]][:1] == [asked]
+    said = [*state["messages"], HumanMessage(followed)]
+    state = await graph.ainvoke({"messages": said}, context=context)
+    assert [query["text"] for query in state["queries"]][:2] == [f"{asked} {after}", after]
+    assert [message.text for message in state["messages"][::2]] == [first, followed]
+    assert state["original_question"] == followed
