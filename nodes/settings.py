@@ -104,7 +104,13 @@ class Context(CheckedSettings):
         "create",
         examples=[{"temperature": 0.7, "top_p": 0.9}],
     )
-    model_timeout: float = _setting(60.0, "Seconds one model call may take, retries included.", gt=0, le=3600)
+    model_timeout: float | None = _setting(
+        None,
+        "Seconds one model call may take, retries included. If unset, 60 at a hosted provider, and 300 at a server of "
+        "your own (`base_url`, 'ollama:NAME' or 'auto').",
+        gt=0,
+        le=3600,
+    )
     model_retries: int = _setting(2, "Retries of a call after status 429 or 5xx, or a connection error.", ge=0, le=10)
     # What is published is of the model; a server of one's own is often started with less.
     context_tokens: int | None = _setting(

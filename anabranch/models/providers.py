@@ -35,6 +35,10 @@ KEY_NAMES: Mapping[str, str] = {
     "google_genai": "google_api_key",
 }
 
+# What one call may take where nobody has said: a model on a few processor cores reads a whole prompt at 15 tokens a
+# second, and an answer that was under way would be thrown away.
+HOSTED_SECONDS, OWN_SECONDS = 60.0, 300.0
+
 # Told by the name alone: what a secret looks like differs from provider to provider.
 _SECRET = re.compile(r"key|token\Z|secret|password|credential|auth|cookie|bearer", re.IGNORECASE)
 _ADDRESS = re.compile(r"url|base\Z|endpoint|proxy|proxies|host|client|transport", re.IGNORECASE)
@@ -57,10 +61,15 @@ class ChatSettings:
 
     model: str
     base_url: str | None = None
-    timeout: float | None = 60.0
+    timeout: float | None = HOSTED_SECONDS
     retries: int = 2
     model_kwargs: str = "{}"
     reasoning_effort: Effort | None = None
+
+
+def usual_seconds(model: str, base_url: str | None) -> float:
+    """Return how long one call may take where nobody has said: longer at a server of one's own."""
+    return OWN_SECONDS if base_url or model.startswith("ollama:") else HOSTED_SECONDS
 
 
 def without_secrets(options: dict[str, Any]) -> dict[str, Any]:

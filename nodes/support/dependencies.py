@@ -18,7 +18,7 @@ from anabranch.models import local_servers
 from anabranch.models.chat import Chat, given_chat, load_chat
 from anabranch.models.embedder import Embedder
 from anabranch.models.local_servers import LocalModel, find_model, last_found
-from anabranch.models.providers import ChatSettings
+from anabranch.models.providers import HOSTED_SECONDS, ChatSettings, usual_seconds
 from anabranch.models.rerankers import RERANKERS, Reranker, RerankerSettings
 from anabranch.models.rerankers.compressor import CompressorReranker
 from anabranch.readers.document import Chunk
@@ -89,7 +89,7 @@ async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
         ChatSettings(
             model=name,
             base_url=base_url,
-            timeout=context.model_timeout,
+            timeout=context.model_timeout or usual_seconds(name, base_url),
             retries=context.model_retries,
             # As sorted text: clients are kept by their settings, and an object cannot be a key.
             model_kwargs=json.dumps(context.model_kwargs, sort_keys=True),
@@ -159,7 +159,7 @@ async def reranker_of(context: Context, *, concurrency: int = MAX_CONCURRENCY) -
         raise SettingsError(msg, hint="Give it again: build(reranker=...); or name another in `rerank`.")
     settings = RerankerSettings(
         model=context.rerank_model,
-        timeout=context.model_timeout,
+        timeout=context.model_timeout or HOSTED_SECONDS,
         retries=context.model_retries,
         concurrency=concurrency,
         batch=context.rerank_batch,

@@ -12,10 +12,11 @@ import pytest
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support import dependencies as resources
-from anabranch.agent.nodes.support.dependencies import corpus_of
+from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.agent.nodes.support.turn_generation import reading_generation
 from anabranch.errors import CorpusNotFoundError
 from anabranch.ingestion.pipeline import ingest
+from anabranch.models.local_servers import LocalModel, LocalServer
 from anabranch.models.usage import metered
 from anabranch.store import corpus_handles, stores
 from anabranch.store.protocol import Scope
@@ -134,3 +135,32 @@ async def test_corpora_are_told_apart_and_few_are_held_open(corpus: Path, monkey
     gc.collect()
     assert kept() is None
     assert opened(str(corpus), two.generation) is None
+
+
+OWN = "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [
+        ({"model": "openai:stub"}, 60),
+        ({"model": "openai:stub", "base_url": OWN}, 300),
+        ({"model": "qwen2.5:1.5b", "base_url": OWN}, 300),
+        ({"model": "ollama:qwen2.5"}, 300),
+        ({"model": "auto"}, 300),
+        ({"model": "openai:stub", "model_timeout": 20}, 20),
+        ({"model": "openai:stub", "base_url": OWN, "model_timeout": 20}, 20),
+        ({"model": "auto", "model_timeout": 20}, 20),
+    ],
+)
+async def test_a_server_of_ones_own_may_take_longer_unless_a_number_is_set(
+    settings: dict[str, Any], seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def found(*, anew: bool) -> LocalModel:
+        return LocalModel("stub", LocalServer("Ollama", 9, "/api/tags"))
+
+    monkeypatch.setattr(resources, "find_model", found)
+    monkeypatch.setenv("OPENAI_API_KEY", "stub")
+    chat = await model_of(Context(**settings))
+    assert chat is not None
+    assert chat.settings.timeout == seconds
