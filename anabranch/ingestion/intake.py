@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -110,6 +111,8 @@ class Intake:
         self._names = Names(writer, source.is_gone)
         self._tally = Tally() if source.tally is None else source.tally
         self._files: dict[str, Arrival] = {}
+        # Documents by the file that is gone, which they were in until one of the same name took its place.
+        self._replaced: Counter[str] = Counter()
         self._done = 0
         self._given = 0
 
@@ -145,13 +148,24 @@ class Intake:
         """Commit what a run that was stopped has embedded."""
         self._write()
 
-    def prune(self, found: Gathered) -> None:
-        """Remove the documents of files that are gone from the folders and archives that were gone through."""
+    def take_out(self, found: Gathered, *, prune: bool) -> None:
+        """Remove files that others of the same name have replaced, as in a folder that was renamed.
+
+        Args:
+            found: What was gone through.
+            prune: Whether to remove as well the documents of files that are gone from the folders and archives in it.
+        """
         # A list: the records are changed while they are gone through.
         for file in list(self._writer.files()):
-            if found.is_missing(file.path) and self._rights.cover(self._writer.tags(file.path)):
-                documents = self._writer.remove_file(file.path)
-                self._tally.remove(FileRow(file.source, "removed", "the file is gone", documents))
+            replaced = self._replaced[file.path]
+            if prune and found.is_missing(file.path) and self._rights.cover(self._writer.tags(file.path)):
+                why = "the file is gone"
+            elif replaced and not self._writer.counts(file.path)[0]:
+                why = "the file is gone, and one of the same name is in its place"
+            else:
+                continue
+            documents = replaced + self._writer.remove_file(file.path)
+            self._tally.remove(FileRow(file.source, "removed", why, documents))
 
     def tell(self, found: Gathered) -> None:
         """Put the rows into the report, in the order of the files, and how many files it has nothing to say of."""
@@ -234,6 +248,8 @@ class Intake:
         if not self._batch.has_room(tree):
             self._commit()
         file.changed += 1
+        if former := self._names.given_up(document.source):
+            self._replaced[former] += 1
         self._names.wait(document.source, path)
         self._batch.add(Grown(document, tree, digest, path))
 

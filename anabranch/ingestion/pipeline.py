@@ -139,8 +139,7 @@ def ingest(
                 # One by itself can be gone through as well: a text letter by letter.
                 many = [documents] if isinstance(documents, str) else documents
                 intake.take_given(given_documents(many, writer, access))
-            if prune:
-                intake.prune(found)
+            intake.take_out(found, prune=prune)
             is_done = True
         except KeyboardInterrupt:
             report.interrupted = True

@@ -20,6 +20,7 @@ class Names:
         self._writer = writer
         self._is_gone = is_gone
         self._uncommitted: dict[str, str] = {}
+        self._given_up: dict[str, str] = {}
 
     def named(self, document: Document, path: str) -> Document:
         """Return a document under a name that no other file has: the later one takes its folder in front of its own."""
@@ -37,11 +38,20 @@ class Names:
         """Keep a name for a document that is not in the corpus yet."""
         self._uncommitted[source] = path
 
+    def given_up(self, source: str) -> str | None:
+        """Return the file that is gone and had a name before; None where there is none, and when asked again."""
+        return self._given_up.pop(source, None)
+
     def committed(self) -> None:
         """Forget those that are in the corpus by now."""
         self._uncommitted.clear()
 
     def _is_taken(self, source: str, path: str) -> bool:
         holder = self._uncommitted.get(source) or self._writer.origin(source)
+        if holder is None or holder == path:
+            return False
+        if not self._is_gone(holder):
+            return True
         # A file that is gone gives its name up: a renamed folder must not leave every document with a longer name.
-        return holder is not None and holder != path and not self._is_gone(holder)
+        self._given_up[source] = holder
+        return False

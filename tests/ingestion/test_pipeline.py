@@ -129,6 +129,24 @@ def test_gone_files_are_removed_and_their_vectors_with_them(folder: Path, corpus
     assert verify(corpus) == []
 
 
+@pytest.mark.parametrize("prune", [True, False])
+def test_a_folder_that_was_renamed_tells_what_left_the_corpus(folder: Path, corpus: Path, prune: bool) -> None:
+    ingest([folder], corpus)
+    (folder / "weir.md").rename(folder / "Wehr.md")
+    folder = folder.rename(folder.with_name("Unterlagen"))
+    report = ingest([folder], corpus, prune=prune)
+    assert [(row.source, row.status, row.documents) for row in report.rows] == [
+        ("Wehr.md", "added", 1),
+        ("mill.txt", "added", 1),
+        ("mill.txt", "removed", 1),
+    ]
+    assert report.rows[-1].reason == "the file is gone, and one of the same name is in its place"
+    # What bears another name now is another document, and its file lay where this run did not look.
+    assert rows(corpus, "SELECT source FROM documents ORDER BY source") == [("Wehr.md",), ("mill.txt",), ("weir.md",)]
+    assert set(statuses(ingest([folder], corpus)).values()) == {"unchanged"}
+    assert verify(corpus) == []
+
+
 def test_pruning_can_be_left_out(folder: Path, corpus: Path) -> None:
     ingest([folder], corpus)
     (folder / "weir.md").unlink()
