@@ -11,6 +11,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.answer_messages import new_message_id, show
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of
+from anabranch.agent.nodes.support.question_words import shown_queries
 from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
@@ -34,7 +35,7 @@ async def abstain(state: State, context: Context) -> Update:
     words = phrases_for(state["original_question"], language_of(" ".join(chunk.text for chunk, _ in nearest)))
     lines = [words["unsupported"], said] if said else [words["not_found"]]
     # A model may have written the queries, and a link in one would be live.
-    queries = [f"“{strip_links(query['text']).strip()}”" for query in state["queries"]]
+    queries = [f"“{strip_links(query).strip()}”" for query in shown_queries(state)]
     if queries:
         lines.append(f"{words['looked_for']}: {', '.join(queries)}.")
     # The words that no passage has say more than a confidence does.

@@ -10,7 +10,7 @@ from anabranch.agent.nodes.condense import ALONE, TOGETHER
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from anabranch.agent.nodes.support.question_words import as_asked, as_searched, words_by_term
+from anabranch.agent.nodes.support.question_words import as_asked, as_searched, own_words, words_by_term
 from anabranch.agent.nodes.support.state_records import Degraded, Evidence
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -78,7 +78,7 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
     corpus = await corpus_of(context)
     question = as_searched(state)
     idf = await idf_of(corpus, [question], scope_of(context, state.get("active_filters")))
-    passages = await _words(context, state, corpus)
+    passages, own = await _words(context, state, corpus), own_words(state)
 
     async def judged(question: str, score: str) -> EvidenceJudgement:
         words = await words_by_term(corpus, question, passages)
@@ -90,7 +90,8 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
             idf=idf,
         )
         # "Wi-Fi" is three terms and one word, and a sentence in Japanese as many terms as it has pairs of letters.
-        return replace(judgement, missing=tuple(dict.fromkeys(words[term] for term in judgement.missing)))
+        missing = (own.get(words[term], words[term]) for term in judgement.missing)
+        return replace(judgement, missing=tuple(dict.fromkeys(missing)))
 
     judgement = await judged(question, "dense")
     # The question before is in front of this one, so its words are among those that were looked up.

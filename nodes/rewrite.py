@@ -8,7 +8,7 @@ from __future__ import annotations
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
-from anabranch.agent.nodes.support.question_words import SPELLING
+from anabranch.agent.nodes.support.question_words import FORM, SPELLING, shown_queries
 from anabranch.agent.nodes.support.state_records import Degraded, Query
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -16,7 +16,7 @@ from anabranch.agent.prompts import QUERY_FORM, REWRITE
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing.query_list import WORD, parse_queries
-from anabranch.retrieval.spelling import corrected, respelled
+from anabranch.retrieval.spelling import corrected, other_forms, respelled
 from anabranch.safety.prompt_template import messages
 
 
@@ -43,7 +43,11 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
     # Together they weigh as much whether the model wrote one or seven.
     derived = [Query(text=text, weight=context.variant_weight / len(texts), kind=strategy) for text in texts]
     if spelling:
-        kept.append(Query(text=respelled(kept[0]["text"], spelling), weight=context.variant_weight, kind=SPELLING))
+        text = kept[0]["text"]
+        forms = other_forms(text, spelling)
+        kind = FORM if len(forms) == len(spelling) else SPELLING
+        kept.append(Query(text=respelled(text, spelling), weight=context.variant_weight, kind=kind))
+        spelling = {word: near for word, near in spelling.items() if word not in forms}
     return {
         "queries": [*kept, *derived],
         "round": state.get("round", 0) + 1,
@@ -75,7 +79,7 @@ async def _ask(chat: Chat, context: Context, state: RetrievalState, strategy: st
     system, user = messages(own, usual, guard=QUERY_FORM, query_str=question, num_queries=str(room))
     lines = [user]
     if state.get("round", 0) > 0:
-        lines.append(f"Already searched: {'; '.join(query['text'] for query in state['queries'])}")
+        lines.append(f"Already searched: {'; '.join(shown_queries(state))}")
         missing = await _missing(context, state)
         lines += [f"What was not found: {'; '.join(missing)}"] if missing else []
     # For each query, and for what models write around them: a reply that was cut off loses the last query.

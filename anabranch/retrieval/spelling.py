@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
+from anabranch.text.analyzer import analyser
+from anabranch.text.language import language_of
 from anabranch.text.scripts import main_script
 
 # Letters of a word that is corrected: every shorter one has neighbours.
@@ -51,6 +53,16 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
 def respelled(question: str, words: Mapping[str, str]) -> str:
     """Return a question with words put in the place of others, as `corrected` gives them."""
     return _WORD.sub(lambda found: words.get(found[0], found[0]), question)
+
+
+def other_forms(question: str, words: Mapping[str, str]) -> set[str]:
+    """Return those of some corrected words that are spelt rightly, in another form than the documents have.
+
+    Told by the stemmer of the question's language: that of the corpus knows no endings but its own.
+    """
+    language = language_of(question)
+    terms = analyser(language).terms if language else str.split
+    return {word for word, near in words.items() if terms(word) == terms(near)}
 
 
 async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:

@@ -14,6 +14,8 @@ from anabranch.text.stopwords import STOP_WORDS
 
 # Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
 SPELLING = "spelling"
+# The same where nothing was misspelt, and the documents have another form of the word: shown to nobody as a correction.
+FORM = "form"
 
 
 def as_asked(state: RetrievalState | State) -> str:
@@ -21,9 +23,22 @@ def as_asked(state: RetrievalState | State) -> str:
     return without_courtesy(state["original_question"])
 
 
+def shown_queries(state: RetrievalState | State) -> list[str]:
+    """Return the queries that people and models are told of."""
+    return [query["text"] for query in state["queries"] if query["kind"] != FORM]
+
+
+def own_words(state: RetrievalState | State) -> dict[str, str]:
+    """Return the words of the question with other forms in it, each with the reader's; nothing where there is none."""
+    asked = WORD.findall(state["standalone_question"])
+    searched = [WORD.findall(query["text"]) for query in state["queries"] if query["kind"] == FORM]
+    # One word was put in the place of one.
+    return {word: own for words in searched if len(words) == len(asked) for word, own in zip(words, asked, strict=True)}
+
+
 def as_searched(state: RetrievalState | State) -> str:
-    """Return the question that was searched for, with its misspelt words corrected."""
-    spelt = [query["text"] for query in state["queries"] if query["kind"] == SPELLING]
+    """Return the question that was searched for, with its words as the documents spell them."""
+    spelt = [query["text"] for query in state["queries"] if query["kind"] in (SPELLING, FORM)]
     return spelt[0] if spelt else state["standalone_question"]
 
 

@@ -12,9 +12,10 @@ from anabranch.agent.graph.retrieval import graph
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import InputState
 from anabranch.ingestion.pipeline import ingest
-from anabranch.retrieval.spelling import corrected, neighbours, splits
+from anabranch.retrieval.spelling import corrected, neighbours, other_forms, splits
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
+from tests.graph.inside import graph as whole
 
 NOTES = [
     {"id": "ski", "text": "Ski-joring was introduced to Switzerland by a horse dealer."},
@@ -22,6 +23,8 @@ NOTES = [
     {"id": "two", "text": "Another spare key is in the cellar; the spear is a toy."},
     {"id": "ru", "text": "Плотину на реке построили из дуба."},
     {"id": "de", "text": "Die Mühle steht am großen Wehr."},
+    {"id": "fees", "text": "Die Beiträge der Erwachsenen stehen im Protokoll, das der Kassenwart führt."},
+    {"id": "it", "text": "Il custode tiene le chiavi della cassa e del magazzino."},
     {"id": "secret", "text": "The password is kept by Marrowby.", "access": ["board"]},
 ]
 
@@ -94,3 +97,35 @@ async def test_the_question_is_searched_for_both_ways_and_that_is_told(notes: st
     assert told == {"skijoring": "ski joring"}
     assert state["candidates"][0]["ranks"]["bm25"] == 1
     assert [query["kind"] for query in plain["queries"]] == ["asked"]
+
+
+@pytest.mark.parametrize(
+    ("question", "form"),
+    [
+        ("Gibt es für Erwachsene einen Schwimmkurs in Madrid?", "erwachsenen"),
+        ("Quanto guadagnano i custodi della scuola di Palermo?", "custod"),
+    ],
+)
+async def test_another_form_of_a_word_is_searched_for_and_is_no_correction(
+    notes: str, question: str, form: str
+) -> None:
+    context = Context(corpus=notes, strategy="none")
+    state: dict[str, Any] = await whole.ainvoke(InputState(question=question), context=context)
+    asked, other = state["queries"]
+    assert (asked["text"], asked["kind"], other["kind"]) == (question, "asked", "form")
+    assert form in other["text"].rstrip("?").split()
+    (told,) = [step["counts"] for step in state["trace"] if step["node"] == "rewrite"]
+    assert "spelling" not in told
+    # The documents have the word, in that form; so it is not missing, and the reader's own word stays as it is.
+    assert form not in state["evidence"]["missing"].split(", ")
+    assert state["abstained"]
+    assert question in state["answer"]
+    assert other["text"] not in state["answer"]
+
+
+def test_a_wrong_letter_is_no_other_form() -> None:
+    assert other_forms("Wo steht die Mühlle für Erwachsene?", {"Mühlle": "mühle", "Erwachsene": "erwachsenen"}) == {
+        "Erwachsene"
+    }
+    assert other_forms("Where is the boilr?", {"boilr": "boiler"}) == set()
+    assert other_forms("custodi", {"custodi": "custode"}) == set()
