@@ -153,7 +153,8 @@ class Alignment:
                 if not span or piece.end <= span[0] or span[1] <= piece.start:
                     continue
                 hard = all(piece.has(token) or passage.about.has(token) for token in said.added if token.is_hard)
-                if hard and denials(said.tokens) == denials(piece.tokens) and not replaces(said, piece):
+                denied = denials(piece.tokens) + piece.denials_for(said.tokens)
+                if hard and denials(said.tokens) == denied and not replaces(said, piece):
                     return Aligned("supported", number, passage.around(span), LEAST_PLACE)
         return Aligned("unsupported")
 
@@ -340,7 +341,7 @@ class Alignment:
             self._has_figures_of_question(passage, piece)
             and not self._is_of_else(claim, said, passage, piece)
             and self._denies_as_much(said, passage, piece, run)
-            and not denies_else(said, piece)
+            and (bool(piece.denied) or not denies_else(said, piece))  # there, the column decides
             and not opposed(said.tokens, run, passage.language)
             and not replaces(said, piece)
             and not turns_round(said, piece, passage.language)
@@ -364,6 +365,8 @@ class Alignment:
         there = piece.tokens if piece.first else run
         # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
         ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, there, self._asked))
+        # A short answer names no column; its question does.
+        theirs += piece.denials_for((*said.tokens, *self._asked) if len(said.added) <= _SHORT else said.tokens)
         if ours or asked or piece.first:
             return ours == theirs or (not ours and theirs == asked)
         return not theirs and not is_denied_before(piece, run, passage.language)

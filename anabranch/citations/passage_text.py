@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 
 from anabranch.citations.quantities import Figure, has, in_terms_of
 from anabranch.citations.quote_matching import Folded, fold
-from anabranch.citations.table_cells import TableRow, table_rows
+from anabranch.citations.table_cells import TableRow, denied_cells, table_rows
 from anabranch.citations.tokens import Token, tokens
 from anabranch.text.language import language_of
 from anabranch.text.sentences import running_spans
@@ -36,6 +36,8 @@ class Piece:
         tokens: Its words; those of a row with the names of its columns.
         rows: The row that it is; empty for sentences.
         first: How many of its tokens are of the first of two sentences; 0 where it is one.
+        denied: Of a row, the stems of the name of each column whose cell is a mere "no", which is none of its tokens.
+        told: Of such a row, the words and numbers of its other columns, their names included.
     """
 
     start: int
@@ -43,6 +45,8 @@ class Piece:
     tokens: tuple[Token, ...]
     rows: tuple[TableRow, ...] = ()
     first: int = 0
+    denied: tuple[frozenset[str], ...] = ()
+    told: tuple[Token, ...] = ()
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -80,6 +84,19 @@ class Piece:
             return True
         # "CEO" stands for "chief executive officer".
         return item.kind == "code" and item.text.isalpha() and len(item.text) > 2 and item.text in self.initials
+
+    def denials_for(self, said: Sequence[Token]) -> int:
+        """Return how many cells that are a mere "no" deny something of a claim: those whose column it speaks of.
+
+        "Quad | 10.00 | no": that it needs no cox says nothing of what it costs.
+        """
+        stems = frozenset(chain.from_iterable(token.terms for token in said))
+        spoken = sum(not stems.isdisjoint(names) for names in self.denied)
+        if spoken or not self.denied:
+            return spoken
+        # A claim of no other column may be what the row is called: "Dogs in the hall | no".
+        told = Piece(0, 0, self.told)
+        return 0 if any(_is_content(token) and told.has(token) for token in said) else len(self.denied)
 
 
 @dataclass(frozen=True)
@@ -135,10 +152,31 @@ class PassageText:
                 rows = tuple(row for row in self.rows if row.start <= start < row.end)
                 names = (heads[row.names] for row in rows)
                 in_rows = [_scaled(token, rows) for token in own] if rows else own
-                found.append(Piece(start, end, (*in_rows, *chain.from_iterable(names)), rows))
+                piece = Piece(start, end, (*in_rows, *chain.from_iterable(names)), rows)
+                found.append(self._without_denied_cells(piece, len(in_rows)) if len(rows) == 1 else piece)
             if len(found) >= _MAX_PIECES:
                 break
         return tuple(found[:_MAX_PIECES])
+
+    def _without_denied_cells(self, piece: Piece, own: int) -> Piece:
+        """Return a row without its cells that are a mere "no"; `own` are its tokens before the names of the columns."""
+        (row,) = piece.rows
+        cells = denied_cells(self.text, row, self.language)
+        if not cells:
+            return piece
+        columns = [tokens(name, self.language) for name in row.names]
+        stems = [frozenset(chain.from_iterable(token.terms for token in column)) for column in columns]
+        others = [at for at in range(1, len(columns)) if at not in cells]
+        told = chain.from_iterable([*tokens(row.cells[at], self.language), *columns[at]] for at in others)
+        left = [
+            token for token in piece.tokens[:own] if not any(first < token.start < end for first, end in cells.values())
+        ]
+        return replace(
+            piece,
+            tokens=(*left, *piece.tokens[own:]),
+            denied=tuple(stems[at].difference(*(stems[other] for other in others)) for at in cells),
+            told=tuple(told),
+        )
 
     @cached_property
     def statements(self) -> tuple[Piece, ...]:
@@ -161,13 +199,27 @@ class PassageText:
             for at, (one, other) in enumerate(pairwise(self.sentences))
             if one.end < other.end <= one.start + LONGEST and not (one.rows or other.rows)
         ]
-        return (*((at, at, piece) for at, piece in enumerate(self.sentences)), *pairs)
+        # The head of a table says nothing: "Cox needed" holds for some of its rows.
+        alone = ((at, at, piece) for at, piece in enumerate(self.sentences) if piece.start not in self._heads)
+        return (*alone, *pairs)
+
+    @cached_property
+    def _heads(self) -> frozenset[int]:
+        return frozenset(
+            one.start
+            for one, other in pairwise(self.sentences)
+            if other.rows and other.rows[0].names and not one.rows and self.text[one.start] == "|"
+        )
 
     def around(self, span: tuple[int, int]) -> tuple[int, int]:
         """Return the sentences around some words, where they are not too long to show."""
         touched = [piece for piece in self.sentences if piece.start < span[1] and span[0] < piece.end]
         start, end = min([span[0], *(p.start for p in touched)]), max([span[1], *(p.end for p in touched)])
         return (start, end) if end - start <= LONGEST else (span[0], min(span[1], span[0] + LONGEST))
+
+
+def _is_content(token: Token) -> bool:
+    return bool(token.terms or token.figure or token.number)
 
 
 def lookup_keys(token: Token) -> list[str]:

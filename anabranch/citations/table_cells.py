@@ -13,6 +13,7 @@ from itertools import groupby
 
 from anabranch.citations.quantities import Figure, figure_spans, has, unit_of_column
 from anabranch.text.analyzer import analyser
+from anabranch.text.function_words import NEGATIONS, fold_word
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 # Not a bar that belongs to a cell, "a \\| b".
@@ -21,6 +22,8 @@ _LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+# Cells that say "no" in any language: a table has too few words to show its own.
+_NO = frozenset(map(fold_word, ("no", "nein", "non", "nee", "nej", "nei", "não", "нет", "όχι", "hayır", "नहीं", "لا")))
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,17 @@ def row_cells(line: str) -> tuple[str, ...]:
     """Return the cells of a row; of the bars at its ends one each is no cell, and a bar of a cell is plain."""
     row = _LAST_BAR.sub("", line.strip().removeprefix("|"))
     return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(row))
+
+
+def denied_cells(passage: str, row: TableRow, language: str) -> dict[int, tuple[int, int]]:
+    """Return the [start, end) of each cell that says no more than "no", "never" or "none", by its column."""
+    bars = [match.start() for match in _BAR.finditer(passage, row.start, row.end)]
+    denials = _NO | NEGATIONS.get(language, frozenset())
+    return {
+        at: (bars[at], bars[at + 1])
+        for at, cell in enumerate(row.cells)
+        if 0 < at < len(bars) - 1 and row.names and fold_word(cell).strip(".!*_") in denials
+    }
 
 
 def _names_columns(first: Sequence[str]) -> bool:

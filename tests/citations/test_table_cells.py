@@ -135,3 +135,51 @@ def test_a_bar_in_a_cell_parts_no_cells() -> None:
     (row,) = table_rows("| name | of | n |\n|---|---|---|\n| a\\|b | either | 3 |\n")
     assert row.cells == ("a|b", "either", "3")
     assert row.names == ("name", "of", "n")
+
+
+BOATS = (
+    "|Boat type|Members per hour (EUR)|Cox needed|Seats|\n|---|---|---|---|\n|Quad|10.00|no|4|\n"
+    "|Coxed four|11.00|yes|4|\n"
+)
+BOOTE = (
+    "Preise der Boote für die Mitglieder des Vereins und für Gäste\n\n|Boot|Preis je Stunde (EUR)|Steuermann nötig|\n"
+    "|---|---|---|\n|Vierer|10,00|nein|\n|Achter|11,00|ja|\n"
+)
+BATEAUX = (
+    "Les prix des bateaux pour les membres du club\n\n|Bateau|Prix par heure (EUR)|Barreur requis|\n"
+    "|---|---|---|\n|Quatre|10,00|non|\n|Huit|11,00|oui|\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "holds"),
+    [
+        ("A quad costs members 10.00 EUR per hour.", "What does a quad cost members?", BOATS, True),
+        ("Members pay 10 euros per hour for a quad.", "What does a quad cost members?", BOATS, True),
+        ("A quad costs members 11.00 EUR per hour.", "What does a quad cost members?", BOATS, False),
+        ("A quad needs a cox.", "Does a quad need a cox?", BOATS, False),
+        ("A quad needs no cox.", "Does a quad need a cox?", BOATS, True),
+        ("A quad needs no cox.", "", BOATS, True),
+        ("A quad has 4 seats and needs a cox.", "How is a quad rowed?", BOATS, False),
+        ("A coxed four needs no cox.", "Does a coxed four need a cox?", BOATS, False),
+        ("A coxed four needs a cox.", "Does a coxed four need a cox?", BOATS, True),
+        ("A quad does not cost members 10.00 EUR per hour.", "What does a quad cost members?", BOATS, False),
+        (
+            "Dogs are allowed on the pontoon.",
+            "Are dogs allowed on the pontoon?",
+            "|Rule|Value|\n|---|---|\n|Dogs are allowed on the pontoon|no|\n|Dogs are allowed on the lawn|yes|\n",
+            False,
+        ),
+        ("Der Vierer kostet 10,00 EUR je Stunde.", "Was kostet der Vierer?", BOOTE, True),
+        ("Für den Vierer ist kein Steuermann nötig.", "Ist ein Steuermann nötig?", BOOTE, True),
+        ("Für den Vierer ist ein Steuermann nötig.", "Ist ein Steuermann nötig?", BOOTE, False),
+        ("Le quatre coûte 10,00 EUR par heure.", "Combien coûte le quatre ?", BATEAUX, True),
+        ("Pour le quatre un barreur est requis.", "Un barreur est-il requis ?", BATEAUX, False),
+        ("Pour le quatre un barreur n'est pas requis.", "Un barreur est-il requis ?", BATEAUX, True),
+        ("Le huit coûte 10,00 EUR par heure.", "Combien coûte le huit ?", BATEAUX, False),
+    ],
+)
+def test_a_cell_that_says_no_denies_only_what_its_column_is_called(
+    claim: str, question: str, text: str, holds: bool
+) -> None:
+    assert bool(verify(claim, {1: PassageText("1", text)}, question).supported) is holds
