@@ -32,6 +32,7 @@ from anabranch.citations.agreement import (
 )
 from anabranch.citations.language_tables import tables_of
 from anabranch.citations.linked_places import LinkedPlaces
+from anabranch.citations.named_roles import gives_to_another
 from anabranch.citations.parallel_sentences import is_of_another
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import has
@@ -222,6 +223,8 @@ class Alignment:
         return None
 
     def _is_affirmed(self, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
+        if gives_to_another(said, self._asked, passage.text, piece, passage.language):
+            return False
         run = shortest_run(said, piece, passage.language)
         return bool(piece.rows) or self._denies_as_much(said, passage, piece, run)
 
@@ -250,6 +253,8 @@ class Alignment:
 
     def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
         if listed_as(said, piece, self._asked) == "other" or is_of_another(said, self._asked, passage, piece):
+            return True
+        if gives_to_another(said, self._asked, passage.text, piece, passage.language):
             return True
         # The name that leads to an answer is no rival of it.
         asked = (*self._asked, *(token for token in piece.tokens if not link.isdisjoint(token.terms)))
