@@ -31,6 +31,7 @@ from anabranch.citations.agreement import (
     turns_round,
 )
 from anabranch.citations.language_tables import tables_of
+from anabranch.citations.lead_in import without_lead_in
 from anabranch.citations.linked_places import LinkedPlaces
 from anabranch.citations.named_roles import gives_to_another
 from anabranch.citations.parallel_sentences import is_of_another
@@ -111,6 +112,7 @@ class Alignment:
 
     def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
         """Return where a claim stands best: in the passages that it cites, else in any of them."""
+        claim = without_lead_in(claim)
         said = self._read(claim)
         if found := self._found(claim, said, cited) or self._in_parts(claim, said, cited):
             return found
@@ -147,7 +149,7 @@ class Alignment:
 
     def beside(self, claim: str, quote: str) -> Aligned:
         """Return the place of words that are said to support a claim, if they stand there and nothing is against it."""
-        said = self._read(claim)
+        said = self._read(without_lead_in(claim))
         for number, passage in self._passages.items():
             span = find_quote(quote, passage.folded) or find_row(quote, passage.rows)
             for *_, piece in passage.candidates if span else ():
@@ -165,6 +167,7 @@ class Alignment:
         Only such as have its numbers, dates, names and codes, and nothing against it; none where a span has enough of
         its words and something speaks against that one.
         """
+        claim = without_lead_in(claim)
         said = self._read(claim)
         if not self._terms or self._ranked(said, list(self._passages)):
             return []

@@ -22,9 +22,14 @@ _WORD = re.compile(rf"{_LETTER}+(?:['’/]{_LETTER}+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class SourceWords:
+    """How a language speaks of the passages, folded but for the speaker's words; see refusal_words.toml."""
+
     sources: tuple[str, ...]
     speaker: tuple[frozenset[str], ...]
+    leads: tuple[str, ...]
+    leads_behind: frozenset[str]
+    given: frozenset[str]
 
 
 def is_refusal(text: str) -> bool:
@@ -49,23 +54,29 @@ def _denies(sentence: str, language: str) -> bool:
     said = {part for word in words for part in (word, *word.split("'"))}
     # A few words do not show their language.
     # "Bilmiyorum": in Turkish the verb denies.
-    if any(each <= said for known in {*denied, "turkish"} for each in _words()[known].speaker):
+    if any(each <= said for known in {*denied, "turkish"} for each in source_words()[known].speaker):
         return True
     folded = list(map(fold_word, said))
-    return any(word.startswith(_words()[known].sources) for known in denied & {language, "english"} for word in folded)
+    return any(
+        word.startswith(source_words()[known].sources) for known in denied & {language, "english"} for word in folded
+    )
 
 
 def _denying(words: Sequence[str]) -> set[str]:
     """Return the languages in which one of some words denies."""
-    return {known for known in _words() if not NEGATIONS[known].isdisjoint(words)}
+    return {known for known in source_words() if not NEGATIONS[known].isdisjoint(words)}
 
 
 @cache
-def _words() -> dict[str, _Words]:
+def source_words() -> dict[str, SourceWords]:
+    """Return the words by language. Owner: this module; read once."""
     return {
-        language: _Words(
+        language: SourceWords(
             tuple(map(fold_word, entry["sources"].split())),
             tuple(frozenset(words.casefold().split()) for words in entry["speaker"]),
+            tuple(filter(None, entry["leads"].split("|"))),
+            frozenset(map(fold_word, entry["leads_behind"].split())),
+            frozenset(map(fold_word, entry["given"].split())),
         )
         for language, entry in _data().items()
     }
