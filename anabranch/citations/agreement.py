@@ -25,6 +25,7 @@ _UNIT_WITHIN = 3
 _SIDES = (-1, 1)
 # Words in a row that are read as one put in the place of another.
 _SWAPPED = 2
+_MONTHS = 12
 _CENTURIES = ("17", "18", "19", "20")
 
 Title = tuple[str, ...]
@@ -276,6 +277,22 @@ def _ranges(read: Sequence[Token], language: str) -> list[tuple[Token, Token]]:
         elif token.kind != "function" or token.opens or token.text in CONJUNCTIONS.get(language, ()):
             start = None
     return found
+
+
+def lies_between(month: Token, read: Sequence[Token]) -> bool:
+    """Tell whether a month lies between two that follow one another with no other words between: "1 May to 3 July"."""
+    ends: list[Token] = []
+    for token in read:
+        if token.kind == "month" and month.kind == "month":
+            ends.append(token)
+        elif token.terms or token.opens or token.kind == "negation":
+            ends = []
+        if (
+            len(ends) > 1
+            and (month.number - ends[-2].number) % _MONTHS <= (ends[-1].number - ends[-2].number) % _MONTHS
+        ):
+            return True
+    return False
 
 
 def shortest_run(said: ReadClaim, piece: Piece, language: str) -> list[Token]:

@@ -22,6 +22,7 @@ from anabranch.citations.agreement import (
     denying_titles,
     goes_on,
     is_denied_before,
+    lies_between,
     measures_else,
     opposed,
     per_another_period,
@@ -346,7 +347,7 @@ class Alignment:
         """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim."""
         piece, passage = found.piece, found.passage
         return (
-            self._has_figures_of_question(passage, piece)
+            self._has_figures_of_question(said, passage, piece)
             and not self._is_of_else(claim, said, passage, piece)
             and self._denies_as_much(said, passage, piece, run)
             and (bool(piece.denied) or not denies_else(said, piece))  # there, the column decides
@@ -383,11 +384,15 @@ class Alignment:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
         stated = tuple(token.figure for token in said.tokens if token.figure)
         in_column = not wrong_column(f"{claim} {self._question}", stated, piece.rows, passage.rows)
-        return in_column and not signed_else(said, piece) and self._has_figures_of_question(passage, piece)
+        return in_column and not signed_else(said, piece) and self._has_figures_of_question(said, passage, piece)
 
-    def _has_figures_of_question(self, passage: PassageText, piece: Piece) -> bool:
-        """Tell whether the passages with their labels, or a row of a table, have the numbers of the question."""
+    def _has_figures_of_question(self, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
+        """Tell whether the passages with their labels, or a row of a table, have the numbers of the question.
+
+        A month of it may as well lie between two that the claim names.
+        """
         codes = [token for token in self._asked if token.kind in ("month", "code") and is_fixed(token)]
+        codes = [token for token in codes if not lies_between(token, said.tokens)]
         asked = [*codes, *(token for token in self._asked if token.figure and not token.figure.may_be_a_word)]
         if not piece.rows:
             return all(map(self._is_known, asked))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from anabranch.citations.language_tables import tables_of
-from anabranch.citations.quantities import SCALES, Figure, figure_spans
+from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
 from anabranch.text.analyzer import MARKS, UNSPACED, analyser
 from anabranch.text.function_words import NEGATIONS, NUMBERS, fold_word
 from anabranch.text.sentences import is_shortened
@@ -178,6 +178,10 @@ def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
         elif at > 0 and result[at].kind == "function" and result[at].text in SCALES:
             at -= 1
         figure = result[at].figure if result and not token.opens else None
+        if figure and at == len(result) - 1 and figure.unit and _is_symbol(token, figure.unit):
+            # Read as the unit of its number, as "kilometres" is after one.
+            result.append(token._replace(kind="function", terms=()))
+            continue
         if figure and name in units and figure.unit in ("", units[name]):
             result[at] = result[at]._replace(figure=replace(figure, unit=units[name]))
             rest = [*result[at + 1 :], token]
@@ -188,6 +192,10 @@ def _with_units(read: list[Token], units: Mapping[str, str]) -> list[Token]:
         else:
             result.append(token)
     return result
+
+
+def _is_symbol(token: Token, unit: str) -> bool:
+    return token.text == fold_word(unit) or CURRENCIES.get(token.text.upper()) == unit
 
 
 def _with_german_names(read: Sequence[Token]) -> list[Token]:

@@ -505,6 +505,13 @@ HAUS = (
 )
 
 
+ROWED = "| Group | 2022 | 2023 |\n|---|---|---|\n| Youth | 8,760 | 7,905 |\n| Adults | 31,420 | 34,085 |\n"
+WINTER = (
+    "Life jackets hang in the hall. Between 1 November and 15 March, nobody rows alone. A single scull has one seat."
+)
+HIVER = "Les gilets sont dans le hall. Entre le 1er novembre et le 15 mars, personne ne rame seul."
+
+
 @pytest.mark.parametrize(
     ("claim", "question", "text", "holds"),
     [
@@ -592,3 +599,20 @@ def test_of_many_sentences_with_as_many_words_the_first_are_compared(one: str, o
             *(f"A {second} and {n} men." for n in range(70)),
         )
         assert aligned(f"Ada Stern repaired the {first} and the {second} in 1931.", "", *texts).number == 1
+
+
+        ("In 2023, the youth section rowed 7,905 km.", "How many kilometres did the youth row in 2023?", ROWED, True),
+        ("In 2023, the youth section rowed 8,760 km.", "How many kilometres did the youth row in 2023?", ROWED, False),
+        ("The path is 5 km long.", "How long is the path?", "The path of 5 benches is long.", False),
+        ("Der Weg ist 5 km lang.", "Wie lang ist der Weg?", "Der Weg ist fünf Kilometer lang.", True),
+        ("Le billet coûte 5 EUR.", "Combien coûte le billet ?", "Le billet coûte 5 euros.", True),
+        ("Le billet coûte 5 EUR.", "Combien coûte le billet ?", "Le billet coûte 5 dollars.", False),
+        ("Nobody rows alone between 1 November and 15 March.", "May I row alone in December?", WINTER, True),
+        ("Nobody rows alone between 1 November and 15 March.", "May I row alone in June?", WINTER, False),
+        ("Nobody rows alone in November.", "May I row alone in December?", WINTER, False),
+        ("Personne ne rame seul du 1er novembre au 15 mars.", "Peut-on ramer seul en janvier ?", HIVER, True),
+        ("Personne ne rame seul du 1er novembre au 15 mars.", "Peut-on ramer seul en mai ?", HIVER, False),
+    ],
+)
+def test_symbols_of_units_and_months_within_a_range(claim: str, question: str, text: str, holds: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is holds
