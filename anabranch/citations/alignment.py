@@ -315,7 +315,7 @@ class Alignment:
         if first != last and not _both_add(said, passage.sentences[first], passage.sentences[last]):
             return None
         held = _held(said, passage, piece)
-        inside = [token for token in said.repeated if piece.has(token)]
+        inside = [token for token in said.repeated if piece.has(token) or piece.has_derived(token)]
         added = _weight(held) / _weight(said.added) if said.added else len(inside) / (len(said.repeated) or 1)
         if added < ENOUGH or self._lacks(said, held):
             return None

@@ -16,6 +16,8 @@ from anabranch.citations.tokens import Token, tokens
 from anabranch.text.language import language_of
 from anabranch.text.sentences import running_spans
 
+# Letters of an ending that makes another word, and of the word before it.
+_ENDING, _ROOT = 2, 4
 # Characters of a quote that is shown.
 LONGEST = 400
 # A passage of one-word lines has thousands, and each claim is compared with all of them.
@@ -84,6 +86,15 @@ class Piece:
             return True
         # "CEO" stands for "chief executive officer".
         return item.kind == "code" and item.text.isalpha() and len(item.text) > 2 and item.text in self.initials
+
+    def has_derived(self, item: Token) -> bool:
+        """Tell whether it has a word that is made of one of a claim with an ending, as "wooden" is of "wood"."""
+        return any(
+            own.startswith(term) and len(own) <= len(term) + _ENDING
+            for term in item.terms
+            if item.kind == "word" and len(term) >= _ROOT
+            for own in self.terms
+        )
 
     def denials_for(self, said: Sequence[Token]) -> int:
         """Return how many cells that are a mere "no" deny something of a claim: those whose column it speaks of.

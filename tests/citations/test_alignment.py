@@ -616,3 +616,30 @@ def test_of_many_sentences_with_as_many_words_the_first_are_compared(one: str, o
 )
 def test_symbols_of_units_and_months_within_a_range(claim: str, question: str, text: str, holds: bool) -> None:
     assert (aligned(claim, question, text).grade != "unsupported") is holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "holds"),
+    [
+        (
+            "The boats made of wood are the Heron and Old Margaret.",
+            "Which boats are made of wood?",
+            'Wooden boats ("Heron" and "Old Margaret") hang in a hall. Oars lie below. Wood is what it is made of.',
+            True,
+        ),
+        (
+            "The boats made of wood are the Heron and Old Margaret.",
+            "Which boats are made of wood?",
+            'Racing boats ("Heron" and "Old Margaret") hang in a hall. Oars lie below. Wood is what it is made of.',
+            False,
+        ),
+        (
+            "Le barche fatte di legno sono la Heron e la Old Margaret.",
+            "Quali barche sono fatte di legno?",
+            'Le barche legnose ("Heron" e "Old Margaret") stanno in sala. I remi no. Le porte sono fatte di legno.',
+            True,
+        ),
+    ],
+)
+def test_a_word_of_the_question_may_have_another_ending(claim: str, question: str, text: str, holds: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is holds
