@@ -27,6 +27,12 @@ _SEMICOLON = re.compile(r"[;；؛]")
 # Items of a list in running text, as contracts have them: "(b)" goes on in lower case, so that no sentence ends there.
 _ITEM = re.compile(r"[.;:]\s+(?=\((?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s)")
 
+# The lines over a mail, also as programs in other languages write them over the mail that is replied to.
+_MAIL_HEAD = re.compile(
+    r"(?:(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Von|An|Datum|Gesendet|Betreff|De|À|Objet|Envoyé|Para|Asunto|Fecha"
+    r"|Enviado|Da|A|Data|Inviato|Oggetto): ?[^\n]*(?:\n|\Z)\s*){2,}"
+)
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -206,13 +212,21 @@ class PassageText:
     def candidates(self) -> tuple[tuple[int, int, Piece], ...]:
         """Each sentence, and each with the one after it, with the places of the first and the last of its parts."""
         pairs = [
-            (at, at + 1, Piece(one.start, other.end, (*one.tokens, *other.tokens), first=len(one.tokens)))
+            (
+                at,
+                at + 1,
+                Piece(self._shown_from(one, other), other.end, (*one.tokens, *other.tokens), first=len(one.tokens)),
+            )
             for at, (one, other) in enumerate(pairwise(self.sentences))
             if one.end < other.end <= one.start + LONGEST and not (one.rows or other.rows)
         ]
         # The head of a table says nothing: "Cox needed" holds for some of its rows.
         alone = ((at, at, piece) for at, piece in enumerate(self.sentences) if piece.start not in self._heads)
         return (*alone, *pairs)
+
+    def _shown_from(self, one: Piece, other: Piece) -> int:
+        # Who wrote to whom is read with what is written, and is no part of the words that are shown for it.
+        return other.start if _MAIL_HEAD.fullmatch(self.text, one.start, one.end) else one.start
 
     @cached_property
     def _heads(self) -> frozenset[int]:

@@ -102,3 +102,26 @@ def test_any_text_is_cut_into_spans_in_order(text: str) -> None:
 def test_work_is_bounded(unit: str) -> None:
     passage = PassageText("a", unit * (100_000 // len(unit)))
     assert len(passage.candidates) <= 800
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        (
+            "From: Ada Stern <ada@mill.example>\nTo: Bo Ost <bo@mill.example>\nSubject: The weir",
+            "I open the weir on Sunday.",
+        ),
+        ("Von: Ada Stern <ada@mill.example>\nAn: Bo Ost\nBetreff: Das Wehr", "Ich öffne das Wehr am Sonntag."),
+    ],
+)
+def test_the_lines_over_a_mail_are_read_with_its_first_sentence_and_not_shown(head: str, body: str) -> None:
+    text = f"{head}\n\n{body}"
+    shown = {text[piece.start : piece.end] for *_, piece in PassageText("1", text).candidates}
+    assert shown == {head, body}
+    pair = PassageText("1", text).candidates[-1][-1]
+    assert {"ada", "ost"} < pair.words
+
+
+def test_lines_with_a_colon_are_shown_with_what_follows_where_they_are_no_mail() -> None:
+    text = "Opens: Monday\nCloses: Friday\n\nThe weir is old."
+    assert text in {text[piece.start : piece.end] for *_, piece in PassageText("1", text).candidates}
