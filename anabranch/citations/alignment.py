@@ -304,7 +304,7 @@ class Alignment:
         if len(numbers) < len(self._passages):
             # Of the spans, not of each word that they share: a common word is in thousands.
             shared = Counter({index: count for index, count in shared.items() if self._spans[index][0] in numbers})
-        # Of as many words, the earlier span goes before: the order of a set of words changes from one process to the next.
+        # Of as many words, the earlier span goes before: the order of a set differs between processes.
         most = nsmallest(_COMPARED, shared, key=lambda index: (-shared[index], index))
         found = (self._candidate(said, *self._spans[index]) for index in most)
         return sorted((one for one in found if one is not None), key=lambda each: each.score, reverse=True)

@@ -494,22 +494,69 @@ def test_times_signs_ranges_letters_and_names(claim: str, question: str, text: s
     assert (aligned(claim, question, text).grade != "unsupported") is holds
 
 
-HOUSE = (
-    "Dogs are allowed on the lawn. They are not allowed on the pontoon. The stove is not going to be repaired. The board "
-    "wants to buy a used stove. Unworn vests can be returned within 21 days. Printed vests cannot be returned."
-)
-HAUS = (
-    "Hunde sind auf der Wiese erlaubt. Sie sind auf dem Steg nicht erlaubt. Der Ofen wird nicht repariert. Der Vorstand "
-    "will einen gebrauchten Ofen kaufen. Ungetragene Westen können 21 Tage lang umgetauscht werden. Bedruckte Westen "
-    "können nicht umgetauscht werden."
-)
-
-
 ROWED = "| Group | 2022 | 2023 |\n|---|---|---|\n| Youth | 8,760 | 7,905 |\n| Adults | 31,420 | 34,085 |\n"
 WINTER = (
     "Life jackets hang in the hall. Between 1 November and 15 March, nobody rows alone. A single scull has one seat."
 )
 HIVER = "Les gilets sont dans le hall. Entre le 1er novembre et le 15 mars, personne ne rame seul."
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "holds"),
+    [
+        ("In 2023, the youth section rowed 7,905 km.", "How many kilometres did the youth row in 2023?", ROWED, True),
+        ("In 2023, the youth section rowed 8,760 km.", "How many kilometres did the youth row in 2023?", ROWED, False),
+        ("The path is 5 km long.", "How long is the path?", "The path of 5 benches is long.", False),
+        ("Der Weg ist 5 km lang.", "Wie lang ist der Weg?", "Der Weg ist fünf Kilometer lang.", True),
+        ("Le billet coûte 5 EUR.", "Combien coûte le billet ?", "Le billet coûte 5 euros.", True),
+        ("Le billet coûte 5 EUR.", "Combien coûte le billet ?", "Le billet coûte 5 dollars.", False),
+        ("Nobody rows alone between 1 November and 15 March.", "May I row alone in December?", WINTER, True),
+        ("Nobody rows alone between 1 November and 15 March.", "May I row alone in June?", WINTER, False),
+        ("Nobody rows alone in November.", "May I row alone in December?", WINTER, False),
+        ("Personne ne rame seul du 1er novembre au 15 mars.", "Peut-on ramer seul en janvier ?", HIVER, True),
+        ("Personne ne rame seul du 1er novembre au 15 mars.", "Peut-on ramer seul en mai ?", HIVER, False),
+    ],
+)
+def test_symbols_of_units_and_months_within_a_range(claim: str, question: str, text: str, holds: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text", "holds"),
+    [
+        (
+            "The boats made of wood are the Heron and Old Margaret.",
+            "Which boats are made of wood?",
+            'Wooden boats ("Heron" and "Old Margaret") hang in a hall. Oars lie below. Wood is what it is made of.',
+            True,
+        ),
+        (
+            "The boats made of wood are the Heron and Old Margaret.",
+            "Which boats are made of wood?",
+            'Racing boats ("Heron" and "Old Margaret") hang in a hall. Oars lie below. Wood is what it is made of.',
+            False,
+        ),
+        (
+            "Le barche fatte di legno sono la Heron e la Old Margaret.",
+            "Quali barche sono fatte di legno?",
+            'Le barche legnose ("Heron" e "Old Margaret") stanno in sala. I remi no. Le porte sono fatte di legno.',
+            True,
+        ),
+    ],
+)
+def test_a_word_of_the_question_may_have_another_ending(claim: str, question: str, text: str, holds: bool) -> None:
+    assert (aligned(claim, question, text).grade != "unsupported") is holds
+
+
+HOUSE = (
+    "Dogs are allowed on the lawn. They are not allowed on the pontoon. The stove is not going to be repaired. The "
+    "board wants to buy a used stove. Unworn vests can be returned within 21 days. Printed vests cannot be returned."
+)
+HAUS = (
+    "Hunde sind auf der Wiese erlaubt. Sie sind auf dem Steg nicht erlaubt. Der Ofen wird nicht repariert. Der "
+    "Vorstand will einen gebrauchten Ofen kaufen. Ungetragene Westen können 21 Tage lang umgetauscht werden. Bedruckte Westen "
+    "können nicht umgetauscht werden."
+)
 
 
 @pytest.mark.parametrize(
@@ -599,47 +646,3 @@ def test_of_many_sentences_with_as_many_words_the_first_are_compared(one: str, o
             *(f"A {second} and {n} men." for n in range(70)),
         )
         assert aligned(f"Ada Stern repaired the {first} and the {second} in 1931.", "", *texts).number == 1
-
-
-        ("In 2023, the youth section rowed 7,905 km.", "How many kilometres did the youth row in 2023?", ROWED, True),
-        ("In 2023, the youth section rowed 8,760 km.", "How many kilometres did the youth row in 2023?", ROWED, False),
-        ("The path is 5 km long.", "How long is the path?", "The path of 5 benches is long.", False),
-        ("Der Weg ist 5 km lang.", "Wie lang ist der Weg?", "Der Weg ist fünf Kilometer lang.", True),
-        ("Le billet coûte 5 EUR.", "Combien coûte le billet ?", "Le billet coûte 5 euros.", True),
-        ("Le billet coûte 5 EUR.", "Combien coûte le billet ?", "Le billet coûte 5 dollars.", False),
-        ("Nobody rows alone between 1 November and 15 March.", "May I row alone in December?", WINTER, True),
-        ("Nobody rows alone between 1 November and 15 March.", "May I row alone in June?", WINTER, False),
-        ("Nobody rows alone in November.", "May I row alone in December?", WINTER, False),
-        ("Personne ne rame seul du 1er novembre au 15 mars.", "Peut-on ramer seul en janvier ?", HIVER, True),
-        ("Personne ne rame seul du 1er novembre au 15 mars.", "Peut-on ramer seul en mai ?", HIVER, False),
-    ],
-)
-def test_symbols_of_units_and_months_within_a_range(claim: str, question: str, text: str, holds: bool) -> None:
-    assert (aligned(claim, question, text).grade != "unsupported") is holds
-
-
-@pytest.mark.parametrize(
-    ("claim", "question", "text", "holds"),
-    [
-        (
-            "The boats made of wood are the Heron and Old Margaret.",
-            "Which boats are made of wood?",
-            'Wooden boats ("Heron" and "Old Margaret") hang in a hall. Oars lie below. Wood is what it is made of.',
-            True,
-        ),
-        (
-            "The boats made of wood are the Heron and Old Margaret.",
-            "Which boats are made of wood?",
-            'Racing boats ("Heron" and "Old Margaret") hang in a hall. Oars lie below. Wood is what it is made of.',
-            False,
-        ),
-        (
-            "Le barche fatte di legno sono la Heron e la Old Margaret.",
-            "Quali barche sono fatte di legno?",
-            'Le barche legnose ("Heron" e "Old Margaret") stanno in sala. I remi no. Le porte sono fatte di legno.',
-            True,
-        ),
-    ],
-)
-def test_a_word_of_the_question_may_have_another_ending(claim: str, question: str, text: str, holds: bool) -> None:
-    assert (aligned(claim, question, text).grade != "unsupported") is holds
