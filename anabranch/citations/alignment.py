@@ -176,7 +176,9 @@ class Alignment:
             _Candidate(number, passage, piece, place)
             for number, passage in self._passages.items()
             for piece, place in zip(passage.sentences, self._places.of[number], strict=True)
-            if self._places.speaks(place) and not self._lacks(said, _held(said, passage, piece))
+            if self._places.speaks(place)
+            and not self._lacks(said, _held(said, passage, piece))
+            and not _of_another_year(said, passage)
         ]
         best = sorted(found, key=lambda each: each.score, reverse=True)[:_REPHRASED]
         return [
@@ -328,10 +330,7 @@ class Alignment:
         # A link holds for what both passages say: a word of the question that is in neither is more than that.
         known = all(map(self._is_known, said.repeated))
         link = frozenset[str]() if by_itself or not known else self._link(said, number, first)
-        # A year that a claim takes over from its question is said of what it adds, so it has to be near that.
-        if not link and any(
-            token.figure and is_fixed(token) and not passage.whole.has(token) for token in said.repeated
-        ):
+        if not link and _of_another_year(said, passage):
             return None
         # A pair of sentences gives way to one that says as much.
         score = 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first)
@@ -410,6 +409,11 @@ def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
     named = sum(token.kind == "name" for token in about)
     heads = sum(token.kind == "name" for token in inside) > 2 * named
     return inside + [token for token in about if token.figure or (heads and token.kind == "name")]
+
+
+def _of_another_year(said: ReadClaim, passage: PassageText) -> bool:
+    """Tell whether a claim takes a year or another number over from its question, and its passage has none such."""
+    return any(token.figure and is_fixed(token) and not passage.whole.has(token) for token in said.repeated)
 
 
 def _shared(said: ReadClaim, piece: Piece) -> frozenset[int]:

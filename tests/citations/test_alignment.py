@@ -554,8 +554,8 @@ HOUSE = (
 )
 HAUS = (
     "Hunde sind auf der Wiese erlaubt. Sie sind auf dem Steg nicht erlaubt. Der Ofen wird nicht repariert. Der "
-    "Vorstand will einen gebrauchten Ofen kaufen. Ungetragene Westen können 21 Tage lang umgetauscht werden. Bedruckte Westen "
-    "können nicht umgetauscht werden."
+    "Vorstand will einen gebrauchten Ofen kaufen. Ungetragene Westen können 21 Tage lang umgetauscht werden. Bedruckte "
+    "Westen können nicht umgetauscht werden."
 )
 
 
