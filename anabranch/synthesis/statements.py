@@ -32,6 +32,11 @@ _LEADERS = re.compile(r"(?:\.[ \t]?){4,}\s*\d|…\s*\d+\s*$")
 _CODE = re.compile(r"[{}]|[=!]=|\w=[\"'\w{\[(]|\w\.\w+\(|\w\[[\w\"']+\]|;\s*$|=>|::")
 _BULLET = re.compile(r"^(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
 _NUMBER_ALONE = re.compile(r"\s*\(?\d{1,3}[.)]\s*")
+# As contracts number their clauses, a line each: a wrapped line may begin with "3.1 percent".
+_CLAUSE = re.compile(r"\n(?=[ \t]*\d{1,3}(?:\.\d{1,3})+\.?[ \t]+[^\W\d_a-z])")
+_DASH = re.compile(r"\s*[-*+•‣·–]\s")
+# Characters of an item of a list that is shown whole, with all its sentences.
+_LONGEST_ITEM = 250
 _INDEX = re.compile(r"\[\d")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
@@ -159,15 +164,39 @@ def _pieces(text: str, at: int) -> list[tuple[int, int]]:
     """Return where the sentences of prose are that starts at a character of a passage, items with their numbers."""
     found: list[tuple[int, int]] = []
     begun: int | None = None
-    for start, end in running_spans(text):
+    for start, end in _clauses(text):
         if not text[start:end].strip():
             continue
         if _NUMBER_ALONE.fullmatch(text, start, end):
             begun = start if begun is None else begun
             continue
+        if begun is None and found and _belongs(text, found[-1][0] - at, start, end):
+            found[-1] = (found[-1][0], at + end)
+            continue
         found.append((at + (start if begun is None else begun), at + end))
         begun = None
     return found
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences are, those of a contract's clauses without the heading on the line before."""
+    for start, end in running_spans(text):
+        cuts = [
+            start,
+            *(found.end() for found in _CLAUSE.finditer(text, start, end) if text[start : found.start()].strip()),
+        ]
+        yield from zip(cuts, [*cuts[1:], end], strict=True)
+
+
+def _belongs(text: str, item: int, start: int, end: int) -> bool:
+    """Tell whether a sentence is one more of the item of a list before it, which says half without it."""
+    return (
+        bool(_DASH.match(text, item))
+        and end - item <= _LONGEST_ITEM
+        and "\n" not in text[item:start]
+        and not _ASKED.search(text[item:start])
+        and not _BULLET.match(text[start:end].lstrip())
+    )
 
 
 def _prose(passage: str, pieces: Sequence[tuple[int, int]]) -> Iterator[Statement]:

@@ -232,3 +232,26 @@ def test_a_statement_says_the_words_that_stand_at_its_place(passage: str) -> Non
         assert 0 <= each.start < each.end <= len(passage)
         if each.form == "sentence":
             assert "".join(each.said.split()) in "".join(passage[each.start : each.end].split())
+
+
+def test_a_clause_of_a_contract_comes_without_the_heading_over_it() -> None:
+    contract = (
+        "3. Fees\n3.1 The fee for adults is 312 euros.\n3.2 New members pay 60 euros once.\n\n"
+        "4. Boats\n4.1 Boats stay here."
+    )
+    said = [one.text for one in statements(contract)]
+    assert said == [
+        "3.1 The fee for adults is 312 euros.",
+        "3.2 New members pay 60 euros once.",
+        "4.1 Boats stay here.",
+    ]
+    vertrag = "3. Gebühren\n3.1 Über den Beitrag entscheidet der Vorstand. Er stieg um\n3.1 Prozent."
+    assert next(one.text for one in statements(vertrag)) == "3.1 Über den Beitrag entscheidet der Vorstand."
+
+
+def test_an_item_of_a_list_is_shown_whole() -> None:
+    item = "- E31: no connection to the gauge. Bookings are possible, but read it yourself."
+    one, *_ = statements(f"Some errors:\n\n{item}\n- E40: call Teodor.")
+    assert item in one.text
+    alone = "- E31: no connection to the gauge. Bookings are possible.\n\nAll is well here."
+    assert [one.text for one in statements(alone)] == [alone.partition("\n")[0], "All is well here."]
