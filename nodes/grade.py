@@ -10,7 +10,7 @@ from anabranch.agent.nodes.condense import ALONE, TOGETHER
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
-from anabranch.agent.nodes.support.question_words import as_asked, as_searched, own_words, words_by_term
+from anabranch.agent.nodes.support.question_words import as_asked, as_searched, light_terms, own_words, words_by_term
 from anabranch.agent.nodes.support.state_records import Degraded, Evidence
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -88,6 +88,7 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
             cosine=state["evidence_scores"].get(score) if corpus.embedder.name in CALIBRATED else None,
             terms=list(words),
             idf=idf,
+            light=light_terms(words, question),
         )
         # "Wi-Fi" is three terms and one word, and a sentence in Japanese as many terms as it has pairs of letters.
         missing = (own.get(words[term], words[term]) for term in judgement.missing)

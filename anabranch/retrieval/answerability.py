@@ -66,8 +66,15 @@ class EvidenceJudgement:
     covered: float = 0.0
 
 
-def term_coverage(terms: Sequence[str], found: Collection[str], idf: Mapping[str, float]) -> float:
-    """Return the idf-weighted share of `terms` that occur in `found`, 1.0 where there are no terms to look for."""
+def term_coverage(
+    terms: Sequence[str], found: Collection[str], idf: Mapping[str, float], light: Collection[str] = ()
+) -> float:
+    """Return the idf-weighted share of `terms` that occur in `found`, 1.0 where there are no terms to look for.
+
+    Those that are `light` count only where they are found, unless there are no others.
+    """
+    needed = [term for term in terms if term in found or term not in light]
+    terms = needed if any(term not in light for term in terms) else terms
     # In a small corpus no term is very rare, and one that is unknown must not outweigh all the others together.
     unknown = min(RARE, max((idf[term] for term in terms if term in idf), default=RARE))
     weights = {term: max(idf.get(term, unknown), 0.1) for term in terms}
@@ -108,15 +115,20 @@ def is_answered(match: float, sure: float) -> bool:
 
 
 def judge(
-    *, passages: Sequence[Collection[str]], cosine: float | None, terms: Sequence[str], idf: Mapping[str, float]
+    *,
+    passages: Sequence[Collection[str]],
+    cosine: float | None,
+    terms: Sequence[str],
+    idf: Mapping[str, float],
+    light: Collection[str] = (),
 ) -> EvidenceJudgement:
-    """Judge whether the passages can answer."""
-    anywhere = set().union(*passages)
+    """Judge whether the passages can answer; those of the terms that are `light` may be missing."""
+    anywhere = set().union(*passages, light)
     missing = tuple(dict.fromkeys(term for term in terms if term not in anywhere))
     if not passages:
         return EvidenceJudgement("nothing", ("no passage was found",), missing)
     # Words scattered over passages that have nothing to do with each other are no evidence; together in one they are.
-    covered = max(term_coverage(terms, passage, idf) for passage in passages) if terms else WORDLESS
+    covered = max(term_coverage(terms, passage, idf, light) for passage in passages) if terms else WORDLESS
     said = [f"one passage holds {covered:.0%} of the question's words, weighted by rarity"] if terms else []
     if cosine is not None:
         said.append(f"the nearest passage has a likeness in meaning of {cosine:.2f} of 1")

@@ -129,7 +129,11 @@ def pick(
     uncovered = set(weights)
     first = 0.0
     while len(chosen) < min(limit, len(sentences)):
-        gains = _gains(relevance, vectors, chosen, [_share(each & uncovered, uncovered, weights) for each in has])
+        new = [_share(each & uncovered, uncovered, weights) for each in has]
+        gains = _gains(relevance, vectors, chosen, new)
+        if asks is not None and not asks.figure:
+            further = [at for at in range(len(sentences)) if _is_further_row(sentences, has, at, chosen)]
+            gains[further] = relevance[further]
         gains[~able] = -np.inf
         best = int(np.argmax(gains))
         if not np.isfinite(gains[best]) or (chosen and gains[best] < ENOUGH * first):
@@ -195,6 +199,22 @@ def _unit(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _share(part: set[str], whole: set[str], weights: Mapping[str, float]) -> float:
     return sum(weights[term] for term in part) / sum(weights[term] for term in whole) if whole else 0.0
+
+
+def _is_further_row(sentences: Sequence[Sentence], has: Sequence[set[str]], place: int, chosen: Sequence[int]) -> bool:
+    """Tell whether a row has the question's words as the first one chosen has them, and is called otherwise.
+
+    Then it is one more of those that are asked for, however alike they read.
+    """
+    one, first = sentences[place], sentences[chosen[0]] if chosen else None
+    return (
+        first is not None
+        and one.form == first.form == "row"
+        and one.document == first.document
+        and has[place] >= has[chosen[0]]
+        and bool(one.label)
+        and all(one.label != sentences[at].label for at in chosen)
+    )
 
 
 def _gains(

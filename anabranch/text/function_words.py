@@ -46,6 +46,9 @@ INTERROGATIVES: dict[str, frozenset[str]] = {
 }
 """Words of questions that no yes or no answers, such as "who", folded."""
 
+LIGHT: dict[str, frozenset[str]] = {language: _words(entry["light"]) for language, entry in _DATA.items()}
+"""Words that may be in a question about anything, such as "get" and "made", folded: an answer may do without them."""
+
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 
 _JOINED = ("{ten}-{unit}", "{ten}{unit}", "{unit}und{ten}", "{unit}en{ten}", "{unit}og{ten}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, scope_of
 from anabranch.agent.nodes.support.drafts import piece_of
-from anabranch.agent.nodes.support.question_words import as_asked, as_searched, words_by_term
+from anabranch.agent.nodes.support.question_words import as_asked, as_searched, light_terms, words_by_term
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
@@ -63,6 +63,7 @@ async def composed_draft(context: Context, state: State) -> Draft:
     is_alone = original == standalone
     asked = as_searched(state) if is_alone else question
     words = await words_by_term(corpus, asked)
+    light = light_terms(words, asked, spoken or "english")
     terms = _without_measures(words, measure_words(asked))
     able = [
         Sentence(
@@ -81,19 +82,21 @@ async def composed_draft(context: Context, state: State) -> Draft:
     ]
     if asks.kind and not asks.figure:
         rows = [one.text.rpartition("\n")[2] if one.form == "row" else "" for *_, one in found]
-        able = _without_rows(able, await corpus.analyse(rows), frozenset(terms))
+        able = _without_rows(able, await corpus.analyse(rows), frozenset(terms) - light)
+    able = [each for each in able if not _has_light_words_alone(each, terms, light)] or able
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
     ones = [found[able[place].order][2] for place in near]
     asked_vector, vectors, nearness = await asyncio.to_thread(_compared, corpus.embedder, question, ones)
     idf = await idf_of(corpus, [asked], scope_of(context, state.get("active_filters")))
-    choose = partial(pick, asks=asks, idf=idf, cosines=nearness)
+    # A light word is not worth a further sentence.
+    choose = partial(pick, asks=asks, idf={**idf, **dict.fromkeys(light, 0.0)}, cosines=nearness)
     sentences = [able[place] for place in near]
     chosen = await asyncio.to_thread(choose, sentences, terms, asked_vector, vectors)
     known = corpus.embedder.name in CALIBRATED
     cosines = dict(zip(sentences, nearness.tolist(), strict=True)) if known else {}
     # With the words that ask how much, as it was fitted.
-    matches = {each: _match(each, list(words), idf, cosines.get(each)) for each in chosen}
+    matches = {each: _match(each, list(words), idf, cosines.get(each), light) for each in chosen}
     # By the best of them: further statements are chosen for what they add, and may match less.
     best = max(matches, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
@@ -157,9 +160,21 @@ async def _lacks_amount(corpus: CorpusReader, asks: Asks, best: Sentence | None)
     return not {*best.terms, *best.about} & {*named}
 
 
-def _match(sentence: Sentence, terms: Sequence[str], idf: Mapping[str, float], cosine: float | None) -> float:
-    covered = term_coverage(terms, {*sentence.terms, *sentence.about}, idf) if terms else WORDLESS
+def _match(
+    sentence: Sentence, terms: Sequence[str], idf: Mapping[str, float], cosine: float | None, light: frozenset[str]
+) -> float:
+    covered = term_coverage(terms, {*sentence.terms, *sentence.about}, idf, light) if terms else WORDLESS
     return statement_match(cosine=cosine, covered=covered)
+
+
+def _has_light_words_alone(sentence: Sentence, terms: Sequence[str], light: frozenset[str]) -> bool:
+    """Tell whether a statement has such words alone of the question: "to be back" is not about getting data back."""
+    shared = _shared(sentence, terms)
+    return bool(shared) and shared <= light and not light.issuperset(terms)
+
+
+def _shared(sentence: Sentence, terms: Iterable[str]) -> set[str]:
+    return {*sentence.terms, *sentence.about}.intersection(terms)
 
 
 async def _shown(context: Context, state: State, corpus: CorpusReader) -> list[tuple[Excerpt, Chunk]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from anabranch.agent.nodes.state import RetrievalState, State
 from anabranch.parsing.query_list import WORD
 from anabranch.store.protocol import CorpusReader
+from anabranch.text.function_words import LIGHT, fold_word
 from anabranch.text.language import language_of
 from anabranch.text.phrases import without_courtesy
 from anabranch.text.quantity_questions import measure_words
@@ -63,3 +64,15 @@ async def words_by_term(
         for term in terms
         if not (is_foreign and lower in small) and (term in there or lower not in asking)
     }
+
+
+def light_terms(words: Mapping[str, str], question: str, language: str = "english") -> frozenset[str]:
+    """Return the terms of the words that may be in any question of its language, such as "get".
+
+    Args:
+        words: Of the question, by term.
+        question: As it was searched for.
+        language: Taken where the question is too short to tell its own.
+    """
+    known = LIGHT.get(language_of(question, language), frozenset())
+    return frozenset(term for term, word in words.items() if fold_word(word) in known)

@@ -276,3 +276,34 @@ async def test_what_asks_how_much_and_what_stands_over_an_answer_lead_to_it(hous
     language, corpus = house
     answers = [(await _turn(question, corpus))["answer"] for question, _ in ASKED[language]]
     assert answers == [answer for _, answer in ASKED[language]]
+
+
+LENDING = """# Boats to lend
+
+The archive is copied every night. To restore a volume from the copy, ask the keeper.
+
+| Name | Material | Year |
+|---|---|---|
+| Heron | Oak | 1988 |
+| Grebe | Carbon | 2016 |
+| Margaret | Oak | 1971 |
+
+Notice is to be given six weeks before the end of the year.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Which boats are made of oak?", r"\| Heron \| Oak .*\n\| Margaret \| Oak "),
+        ("How long is the notice period?", r"six weeks"),
+    ],
+)
+async def test_words_that_any_question_may_have_need_not_be_in_the_answer(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "boats.md").write_text(LENDING, encoding="utf-8")
+    ingest([tmp_path / "boats.md"], tmp_path / "corpus")
+    state = await _turn(question, str(tmp_path / "corpus"))
+    assert not state["abstained"]
+    assert re.search(said, state["answer"]), state["answer"]

@@ -104,3 +104,12 @@ def test_a_question_that_may_be_meant_in_two_ways_needs_evidence_of_its_own() ->
     assert either(_sure(0.01), _sure(0.1)).verdict == "nothing"
     nothing = judge(passages=[], cosine=None, terms=["llama"], idf=IDF)
     assert either(nothing, nothing) == nothing
+
+
+def test_a_light_word_counts_where_it_is_found_and_is_not_missed() -> None:
+    asked = ["llama", "get"]
+    assert term_coverage(asked, {"llama"}, IDF, {"get"}) == 1.0
+    assert term_coverage(asked, {"get"}, IDF, {"get"}) < 1.0
+    assert term_coverage(["get"], {"llama"}, IDF, {"get"}) == 0.0
+    found = judge(passages=[["llama"], ["get"]], cosine=0.5, terms=asked, idf=IDF, light={"get"})
+    assert (found.covered, found.missing) == (1.0, ())

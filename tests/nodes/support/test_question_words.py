@@ -1,4 +1,4 @@
-"""What a reader is shown of a question that was searched for in other words."""
+"""What a reader is shown of a question that was searched for in other words, and which words an answer may lack."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from anabranch.agent.nodes.support.question_words import as_searched, own_words, shown_queries
+from anabranch.agent.nodes.support.question_words import as_searched, light_terms, own_words, shown_queries
+from anabranch.text.function_words import LIGHT
 
 
 def _state(asked: str, other: str, kind: str) -> Any:
@@ -32,3 +33,21 @@ def test_a_correction_is_shown() -> None:
     state = _state("Where is the boilr?", "Where is the boiler?", "spelling")
     assert shown_queries(state) == ["Where is the boilr?", "Where is the boiler?"]
     assert own_words(state) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "light"),
+    [
+        ("How do I get the archive back?", {"get": "get", "archiv": "archive", "back": "back"}, {"get", "back"}),
+        ("Wie bekomme ich das Archiv zurück?", {"bekomm": "bekomme", "archiv": "Archiv"}, {"bekomm"}),
+        ("Que faut-il faire de la caution ?", {"fair": "faire", "caution": "caution"}, {"fair"}),
+    ],
+)
+def test_words_of_any_question_are_light_in_its_own_language(
+    question: str, words: dict[str, str], light: set[str]
+) -> None:
+    assert light_terms(words, question) == light
+
+
+def test_every_language_with_a_table_has_such_words() -> None:
+    assert all(LIGHT.values())
