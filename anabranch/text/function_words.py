@@ -49,6 +49,14 @@ INTERROGATIVES: dict[str, frozenset[str]] = {
 LIGHT: dict[str, frozenset[str]] = {language: _words(entry["light"]) for language, entry in _DATA.items()}
 """Words that may be in a question about anything, such as "get" and "made", folded: an answer may do without them."""
 
+YES = frozenset({"x", "✓", "✔", "✅"}).union(*(_words(entry["answers"].split("|")[0]) for entry in _DATA.values()))
+"""What a cell of a table says for yes, in any language, folded."""
+
+NO = frozenset({"-", "–", "—", "✗", "✘", "❌"}).union(
+    *(_words(entry["answers"].split("|")[1]) for entry in _DATA.values())
+)
+"""What a cell of a table says for no, in any language, folded."""
+
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 
 _JOINED = ("{ten}-{unit}", "{ten}{unit}", "{unit}und{ten}", "{unit}en{ten}", "{unit}og{ten}")

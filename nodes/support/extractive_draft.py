@@ -16,6 +16,7 @@ from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, sco
 from anabranch.agent.nodes.support.drafts import piece_of
 from anabranch.agent.nodes.support.question_words import as_asked, as_searched, light_terms, words_by_term
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
+from anabranch.citations.table_cells import row_cells
 from anabranch.models.embedder import Embedder
 from anabranch.readers.document import Chunk
 from anabranch.retrieval.answerability import CALIBRATED, WEAK, WORDLESS, is_answered, statement_match, term_coverage
@@ -28,6 +29,7 @@ from anabranch.synthesis.named_subject import named_subject
 from anabranch.synthesis.question_type import asks_of
 from anabranch.synthesis.statements import Statement, statements
 from anabranch.synthesis.verbatim_text import joined
+from anabranch.text.function_words import NO, YES, fold_word
 from anabranch.text.language import language_of
 from anabranch.text.quantity_questions import measure_words
 
@@ -81,8 +83,10 @@ async def composed_draft(context: Context, state: State) -> Draft:
         for at, (excerpt, chunk, one) in enumerate(found)
     ]
     if asks.kind and not asks.figure:
-        rows = [one.text.rpartition("\n")[2] if one.form == "row" else "" for *_, one in found]
-        able = _without_rows(able, await corpus.analyse(rows), frozenset(terms) - light)
+        rows = [_told_by_row(one) if one.form == "row" else ("", "") for *_, one in found]
+        own = await corpus.analyse([said for said, _ in rows])
+        denied = await corpus.analyse([denied for _, denied in rows])
+        able = _without_rows(able, own, denied, frozenset(terms) - light)
     able = [each for each in able if not _has_light_words_alone(each, terms, light)] or able
     near = await asyncio.to_thread(shortlist, able, terms, asks=asks, limit=MAX_CANDIDATES)
     # Only the best by words are embedded: that takes by far the longest.
@@ -138,7 +142,9 @@ def _compared(
 
 
 def _over(chunk: Chunk, one: Statement) -> str:
-    return f"{chunk.title} {chunk.heading} {one.asked}"
+    # What a row's first cell is, a boat or a year, only the head of its column says.
+    head = row_cells(one.text.partition("\n")[0])[0] if one.form == "row" else ""
+    return f"{chunk.title} {chunk.heading} {one.asked} {head}"
 
 
 def _about_what_is_named(
@@ -194,15 +200,34 @@ def _candidates(shown: Sequence[tuple[Excerpt, Chunk]]) -> list[tuple[Excerpt, C
     ]
 
 
-def _without_rows(able: list[Sentence], cells: Sequence[Sequence[str]], terms: frozenset[str]) -> list[Sentence]:
+def _told_by_row(row: Statement) -> tuple[str, str]:
+    """Return what a row says of itself, and the names of the columns in which it says no.
+
+    A yes says what its column is called, as the name of the row and its other cells do.
+    """
+    names, _, cells = map(row_cells, row.text.splitlines())
+    said, denied = list(cells), []
+    for name, cell in zip(names, cells, strict=False):
+        folded = fold_word(cell.strip("* "))
+        if folded in YES:
+            said.append(name)
+        elif folded in NO or not cell:
+            denied.append(name)
+    return " ".join(said), " ".join(denied)
+
+
+def _without_rows(
+    able: list[Sentence], own: Sequence[Sequence[str]], denied: Sequence[Sequence[str]], terms: frozenset[str]
+) -> list[Sentence]:
     """Leave out rows of tables, which are figures with their names; where there is no prose, they stay.
 
     Prose says better what else is known to be asked, but for a row that has all words of the question, and one of them
-    in its own cells (`cells`: their terms): the names of the columns are those of every row.
+    of its `own`: the names of the columns are those of every row. What is `denied` by its cells it does not have.
     """
     kept = [
         each
-        for each, own in zip(able, cells, strict=True)
-        if each.form != "row" or (terms <= {*each.terms, *each.about} and not terms.isdisjoint(own))
+        for each, said, not_so in zip(able, own, denied, strict=True)
+        if each.form != "row"
+        or (terms <= {*each.terms, *each.about}.difference(set(not_so) - {*said}) and not terms.isdisjoint(said))
     ]
     return kept if any(each.form != "row" for each in able) else able

@@ -307,3 +307,29 @@ async def test_words_that_any_question_may_have_need_not_be_in_the_answer(
     state = await _turn(question, str(tmp_path / "corpus"))
     assert not state["abstained"]
     assert re.search(said, state["answer"]), state["answer"]
+
+
+HIRE = """Boat type,Seats,Deposit,Cox needed
+Single scull,1,50,no
+Eight,8,200,yes
+Coxless pair,2,80,no
+Gig,5,60,yes
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "others"),
+    [
+        ("Which boats need a cox?", r"\| Eight \| 8 .*\n\| Gig \| 5 ", "scull|pair"),
+        ("Which boat type needs a cox, and what is its deposit?", r"\| Eight \| 8 .*\n\| Gig \| 5 ", "scull|pair"),
+    ],
+)
+async def test_a_yes_in_a_column_says_of_its_row_what_the_column_is_called(
+    question: str, rows: str, others: str, tmp_path: Path
+) -> None:
+    (tmp_path / "hire.csv").write_text(HIRE, encoding="utf-8")
+    (tmp_path / "notes.md").write_text("I need someone who has a licence. The boats are in the hall.", encoding="utf-8")
+    ingest([tmp_path / "hire.csv", tmp_path / "notes.md"], tmp_path / "corpus")
+    state = await _turn(question, str(tmp_path / "corpus"))
+    assert re.search(rows, state["answer"]), state["answer"]
+    assert not re.search(others, state["answer"]), state["answer"]
