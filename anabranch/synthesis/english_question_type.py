@@ -15,7 +15,7 @@ from typing import Literal
 from anabranch.synthesis.statements import StatementForm
 from anabranch.text.function_words import fold_word
 
-EnglishQuestionKind = Literal["figure", "date", "person", "name", "place", "list", "definition", "steps", ""]
+EnglishQuestionKind = Literal["figure", "date", "person", "name", "place", "list", "definition", "steps", "reason", ""]
 
 # Added to a sentence that holds a figure or a date, where the question asks for one.
 FIGURE = 0.5
@@ -25,6 +25,8 @@ BESIDE = 0.3
 NAME = 0.2
 # Added to a sentence that says of the thing asked about what it is.
 DEFINED = 0.5
+# Added to a sentence that gives a reason, where it is asked why.
+REASON = 0.3
 # Added to a list where one is asked for, and to steps or code where it is asked how to do something.
 FORM = 0.3
 
@@ -35,10 +37,18 @@ _DATE_ASKED = re.compile(
     r"|\b(?:what|which) (?:time|year|date|month|day|decade|century)\b",
     re.IGNORECASE,
 )
+_NUMBER_OF = r"what(?:['’]s| is| are| was) (?:[\w’'-]+ ){0,3}numbers?\b"
 _FIGURE_ASKED = re.compile(
     rf"{_FOLLOWS}(?:(?:by|for|at|in|to|of|about|roughly) )?how (?:many|much|long|old|large|big|tall|high|far|often|"
     r"deep|wide|heavy|fast|small|short|expensive)\b"
-    r"|\b(?:what|which) (?:percentage|percent|share|number|proportion|fraction)\b",
+    r"|\b(?:what|which) (?:percentage|percent|share|number|proportion|fraction)\b"
+    rf"|{_FOLLOWS}what (?:do|does|did|will|would) .*\bcost\b|{_FOLLOWS}{_NUMBER_OF}",
+    re.IGNORECASE,
+)
+# No answer does without a date or a number then: "When is it paid?" may be answered by a condition.
+_NEEDED = re.compile(
+    rf"{_FOLLOWS}(?:(?:since|until|by) )?when (?:was|were|did)\b|\b(?:what|which) (?:year|date|decade|century)\b"
+    rf"|{_FOLLOWS}{_NUMBER_OF}",
     re.IGNORECASE,
 )
 _AMOUNT_ASKED = re.compile(
@@ -70,6 +80,10 @@ _PERSON_ASKED = re.compile(rf"{_FOLLOWS}(?:(?:to|by|with|of|for|from) )?(?:who|w
 _NAME_ASKED = re.compile(
     rf"{_FOLLOWS}(?:(?:in|on|at|from|to|by|with|of|for) )?which\b|\bwhat (?:is|was) the name\b", re.IGNORECASE
 )
+_REASON_ASKED = re.compile(
+    rf"{_FOLLOWS}why\b|\b(?:what|which) (?:was |is |were |are )?(?:the )?reasons?\b", re.IGNORECASE
+)
+_REASON = re.compile(r"\b(?:because|due to|owing to|so that|in order to|reasons?|therefore|thus)\b", re.IGNORECASE)
 # "May" and "march" are verbs as well.
 _MONTHS = "january|february|april|june|july|august|september|october|november|december"
 _WORDS = (
@@ -80,6 +94,8 @@ _NUMERAL = re.compile(rf"\b\d[\d.,]*|\b(?:{_WORDS})\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?:1[89]|20)\d\d[.,]*$")
 # The number of a table or of a product is no amount: "Table 18", "Llama 2".
 _LABEL = re.compile(r"\b[A-Z][a-z]{2,}[ \u00a0]$")
+_MONEY_ASKED = re.compile(r"\b(?:costs?|prices?|expensive)\b", re.IGNORECASE)
+_MONEY = re.compile(r"[$€£¥₩]|\b(?:euros?|dollars?|pounds?|cents?|francs?|crowns?|kroner|yen|EUR|USD|GBP|CHF)\b")
 _DATE = re.compile(
     rf"\b(?:1\d{{3}}|20\d\d)\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|\b(?:May|March)\b|(?i:\b(?:{_MONTHS})\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b\d{1,2}(?:st|nd|rd|th) century\b"
@@ -107,6 +123,7 @@ class Asks:
         amount: Of which quantity a figure is asked, such as 'population'; empty where none is named.
         numbers: Words that are numbers in the language of the question, folded, where that is not English.
         whether: Whether a yes or a no would answer: then a sentence with no other words than the question's may, too.
+        needed: Whether nothing answers that does not hold a figure or a date.
     """
 
     question: str
@@ -115,6 +132,7 @@ class Asks:
     amount: str = ""
     numbers: frozenset[str] = frozenset()
     whether: bool = False
+    needed: bool = False
 
     @property
     def figure(self) -> bool:
@@ -128,7 +146,9 @@ class Asks:
         return self.kind == "date" and bool(_DATE.search(text))
 
     def is_beside(self, text: str) -> bool:
-        """Say whether a figure stands right before what is counted, two words between them at most."""
+        """Say whether a figure stands right before what is counted, two words between them at most, or is a price."""
+        if self.kind == "figure" and _MONEY_ASKED.search(self.question) and _MONEY.search(text):
+            return _has_amount(text)
         if self.kind != "figure" or not self.about:
             return False
         near = rf"(?:\d[\d,.]*|\b(?:{_WORDS}))(?:\W+[\w-]+){{0,2}}?\W+{re.escape(self.about)}"
@@ -167,6 +187,7 @@ class Asks:
             + BESIDE * self.is_beside(text)
             + NAME * self.is_name(text)
             + DEFINED * self.is_defined(text)
+            + REASON * (self.kind == "reason" and bool(_REASON.search(text)))
             + FORM * self.is_form(form)
         )
 
@@ -186,6 +207,7 @@ def asks_in_english(question: str) -> Asks:
         ("date", _DATE_ASKED),
         ("figure", _FIGURE_ASKED),
         ("figure", _AMOUNT_ASKED),
+        ("reason", _REASON_ASKED),
         ("steps", _STEPS_ASKED),
         ("place", _PLACE_ASKED),
         ("name", _NAME_ASKED),
@@ -202,4 +224,5 @@ def asks_in_english(question: str) -> Asks:
         about = found[1] or found[2]
     elif kind == "figure" and (found := _COUNTED.search(question)):
         about = found[1]
-    return Asks(question.lower(), kind, about.strip().lower(), amount.lower())
+    needed = kind in ("figure", "date") and bool(_NEEDED.search(question))
+    return Asks(question.lower(), kind, about.strip().lower(), amount.lower(), needed=needed)

@@ -102,13 +102,19 @@ async def composed_draft(context: Context, state: State) -> Draft:
     # With the words that ask how much, as it was fitted.
     matches = {each: _match(each, list(words), idf, cosines.get(each), light) for each in chosen}
     # By the best of them: further statements are chosen for what they add, and may match less.
-    best = max(matches, key=lambda each: matches[each], default=None)
+    telling = frozenset(terms) - light
+    answering = [each for each in matches if not asks.needed or _has_kind(each, asks, telling)]
+    best = max(answering, key=lambda each: matches[each], default=None)
     match = matches[best] if best is not None else 0.0
     # A follow-up may have too few words of its own to be judged by: its passages were, with the question before it.
     if scored and (is_alone or question != original):
         # Where passages that are about something else were left out, the evidence is no more what was judged.
         sure = state["evidence_scores"].get("confidence", 0.0) if len(about) == len(shown) else 0.0
-        if not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):
+        # Statements with one word of several each are about something else, however sure the passages are; of two words
+        # one may be said in another way, but where a date or a number has to be there.
+        several = len(telling) > (1 if asks.needed else 2)
+        sure = 0.0 if several and all(len(_shared(each, telling)) < 2 for each in chosen) else sure
+        if best is None or not is_answered(match, sure) or (match < WEAK and await _lacks_amount(corpus, asks, best)):
             return NO_DRAFT
     return Draft(answer=joined(chosen), window=len(state["windows"]), keeps=0, match=round(match, 4))
 
@@ -177,6 +183,11 @@ def _has_light_words_alone(sentence: Sentence, terms: Sequence[str], light: froz
     """Tell whether a statement has such words alone of the question: "to be back" is not about getting data back."""
     shared = _shared(sentence, terms)
     return bool(shared) and shared <= light and not light.issuperset(terms)
+
+
+def _has_kind(sentence: Sentence, asks: Asks, telling: frozenset[str]) -> bool:
+    """Tell whether a statement has the date or the number that is asked for, and a word that says of what."""
+    return asks.is_figure(sentence.text) and (not telling or bool(_shared(sentence, telling)))
 
 
 def _shared(sentence: Sentence, terms: Iterable[str]) -> set[str]:

@@ -333,3 +333,39 @@ async def test_a_yes_in_a_column_says_of_its_row_what_the_column_is_called(
     state = await _turn(question, str(tmp_path / "corpus"))
     assert re.search(rows, state["answer"]), state["answer"]
     assert not re.search(others, state["answer"]), state["answer"]
+
+
+BAND = (
+    "# Open day\n\nThe open day on 4 May 2024 brought 310 visitors. The brass band of Tarrow played for two hours. "
+    "The band has found a new hall. Ask the boatman to register it. Call 112 and say the number on the bank.\n"
+)
+CHOIR = "\n# Choir\n\nThe choir of Tarrow was founded in 1904. The phone number of the choir is 0170 4456.\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When was the brass band founded?", ""),
+        ("What is the phone number of the boatman?", ""),
+        ("When was the choir of Tarrow founded?", "founded in 1904"),
+        ("What is the phone number of the choir?", "0170 4456"),
+    ],
+)
+async def test_english_a_date_or_a_number_that_is_not_there_is_not_replaced_by_something_else(
+    question: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "days.md").write_text(BAND + (CHOIR if said else ""), encoding="utf-8")
+    ingest([tmp_path / "days.md"], tmp_path / "corpus")
+    state = await _turn(question, str(tmp_path / "corpus"))
+    assert state["abstained"] == (not said)
+    assert said in state["answer"]
+
+
+async def test_english_a_reason_is_given_where_it_is_asked_why(tmp_path: Path) -> None:
+    text = (
+        "# June\n\nMarlow finished the work. The work of Marlow was paid.\n\nThey took Marlow because Hydro was late.\n"
+    )
+    (tmp_path / "june.md").write_text(text, encoding="utf-8")
+    ingest([tmp_path / "june.md"], tmp_path / "corpus")
+    state = await _turn("Why did they choose Marlow?", str(tmp_path / "corpus"))
+    assert "because Hydro was late" in state["answer"]

@@ -128,3 +128,22 @@ def test_a_name_that_is_in_the_question_is_no_answer() -> None:
     assert asks.is_name("It was Ida Marrow who built it.")
     assert not asks.is_name("Everybody knew the Halden well.")
     assert not asks.is_name("Nobody knows.")
+
+
+def test_a_price_is_worth_more_than_another_figure_where_a_price_is_asked() -> None:
+    asks = asks_in_english("And what does it cost?")
+    price, others = "The price per child is 165 euros.", "Twenty-three children are registered."
+    assert asks.bonus(price, "sentence") > asks.bonus(others, "sentence") > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "needed"),
+    [
+        ("When was it built?", True),
+        ("What is the phone number of the mill?", True),
+        ("When is the fee paid back?", False),
+        ("Wann wurde es gebaut?", False),
+    ],
+)
+def test_what_was_at_a_time_needs_a_date(question: str, *, needed: bool) -> None:
+    assert asks_in_english(question).needed is needed
