@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from anabranch.citations.quantities import figures, lacking
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
-from anabranch.text.function_words import INTERROGATIVES, fold_word
+from anabranch.text.function_words import BACK, CONJUNCTIONS, INTERROGATIVES, LIGHT, fold_word
 from anabranch.text.language import language_of
 from anabranch.text.quantity_questions import measure_words
 from anabranch.text.stopwords import STOP_WORDS
@@ -136,14 +136,29 @@ def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
 
 def has_subject(question: str, language: str) -> bool:
     """Tell whether a question has a word beside numbers and those that only ask or are small in its language."""
+    return bool(_subjects(question, language))
+
+
+def _subjects(question: str, language: str) -> list[str]:
     small = STOP_WORDS.get(language, frozenset()) | measure_words(question)
     asking = INTERROGATIVES.get(language, frozenset())
     words = (word for word in _WORD.findall(question) if not any(map(str.isdigit, word)))
-    return any(word.casefold() not in small and fold_word(word) not in asking for word in words)
+    return [word for word in words if word.casefold() not in small and fold_word(word) not in asking]
+
+
+def _goes_on(question: str, language: str) -> bool:
+    """Tell whether a question has one word of its own at most, beside what points to what was said before."""
+    words = [*map(fold_word, _WORD.findall(question))]
+    pronouns, prepositions = BACK.get(language, (frozenset(), frozenset()))
+    begins = words[:1] and words[0] in CONJUNCTIONS.get(language, ()) and {*words[1:2]} & prepositions
+    own = [word for word in _subjects(question, language) if fold_word(word) not in LIGHT.get(language, ())]
+    return len(own) <= 1 and bool(begins or pronouns.intersection(words))
 
 
 def as_meant(question: str, standalone: str, language: str) -> str:
     """Return what an answer is looked for with: the question, or where it has no subject, with the one before it.
+
+    So is one whose subject is what was said before: "And what does it cost?", "And for adults?".
 
     A number of that one goes where the follow-up has one of its kind: "And in 2020?" is not about 2021 any more.
 
@@ -152,7 +167,7 @@ def as_meant(question: str, standalone: str, language: str) -> str:
         standalone: What `follow_up` or a model made of it.
         language: Of the question, or of the passages where it is too short to tell.
     """
-    if has_subject(question, language):
+    if has_subject(question, language) and not _goes_on(question, language):
         return question
     before = standalone.removesuffix(question.strip())
     if before == standalone:

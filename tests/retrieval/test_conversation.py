@@ -47,6 +47,27 @@ def test_a_question_with_a_subject_is_meant_as_it_was_asked() -> None:
     assert as_meant("When?", "When?", "english") == "When?"
 
 
+@pytest.mark.parametrize(
+    ("first", "asked", "language"),
+    [
+        ("When does the camp begin?", "And what does it cost?", "english"),
+        ("How much is the annual fee?", "And for adults?", "english"),
+        ("Wann beginnt das Lager?", "Und was kostet es für Kinder?", "german"),
+        ("Wie hoch ist der Beitrag?", "Und für Erwachsene?", "german"),
+        ("Quel est le tarif ?", "Et pour les adultes ?", "french"),
+    ],
+)
+def test_a_question_that_points_back_is_meant_with_the_one_before(first: str, asked: str, language: str) -> None:
+    assert as_meant(asked, f"{first} {asked}", language) == f"{first} {asked}"
+
+
+@pytest.mark.parametrize(
+    "asked", ["Who owns the boat that it hit?", "And the profit of 2020?", "And who runs the mill?"]
+)
+def test_a_question_with_words_of_its_own_does_not_point_back(asked: str) -> None:
+    assert as_meant(asked, f"When does the camp begin? {asked}", "english") == asked
+
+
 def test_a_first_question_and_one_that_is_repeated_are_left_alone() -> None:
     assert follow_up("When did he write it?", []) == "When did he write it?"
     assert follow_up("who wrote the Great Gatsby?", TURNS) == "who wrote the Great Gatsby?"
