@@ -224,7 +224,7 @@ def index_vectors(connection: Connection[Any], corpus: int, leaves: int) -> None
         "WHERE corpus = {corpus}"
     ).format(name=Identifier(index_name(corpus)), size=Literal(size), corpus=Literal(corpus))
     connection.execute(statement)
-    connection.execute("ANALYZE anabranch.leaves, anabranch.documents, anabranch.postings")
+    connection.execute("ANALYZE anabranch.leaves, anabranch.leaf_words, anabranch.documents, anabranch.postings")
 
 
 def forget_unused(connection: Connection[Any], corpus: int) -> None:
