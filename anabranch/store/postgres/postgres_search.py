@@ -219,7 +219,7 @@ def vectors_of(rows: Sequence[tuple[Any, ...]]) -> Vectors:
 def _counts(terms: Sequence[str]) -> tuple[LiteralString, tuple[Any, ...]]:
     """Return the SQL of how often a leaf with the words `w` has each distinct term, in their order."""
     distinct = tuple(term_number(term) for term in dict.fromkeys(terms))
-    each = ("coalesce(w.counts[array_position(w.terms, %s::bigint)], 0)" for _ in distinct)
+    each: list[LiteralString] = ["coalesce(w.counts[array_position(w.terms, %s::bigint)], 0)"] * len(distinct)
     return f"ARRAY[{', '.join(each)}]::int[]", distinct
 
 
