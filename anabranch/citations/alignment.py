@@ -7,6 +7,7 @@ meaning; `anabranch.citations.agreement` looks for what speaks against a span.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from anabranch.citations.quote_matching import find_quote, fold, locate
 from anabranch.citations.rivals import is_anchored, listed_as, outdone
 from anabranch.citations.table_cells import find_row, wrong_column
 from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
+from anabranch.text.function_words import NO, YES
 from anabranch.text.language import language_of
 
 Grade = Literal["quoted", "supported", "unsupported"]
@@ -58,6 +60,7 @@ _PARTED = 3
 _COMPARED = 60
 # Sentences that may say a claim in other words.
 _REPHRASED = 16
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 # Words by which an answer is so short that it proves nothing where the question is not spoken of.
 _SHORT = 3
 
@@ -178,7 +181,7 @@ class Alignment:
             for piece, place in zip(passage.sentences, self._places.of[number], strict=True)
             if self._places.speaks(place)
             and not self._lacks(said, _held(said, passage, piece))
-            and not _of_another_year(said, passage)
+            and not self._is_of_another_year(said, passage)
         ]
         best = sorted(found, key=lambda each: each.score, reverse=True)[:_REPHRASED]
         return [
@@ -189,9 +192,10 @@ class Alignment:
 
     def _read(self, claim: str) -> ReadClaim:
         read = tokens(claim, language_of(claim, self._language), self._names)
-        # "Yes," and "No," in any language
-        is_reply = len(read) > _SHORT and read[1].opens and read[0].kind in ("word", "function", "negation")
-        read = read[1:] if is_reply else read
+        # "Yes," and "No," in any language, "However,"
+        begins = len(read) > _SHORT and read[1].opens and read[0].kind in ("word", "function", "negation")
+        is_reply = begins and read[0].text in YES | NO
+        read = read[1:] if begins else read
         words = {token.text for token in self._asked}
         numbers = [token.figure for token in self._asked if token.figure]
         added: list[Token] = []
@@ -202,8 +206,9 @@ class Alignment:
             asked = token.text in words or (bool(token.terms) and self._terms.issuperset(token.terms))
             (repeated if (has(numbers, token.figure) if token.figure else asked) else added).append(token)
         if is_reply:
+            # About all that was asked; what no passage speaks of can be against nothing.
             said = {token.text for token in read}
-            repeated += [each for each in self._asked if each.terms and each.text not in said]
+            repeated += [each for each in self._asked if each.terms and each.text not in said and self._is_known(each)]
         return ReadClaim(tuple(read), tuple(added), tuple(repeated), is_reply)
 
     def _whole(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
@@ -246,6 +251,7 @@ class Alignment:
             if all(map(piece.has, said.added))
             and ((link := self._link(said, number, at)) or self._places.speaks(self._places.of[number][at]))
             and self._is_asked_for(claim, said, self._passages[number], piece)
+            and (not piece.denied or piece.denials_for((*said.tokens, *self._asked)) == denials(self._asked))
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
             # A name or a number may stand behind a denial of something else: "not in 1985 but in 1990".
             and (len(said.added) < _SHORT or self._is_affirmed(said, self._passages[number], piece))
@@ -330,7 +336,7 @@ class Alignment:
         # A link holds for what both passages say: a word of the question that is in neither is more than that.
         known = all(map(self._is_known, said.repeated))
         link = frozenset[str]() if by_itself or not known else self._link(said, number, first)
-        if not link and _of_another_year(said, passage):
+        if not link and self._is_of_another_year(said, passage):
             return None
         # A pair of sentences gives way to one that says as much.
         score = 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first)
@@ -397,6 +403,14 @@ class Alignment:
             return all(map(self._is_known, asked))
         return all(piece.has(each) or passage.about.has(each) for each in asked)
 
+    def _is_of_another_year(self, said: ReadClaim, passage: PassageText) -> bool:
+        """Tell whether a claim takes a year over from its question that neither its passage nor its document names."""
+        years = [token for token in said.repeated if token.figure and any(map(_YEAR.fullmatch, token.figure.values))]
+        # Title, heading and source: the last line is what passages of one document share.
+        source = passage.label.rpartition("\n")[2]
+        near = [passage, *(each for each in self._passages.values() if source and each.label.endswith(source))]
+        return any(not any(each.whole.has(year) for each in near) for year in years)
+
     def _is_known(self, token: Token) -> bool:
         return any(passage.whole.has(token) for passage in self._passages.values())
 
@@ -409,11 +423,6 @@ def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
     named = sum(token.kind == "name" for token in about)
     heads = sum(token.kind == "name" for token in inside) > 2 * named
     return inside + [token for token in about if token.figure or (heads and token.kind == "name")]
-
-
-def _of_another_year(said: ReadClaim, passage: PassageText) -> bool:
-    """Tell whether a claim takes a year or another number over from its question, and its passage has none such."""
-    return any(token.figure and is_fixed(token) and not passage.whole.has(token) for token in said.repeated)
 
 
 def _shared(said: ReadClaim, piece: Piece) -> frozenset[int]:

@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 from anabranch.citations.agreement import ReadClaim, same
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.tokens import Token
+from anabranch.text.function_words import CONJUNCTIONS
 
 _BRACKETS = re.compile(r"\s\([^()\n]{1,80}\)")
 _LABEL = re.compile(r"[*_ ]{0,4}:")
@@ -22,6 +23,7 @@ _ROLE = 4
 _LISTED = 2
 
 _Words = Sequence[Token]
+_Owned = tuple[_Words, _Words]
 
 
 def gives_to_another(said: ReadClaim, asked: Sequence[Token], text: str, piece: Piece, language: str) -> bool:
@@ -36,7 +38,10 @@ def gives_to_another(said: ReadClaim, asked: Sequence[Token], text: str, piece: 
     """
     if piece.rows:
         return False
-    owned = [*_in_brackets(text, piece, language), *_behind_commas(text, piece, language)]
+    owned = [
+        *_listed(list(_in_brackets(text, piece, language)), piece, language),
+        *_behind_commas(text, piece, language),
+    ]
     names = _names(text, piece.tokens, owned, language) if owned else []
     roles = [_only(role, [owner, *names, *(each for _, each in owned if each is not role)]) for owner, role in owned]
     events = _events(said.tokens, names, roles) if names else []
@@ -55,7 +60,19 @@ def gives_to_another(said: ReadClaim, asked: Sequence[Token], text: str, piece: 
     return any(owner_of[at] not in named for at in given)
 
 
-def _in_brackets(text: str, piece: Piece, language: str) -> Iterator[tuple[_Words, _Words]]:
+def _listed(owned: list[_Owned], piece: Piece, language: str) -> list[_Owned]:
+    """Return names with their brackets if they are a list: "born in Bremen (Germany) in 1850" is none."""
+    small = CONJUNCTIONS.get(language, ())
+    between = [
+        token
+        for (_, role), (owner, _) in pairwise(owned)
+        for token in piece.tokens
+        if role[-1].end < token.start < owner[0].start
+    ]
+    return owned if len(owned) >= _LISTED and all(token.text in small for token in between) else []
+
+
+def _in_brackets(text: str, piece: Piece, language: str) -> Iterator[_Owned]:
     """Yield each name with brackets behind it, and the words in them; "(HT)" is the name once more."""
     for match in _BRACKETS.finditer(text, piece.start, piece.end):
         before = [token for token in piece.tokens if token.end <= match.start()]
@@ -66,11 +83,11 @@ def _in_brackets(text: str, piece: Piece, language: str) -> Iterator[tuple[_Word
                 yield owner, inside
 
 
-def _behind_commas(text: str, piece: Piece, language: str) -> list[tuple[_Words, _Words]]:
+def _behind_commas(text: str, piece: Piece, language: str) -> list[_Owned]:
     """Return each name with the words behind its comma, where a sentence lists several between semicolons."""
     if ";" not in text[piece.start : piece.end]:
         return []
-    found: list[tuple[_Words, _Words]] = []
+    found: list[_Owned] = []
     for _, part in groupby(piece.tokens, lambda token: text.count(";", piece.start, token.start)):
         read = [token for token in part if not _LABEL.match(text, token.end)]
         at = next((at for at, token in enumerate(read) if at and token.opens), 0)
@@ -94,7 +111,7 @@ def _name_at_end(read: Sequence[Token], language: str) -> _Words:
     return read[first:]
 
 
-def _names(text: str, read: Sequence[Token], owned: Sequence[tuple[_Words, _Words]], language: str) -> list[_Words]:
+def _names(text: str, read: Sequence[Token], owned: Sequence[_Owned], language: str) -> list[_Words]:
     """Return the names of a span, those that own something as they are; what ends in a colon is none."""
     owners = [owner for owner, _ in owned]
     taken = {token.start for pair in owned for run in pair for token in run}

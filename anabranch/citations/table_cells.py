@@ -13,7 +13,7 @@ from itertools import groupby
 
 from anabranch.citations.quantities import Figure, figure_spans, has, unit_of_column
 from anabranch.text.analyzer import analyser
-from anabranch.text.function_words import NEGATIONS, fold_word
+from anabranch.text.function_words import NEGATIONS, NO, fold_word
 
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 # Not a bar that belongs to a cell, "a \\| b".
@@ -116,7 +116,7 @@ def row_cells(line: str) -> tuple[str, ...]:
 def denied_cells(passage: str, row: TableRow, language: str) -> dict[int, tuple[int, int]]:
     """Return the [start, end) of each cell that says no more than "no", "never" or "none", by its column."""
     bars = [match.start() for match in _BAR.finditer(passage, row.start, row.end)]
-    denials = _NO | NEGATIONS.get(language, frozenset())
+    denials = _NO | NO | NEGATIONS.get(language, frozenset())
     return {
         at: (bars[at], bars[at + 1])
         for at, cell in enumerate(row.cells)

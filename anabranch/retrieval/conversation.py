@@ -150,9 +150,10 @@ def _goes_on(question: str, language: str) -> bool:
     """Tell whether a question has one word of its own at most, beside what points to what was said before."""
     words = [*map(fold_word, _WORD.findall(question))]
     pronouns, prepositions = BACK.get(language, (frozenset(), frozenset()))
-    begins = words[:1] and words[0] in CONJUNCTIONS.get(language, ()) and {*words[1:2]} & prepositions
     own = [word for word in _subjects(question, language) if fold_word(word) not in LIGHT.get(language, ())]
-    return len(own) <= 1 and bool(begins or pronouns.intersection(words))
+    # "Is it allowed to smoke?" may begin something else; what begins with "and" goes on.
+    begins = {*words[:1]} & CONJUNCTIONS.get(language, frozenset())
+    return len(own) <= 1 and bool(begins) and bool({*words[1:2]} & prepositions or pronouns.intersection(words))
 
 
 def as_meant(question: str, standalone: str, language: str) -> str:

@@ -6,8 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from anabranch.text.function_words import fold_word
+from anabranch.text.function_words import INTERROGATIVES, fold_word
 from anabranch.text.language import language_of
+from anabranch.text.stopwords import STOP_WORDS
 
 _PHRASES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text("utf-8"))
 _WORD = re.compile(r"[^\W\d_]+")
@@ -23,7 +24,10 @@ _PAUSE = re.compile(r"[,.!]\s|\n")
 _OPENING = 200
 _PLEASES = [re.escape(each) for phrases in _PHRASES.values() for each in phrases["please"].split(" | ")]
 _ANY_PLEASE = "|".join(_PLEASES).replace("'", "['’]")
-_PLEASE = re.compile(rf"(?<=[\s,])(?:{_ANY_PLEASE})(?P<end>[\s.!?]*)\Z", re.IGNORECASE)
+_PLEASE = re.compile(rf"(?P<before>[^\W\d_]+)?[\s,.!]+(?:{_ANY_PLEASE})(?P<end>[\s.!?]*)\Z", re.IGNORECASE)
+# "The word for please", "Please Please Please": it is what is asked about.
+_SMALL = frozenset[str]().union(*STOP_WORDS.values()) | {fold_word(each) for each in _ANY_PLEASE.split("|")}
+_ASKING = frozenset[str]().union(*INTERROGATIVES.values())
 
 
 def phrases_for(question: str, language: str = "english") -> dict[str, str]:
@@ -60,9 +64,18 @@ def without_courtesy(question: str) -> str:
 
     Documents have these words as well, letters above all, and they say nothing of what is asked for.
     """
-    pauses = [pause.end() for pause in _PAUSE.finditer(question[:_OPENING])]
+    pauses = [pause.end() for pause in _PAUSE.finditer(question[:_OPENING]) if not _names(question, pause)]
     begin = max((at for at in pauses if greeting_reply(question[:at])), default=0)
     asked = question[begin:].strip()
-    if please := _PLEASE.search(asked):
-        asked = asked[: please.start()].rstrip(" ,\n") + please["end"]
+    please = _PLEASE.search(asked)
+    if please and not (please["before"] and please["before"].casefold() in _SMALL):
+        end = please.end("before") if please["before"] else please.start()
+        asked = asked[:end].rstrip(" ,\n") + please["end"]
     return asked if _WORD.search(asked) else question
+
+
+def _names(question: str, pause: re.Match[str]) -> bool:
+    """Tell whether a name goes on behind a comma: "Good Morning, Vietnam" and "Hello, Dolly" greet nobody."""
+    after = _WORD.match(question, pause.end())
+    capital = after is not None and after[0][0].isupper()
+    return pause[0][0] == "," and after is not None and capital and fold_word(after[0]) not in _ASKING

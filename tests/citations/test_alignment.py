@@ -646,3 +646,37 @@ def test_of_many_sentences_with_as_many_words_the_first_are_compared(one: str, o
             *(f"A {second} and {n} men." for n in range(70)),
         )
         assert aligned(f"Ada Stern repaired the {first} and the {second} in 1931.", "", *texts).number == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        (
+            "Yes, you can return goods within 14 days.",
+            "Can I send something back if I do not like it?",
+            "Goods can be returned within 14 days.",
+        ),
+        (
+            "Ja, das Frühstück ist im Preis enthalten.",
+            "Bekomme ich im Hotel Frühstück ohne Aufpreis?",
+            "Das Frühstück ist im Preis enthalten.",
+        ),
+        (
+            "However, the pool closes at 10 pm on Sundays.",
+            "How late can I swim in the evening at the weekend?",
+            "The pool closes at 10 pm on Sundays.",
+        ),
+    ],
+)
+def test_a_reply_need_not_have_words_that_nobody_has(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade != "unsupported"
+
+
+@pytest.mark.parametrize(("source", "holds"), [("report.pdf", True), ("letter.pdf", False)])
+def test_a_year_may_stand_on_another_page_of_the_document(source: str, holds: bool) -> None:
+    cover = PassageText("1", "Ost AG. Annual report 2023.", "Cover\nreport.pdf")
+    revenue = PassageText("2", "The revenue of Ost AG rose to 5 million euros.", f"Revenue\n{source}")
+    found = Alignment({1: cover, 2: revenue}, "How did the revenue of Ost AG develop in 2023?").of(
+        "In 2023 the revenue of Ost AG rose to 5 million euros."
+    )
+    assert (found.grade != "unsupported") is holds

@@ -47,3 +47,27 @@ ALIAS = "The Harbour Trust (HT) pays Castle Deposits for the pier."
 )
 def test_a_role_belongs_to_the_name_before_it(claim: str, question: str, text: str, holds: bool) -> None:
     assert (aligned(claim, question, text).grade != "unsupported") is holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "text"),
+    [
+        (
+            "Ada Stern was born in Germany.",
+            "Where was Ada Stern born?",
+            "Ada Stern was born in Bremen (Germany) in 1850.",
+        ),
+        (
+            "Karl Rinne kaufte die Mühle für 500 Euro.",
+            "Was zahlte Karl Rinne?",
+            "Karl Rinne kaufte die Mühle von Anna Ost (500 Euro).",
+        ),
+        (
+            "Marie Curie won the Nobel Prize twice, in 1903 and 1911.",
+            "How often did Marie Curie win?",
+            "Marie Curie won the Nobel Prize twice, in Physics (1903) and in Chemistry (1911).",
+        ),
+    ],
+)
+def test_what_is_said_in_passing_is_no_role(claim: str, question: str, text: str) -> None:
+    assert aligned(claim, question, text).grade != "unsupported"

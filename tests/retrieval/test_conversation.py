@@ -62,10 +62,19 @@ def test_a_question_that_points_back_is_meant_with_the_one_before(first: str, as
 
 
 @pytest.mark.parametrize(
-    "asked", ["Who owns the boat that it hit?", "And the profit of 2020?", "And who runs the mill?"]
+    ("asked", "language"),
+    [
+        ("Who owns the boat that it hit?", "english"),
+        ("And the profit of 2020?", "english"),
+        ("And who runs the mill?", "english"),
+        ("Is it allowed to smoke?", "english"),
+        ("Was kostet das Zimmer?", "german"),
+        ("Gibt es Parkplätze?", "german"),
+        ("Y a-t-il un parking ?", "french"),
+    ],
 )
-def test_a_question_with_words_of_its_own_does_not_point_back(asked: str) -> None:
-    assert as_meant(asked, f"When does the camp begin? {asked}", "english") == asked
+def test_a_question_with_words_of_its_own_does_not_point_back(asked: str, language: str) -> None:
+    assert as_meant(asked, f"When does the camp begin? {asked}", language) == asked
 
 
 def test_a_first_question_and_one_that_is_repeated_are_left_alone() -> None:

@@ -91,6 +91,12 @@ def test_what_asks_for_more_is_a_question(question: str) -> None:
         ("Morgenstern, wer ist das?", "Morgenstern, wer ist das?"),
         ("Please!", "Please!"),
         ("What does the word bitte mean?", "What does the word bitte mean?"),
+        ("What is the German word for please?", "What is the German word for please?"),
+        ("Wie sagt man bitte?", "Wie sagt man bitte?"),
+        ("Who wrote Please Please Please?", "Who wrote Please Please Please?"),
+        ("Good Morning, Vietnam: who directed it?", "Good Morning, Vietnam: who directed it?"),
+        ("Tag, Uhrzeit und Ort?", "Tag, Uhrzeit und Ort?"),
+        ("Hallo, Wann öffnet das Bad?", "Wann öffnet das Bad?"),
     ],
 )
 def test_courtesy_is_not_searched_for(question: str, asked: str) -> None:

@@ -252,6 +252,9 @@ ALTER TABLE anabranch.leaves DROP COLUMN length, DROP COLUMN terms;
 DO $$
 DECLARE reader text;
 BEGIN
+    -- A member of the role that owns the tables may have come first.
+    EXECUTE (SELECT format('ALTER TABLE anabranch.leaf_words OWNER TO %I', tableowner)
+             FROM pg_tables WHERE schemaname = 'anabranch' AND tablename = 'leaves');
     FOR reader IN
         SELECT DISTINCT coalesce(r.rolname::text, '') FROM pg_class c, aclexplode(c.relacl) a
         LEFT JOIN pg_roles r ON r.oid = a.grantee
