@@ -186,7 +186,12 @@ def test_the_words_of_version_3_are_kept_and_those_who_read_leaves_read_them(
         connection.execute(_THIRD)
         connection.execute("GRANT USAGE ON SCHEMA anabranch TO only_reader")
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA anabranch TO only_reader")
+        # Another role than the one that brings the tables up.
+        connection.execute("CREATE ROLE keeper")
+        connection.execute("ALTER TABLE anabranch.leaves OWNER TO keeper")
         postgres_schema.prepare(connection)
+        owner = connection.execute("SELECT tableowner FROM pg_tables WHERE tablename = 'leaf_words'").fetchall()
+    assert owner == [("keeper",)]
     assert verify(address) == []
     assert asyncio.run(told(address)) == before
     assert asyncio.run(told(reader)) == before
