@@ -7,7 +7,6 @@ meaning; `anabranch.citations.agreement` looks for what speaks against a span.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Literal
 
 from anabranch.citations.agreement import (
     ReadClaim,
+    counted_as,
     counts_else,
     denials,
     denies_else,
@@ -60,7 +60,6 @@ _PARTED = 3
 _COMPARED = 60
 # Sentences that may say a claim in other words.
 _REPHRASED = 16
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 # Words by which an answer is so short that it proves nothing where the question is not spoken of.
 _SHORT = 3
 
@@ -283,10 +282,9 @@ class Alignment:
         """Find the span that has enough of a claim, and against which nothing speaks."""
         ranked = self._ranked(said, numbers)
         for each in ranked[:_TRIED]:
-            run = shortest_run(said, each.piece, each.passage.language)
             if self._is_denied_beside(said, each, ranked):
                 continue
-            if self._supports(claim, said, each, run):
+            if self._supports(claim, said, each, shortest_run(said, each.piece, each.passage.language)):
                 words = each.passage.text[each.piece.start : each.piece.end]
                 grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
@@ -405,7 +403,7 @@ class Alignment:
 
     def _is_of_another_year(self, said: ReadClaim, passage: PassageText) -> bool:
         """Tell whether a claim takes a year over from its question that neither its passage nor its document names."""
-        years = [token for token in said.repeated if token.figure and any(map(_YEAR.fullmatch, token.figure.values))]
+        years = [token for token in said.repeated if counted_as([token], 0) == "year"]
         # Title, heading and source: the last line is what passages of one document share.
         source = passage.label.rpartition("\n")[2]
         near = [passage, *(each for each in self._passages.values() if source and each.label.endswith(source))]

@@ -22,8 +22,6 @@ _LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
 _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-# Cells that say "no" in any language: a table has too few words to show its own.
-_NO = frozenset(map(fold_word, ("no", "nein", "non", "nee", "nej", "nei", "não", "нет", "όχι", "hayır", "नहीं", "لا")))
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,8 @@ def row_cells(line: str) -> tuple[str, ...]:
 def denied_cells(passage: str, row: TableRow, language: str) -> dict[int, tuple[int, int]]:
     """Return the [start, end) of each cell that says no more than "no", "never" or "none", by its column."""
     bars = [match.start() for match in _BAR.finditer(passage, row.start, row.end)]
-    denials = _NO | NO | NEGATIONS.get(language, frozenset())
+    # In any language: a table has too few words to show its own.
+    denials = NO | NEGATIONS.get(language, frozenset())
     return {
         at: (bars[at], bars[at + 1])
         for at, cell in enumerate(row.cells)

@@ -20,13 +20,13 @@ _SMALL_TALK = {
 _LONGEST = 12
 # Where a greeting may end; "Hi-Fi" and "Hi.fi" are none.
 _PAUSE = re.compile(r"[,.!]\s|\n")
-# Characters in which a greeting has to end: a question may be very long.
+# Characters in which a greeting has to end, and a "please" to begin: a question may be very long.
 _OPENING = 200
-_PLEASES = [re.escape(each) for phrases in _PHRASES.values() for each in phrases["please"].split(" | ")]
-_ANY_PLEASE = "|".join(_PLEASES).replace("'", "['’]")
+_PLEASES = [each for phrases in _PHRASES.values() for each in phrases["please"].split(" | ")]
+_ANY_PLEASE = "|".join(map(re.escape, _PLEASES)).replace("'", "['’]")
 _PLEASE = re.compile(rf"(?P<before>[^\W\d_]+)?[\s,.!]+(?:{_ANY_PLEASE})(?P<end>[\s.!?]*)\Z", re.IGNORECASE)
 # "The word for please", "Please Please Please": it is what is asked about.
-_SMALL = frozenset[str]().union(*STOP_WORDS.values()) | {fold_word(each) for each in _ANY_PLEASE.split("|")}
+_SMALL = frozenset(map(str.casefold, _PLEASES)).union(*STOP_WORDS.values())
 _ASKING = frozenset[str]().union(*INTERROGATIVES.values())
 
 
@@ -64,17 +64,17 @@ def without_courtesy(question: str) -> str:
 
     Documents have these words as well, letters above all, and they say nothing of what is asked for.
     """
-    pauses = [pause.end() for pause in _PAUSE.finditer(question[:_OPENING]) if not _names(question, pause)]
+    pauses = [pause.end() for pause in _PAUSE.finditer(question[:_OPENING]) if not _is_in_a_name(question, pause)]
     begin = max((at for at in pauses if greeting_reply(question[:at])), default=0)
     asked = question[begin:].strip()
-    please = _PLEASE.search(asked)
+    please = _PLEASE.search(asked, max(len(asked) - _OPENING, 0))
     if please and not (please["before"] and please["before"].casefold() in _SMALL):
         end = please.end("before") if please["before"] else please.start()
         asked = asked[:end].rstrip(" ,\n") + please["end"]
     return asked if _WORD.search(asked) else question
 
 
-def _names(question: str, pause: re.Match[str]) -> bool:
+def _is_in_a_name(question: str, pause: re.Match[str]) -> bool:
     """Tell whether a name goes on behind a comma: "Good Morning, Vietnam" and "Hello, Dolly" greet nobody."""
     after = _WORD.match(question, pause.end())
     capital = after is not None and after[0][0].isupper()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from anabranch.text.phrases import greeting_reply, without_courtesy
@@ -101,3 +103,10 @@ def test_what_asks_for_more_is_a_question(question: str) -> None:
 )
 def test_courtesy_is_not_searched_for(question: str, asked: str) -> None:
     assert without_courtesy(question) == asked
+
+
+@pytest.mark.parametrize("long", ["w" * 100_000, "w " * 50_000, " ." * 50_000 + "w"])
+def test_a_very_long_question_takes_no_longer(long: str) -> None:
+    began = time.process_time()
+    assert without_courtesy(f"{long} please?").strip().endswith("?")
+    assert time.process_time() - began < 1
