@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from anabranch.citations.passage_text import Piece
-from anabranch.citations.quantities import has
+from anabranch.citations.quantities import SCALES, has
 from anabranch.citations.tokens import Token
 from anabranch.text.function_words import CONJUNCTIONS, NOT, OPPOSITES, PERIODS
 
@@ -74,17 +74,39 @@ def counts_else(said: ReadClaim, piece: Piece) -> bool:
 
 
 def measures_else(said: ReadClaim, piece: Piece, units: Mapping[str, str]) -> bool:
-    """Tell whether a number has a unit in the claim and counts something else in the span: "£125" for "125 squares"."""
+    """Tell whether a number has a unit on one side and counts something on the other: "£125" for "125 squares"."""
     return (
-        not piece.rows
-        and any(  # what a cell counts stands elsewhere
-            token.figure is not None
-            and token.figure.unit
-            and bool(own := [at for at, other in enumerate(piece.tokens) if other.figure and same(token, other)])
-            and all(_counts_no(token.figure.unit, piece.tokens[at : at + 1 + _UNIT_WITHIN], units) for at in own)
-            for token in said.added
+        _counts_what_has_unit(said, piece, units)
+        or (
+            not piece.rows
+            and any(  # what a cell counts stands elsewhere
+                token.figure is not None
+                and token.figure.unit
+                and bool(own := [at for at, other in enumerate(piece.tokens) if other.figure and same(token, other)])
+                and all(_counts_no(token.figure.unit, piece.tokens[at : at + 1 + _UNIT_WITHIN], units) for at in own)
+                for token in said.added
+            )
         )
     )
+
+
+def _counts_what_has_unit(said: ReadClaim, piece: Piece, units: Mapping[str, str]) -> bool:
+    """Tell whether a claim counts something by a number that is an amount in the span: "190 calories" for "190 °C"."""
+    for at, token in enumerate(said.tokens):
+        after = said.tokens[at + 1 : at + 1 + _UNIT_WITHIN]
+        if token.figure is None or token.figure.unit or token not in said.added or not after:
+            continue
+        # A year, a scale and what stands behind a comma count nothing; "5 Canadian dollars" are an amount as well.
+        if counted_as(said.tokens, at) in ("", "year") or after[0].text in SCALES:
+            continue
+        if after[0].figure or any(each.text in units for each in after):
+            continue
+        own = [at for at, other in enumerate(piece.tokens) if other.figure and same(token, other)]
+        near = (other for at in own for other in piece.tokens[at + 1 : at + 1 + _UNIT_WITHIN])
+        amounts = [figure for at in own if (figure := piece.tokens[at].figure) and figure.unit]
+        if own and len(amounts) == len(own) and not any(same(after[0], other) for other in near):
+            return True
+    return False
 
 
 def signed_else(said: ReadClaim, piece: Piece) -> bool:
@@ -137,10 +159,23 @@ def _miscounts(said: ReadClaim, at: int, word: Token, read: Sequence[Token]) -> 
         for index in places
         for other in _neighbours(read, index)
     )
+    # "Ada got 19 votes; Ian received 12": what both count is said once, and the verb before a number counts nothing.
+    if own and not is_year and any(_counts_alike(said.tokens, at, read, index) for index in own):
+        return False
     # Where the word is nowhere in the span, the number must at least count something else there.
     follows = word is (said.tokens[at + 1] if at + 1 < len(said.tokens) else None)
     counted = all(index + 1 < len(read) and read[index + 1].terms and not read[index + 1].opens for index in own)
     return numbered or (bool(own) and not places and follows and counted)
+
+
+def _counts_alike(said: Sequence[Token], at: int, read: Sequence[Token], index: int) -> bool:
+    """Tell whether two numbers count the same, in a span perhaps what an earlier number of its counts."""
+    ours = counted_as(said, at)
+    theirs = counted_as(read, index)
+    if theirs or not ours:
+        return bool(ours) and ours == theirs
+    ends = index + 1 == len(read) or read[index + 1].opens
+    return ends and any(counted_as(read, other) == ours for other in range(index))
 
 
 def _neighbours(read: Sequence[Token], at: int) -> list[Token]:
@@ -346,11 +381,25 @@ def replaces(said: ReadClaim, piece: Piece) -> bool:
             there = piece.tokens[j1:j2]
             # A word of the question is context, unless the claim says nothing else.
             ours_there = [t for t in said.tokens[i1:i2] if t in said.added or not said.added]
-            mine = any(t.terms and not any(same(t, other) for other in there) for t in ours_there)
-            other = any(t.terms and not any(same(t, one) for one in said.tokens) for t in there)
+            # "Not allowed" may be "forbidden" there: the denials are counted elsewhere.
+            mine = any(_is_other(t, there) for t in ours_there)
+            other = any(_is_other(t, said.tokens) for t in there)
             if mine and other:
                 return True
     return False
+
+
+def _is_other(token: Token, read: Sequence[Token]) -> bool:
+    return bool(token.terms) and token.kind != "negation" and not any(same(token, other) for other in read)
+
+
+def clause_from(piece: Piece, run: Sequence[Token], language: str) -> list[Token]:
+    """Return a run of a span up to the end of its clause."""
+    read = piece.tokens
+    last = next((at for at, token in enumerate(read) if run and token is run[-1]), len(read) - 1)
+    joins = CONJUNCTIONS.get(language, ())
+    end = next((at for at in range(last + 1, len(read)) if read[at].opens or read[at].text in joins), len(read))
+    return [*run, *read[last + 1 : end]]
 
 
 def _as_stems(read: Sequence[Token]) -> list[str]:

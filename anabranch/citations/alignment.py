@@ -16,6 +16,7 @@ from typing import Literal
 
 from anabranch.citations.agreement import (
     ReadClaim,
+    clause_from,
     counted_as,
     counts_else,
     denials,
@@ -36,15 +37,15 @@ from anabranch.citations.language_tables import tables_of
 from anabranch.citations.lead_in import without_lead_in
 from anabranch.citations.linked_places import LinkedPlaces
 from anabranch.citations.named_roles import gives_to_another
-from anabranch.citations.parallel_sentences import is_of_another
+from anabranch.citations.parallel_sentences import is_of_another, mixes_parts
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
-from anabranch.citations.quantities import has
+from anabranch.citations.quantities import Figure, has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
 from anabranch.citations.rivals import is_anchored, listed_as, outdone
 from anabranch.citations.table_cells import find_row, wrong_column
 from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
-from anabranch.text.function_words import NO, YES
+from anabranch.text.function_words import CONJUNCTIONS, NO, YES
 from anabranch.text.language import language_of
 
 Grade = Literal["quoted", "supported", "unsupported"]
@@ -265,6 +266,8 @@ class Alignment:
     def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
         if listed_as(said, piece, self._asked) == "other" or is_of_another(said, self._asked, passage, piece):
             return True
+        if mixes_parts(said, self._asked, piece, passage.language):
+            return True
         if gives_to_another(said, self._asked, passage.text, piece, passage.language):
             return True
         # The name that leads to an answer is no rival of it.
@@ -285,10 +288,47 @@ class Alignment:
             if self._is_denied_beside(said, each, ranked):
                 continue
             if self._supports(claim, said, each, shortest_run(said, each.piece, each.passage.language)):
+                if self._is_refuted_in_part(claim, said):
+                    return None
                 words = each.passage.text[each.piece.start : each.piece.end]
                 grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
         return None
+
+    def _is_refuted_in_part(self, claim: str, said: ReadClaim) -> bool:
+        """Tell whether the words of a part of a claim stand in some spans, and something speaks against each of these.
+
+        "Ian was elected with 19 votes, ahead of Ada with 12." has enough words that only its first part is seen to be
+        wrong.
+        """
+        parts = self._parts(claim, said)
+        return len(parts) > 1 and any(self._is_refuted(part, self._read(part)) for part in parts[:_TRIED])
+
+    def _parts(self, claim: str, said: ReadClaim) -> list[str]:
+        """Return the parts of a claim between commas and conjunctions that are long enough to say something."""
+        joins, cuts, since = CONJUNCTIONS.get(self._language, ()), [0], 0
+        rest = sum(each.is_content for each in said.tokens)
+        for token in said.tokens:
+            if (token.opens or token.text in joins) and min(since, rest) >= _SHORT:
+                cuts.append(token.start)
+                since = 0
+            since, rest = since + token.is_content, rest - token.is_content
+        ends = [*cuts, len(claim)]
+        parts = [[each for each in said.tokens if one <= each.start < other] for one, other in pairwise(ends)]
+        # Names alone are a list, and no statement.
+        if any(all(each.kind == "name" for each in part if each.is_content) for part in parts):
+            return [claim]
+        return [claim[start:end] for start, end in pairwise(ends)]
+
+    def _is_refuted(self, claim: str, said: ReadClaim) -> bool:
+        if not said.added or not said.repeated:
+            return False
+        words = [each for each in said.tokens if each.is_content]
+        ranked = [one for one in self._ranked(said, list(self._passages)) if _lacking(words, one.piece) <= 1][:_TRIED]
+        # Of two sentences one may deny something else.
+        return any(not one.piece.first for one in ranked) and not any(
+            self._supports(claim, said, one, shortest_run(said, one.piece, one.passage.language)) for one in ranked
+        )
 
     def _is_denied_beside(self, said: ReadClaim, found: _Candidate, others: Sequence[_Candidate]) -> bool:
         """Tell whether another span, or a sentence of the same passage, has more of a claim and denies it."""
@@ -369,14 +409,17 @@ class Alignment:
         if per_another_period(said, piece, passage.language):
             return True
         # A short answer names no column; its question does.
-        about = f"{claim} {self._question}" if len(said.added) <= _SHORT else claim
-        return wrong_column(about, tuple(t.figure for t in said.tokens if t.figure), piece.rows, passage.rows)
+        asked = self._question if len(said.added) <= _SHORT else ""
+        return wrong_column(claim, _stated(said), piece.rows, passage.rows, asked)
 
     def _denies_as_much(self, said: ReadClaim, passage: PassageText, piece: Piece, run: Sequence[Token]) -> bool:
         # Of two sentences, one may deny what the other says: then all their denials count.
         there = piece.tokens if piece.first else run
         # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
         ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, there, self._asked))
+        # "Bees are not allowed" for "bees may not be kept": the denied word is another one, and may stand farther on.
+        if ours > theirs and not piece.first and any(not piece.has(t) for t in said.tokens if t.terms):
+            theirs = denials(clause_from(piece, run, passage.language), self._titles)
         # A short answer names no column; its question does.
         theirs += piece.denials_for((*said.tokens, *self._asked) if len(said.added) <= _SHORT else said.tokens)
         if ours or asked or piece.first:
@@ -385,8 +428,7 @@ class Alignment:
 
     def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
         """Tell whether a short answer is of the year, and of the column, that its question asks for."""
-        stated = tuple(token.figure for token in said.tokens if token.figure)
-        in_column = not wrong_column(f"{claim} {self._question}", stated, piece.rows, passage.rows)
+        in_column = not wrong_column(claim, _stated(said), piece.rows, passage.rows, self._question)
         return in_column and not signed_else(said, piece) and self._has_figures_of_question(said, passage, piece)
 
     def _has_figures_of_question(self, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
@@ -440,6 +482,15 @@ def _names_more(said: ReadClaim) -> bool:
     """Tell whether some words are more than an answer of a word or two, and name whom the question does not."""
     long = len(said.added) + len(said.repeated) > _SHORT
     return long and any(token.kind == "name" for token in said.added)
+
+
+def _stated(said: ReadClaim) -> tuple[Figure, ...]:
+    """Return the numbers of a claim, without those of a name."""
+    return tuple(token.figure for token in said.tokens if token.figure and token.kind == "figure")
+
+
+def _lacking(words: Sequence[Token], piece: Piece) -> int:
+    return sum(not piece.has(word) for word in words)
 
 
 def _weight(read: Sequence[Token]) -> int:

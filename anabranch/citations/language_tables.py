@@ -40,6 +40,8 @@ class LanguageTables:
 
     months: dict[str, int]
     weekdays: dict[str, int]
+    short_months: dict[str, int]
+    short_weekdays: dict[str, int]
     units: dict[str, str]
 
 
@@ -47,21 +49,23 @@ class LanguageTables:
 def tables_of(language: str) -> LanguageTables:
     """Return what is known of a language; empty for one that has no tables. Owner: this module; at most 17 entries."""
     if language not in _CODES:
-        return LanguageTables({}, {}, {})
+        return LanguageTables({}, {}, {}, {}, {})
     code = _CODES[language]
     return LanguageTables(
         _named(code, get_month_names, 0),
         _named(code, get_day_names, 1),
+        _named(code, get_month_names, 0, "abbreviated"),
+        _named(code, get_day_names, 1, "abbreviated"),
         # "Metres" and "per cent" are English as well.
         _units(code) | (_units("en_GB") if code == "en" else {}) | _MORE_UNITS.get(code, {}),
     )
 
 
-def _named(code: str, names: Callable[..., Mapping[int, str]], first: int) -> dict[str, int]:
+def _named(code: str, names: Callable[..., Mapping[int, str]], first: int, width: str = "wide") -> dict[str, int]:
     return {
-        fold_word(name): at + first
+        fold_word(name.rstrip(".")): at + first
         for context in ("format", "stand-alone")
-        for at, name in names("wide", context, code).items()
+        for at, name in names(width, context, code).items()
     }
 
 
@@ -73,7 +77,10 @@ def _units(code: str) -> dict[str, str]:
             _, *words = format_unit(number, unit, "long", locale=code).split()
             # What a locale has no words for is "5 length-mile", and the Turkish percent stands before its number.
             if words and all(word[0].isalpha() and "-" not in word for word in words):
-                found[" ".join(map(fold_word, words))] = symbol
+                name = " ".join(map(fold_word, words))
+                found[name] = symbol
+                if code == "de" and name.endswith("er"):
+                    found[f"{name}n"] = symbol  # "ab 3 Metern"
     for currency, symbol in CURRENCIES.items():
         for number in _FORMS:
             # "US-Dollar": what people write is the last word of the name.

@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import permutations
 
 from anabranch.citations.agreement import ReadClaim, counted_as, same
 from anabranch.citations.passage_text import PassageText, Piece
 from anabranch.citations.tokens import Token
-from anabranch.text.function_words import CONJUNCTIONS
+from anabranch.text.function_words import CONJUNCTIONS, ONES
 
 # Share of a sentence that another one repeats in the same order where the two are built alike.
 _ALIKE = 0.5
+# Words of a short answer; its question says what they are of.
+_BRIEF = 3
+# Parts of a span that are compared with each other.
+_MOST = 32
 # Sentences around the one that has a value.
 _NEAR = 8
 
@@ -46,6 +51,74 @@ def is_of_another(said: ReadClaim, asked: Sequence[Token], passage: PassageText,
     return any(_stands_elsewhere(item, said, asked, passage, piece, statements) for item in said.added)
 
 
+def mixes_parts(said: ReadClaim, asked: Sequence[Token], piece: Piece, language: str) -> bool:
+    """Tell whether a claim says of what one part of a span is about what another part says of something else.
+
+    "The violin is covered worldwide; the watch is covered in Spain." does not hold "the watch is covered worldwide". A
+    part that begins with a pronoun, or of which the claim says something, may go on about the same.
+    """
+    if piece.rows:
+        return False
+    parts = [part for part in _parts(piece, language) if any(token.is_content for token in part)][:_MOST]
+    is_short = len(said.tokens) <= 2 * _BRIEF and len(said.added) <= _BRIEF
+    words = [*said.added, *said.repeated, *(asked if is_short else ())]
+    return any(
+        _takes_from(parts[other], parts[about], said, words, elides=about < other)
+        for about, other in permutations(range(len(parts)), 2)
+        # "It includes the pool and costs 24 euros": the second part may be about the same.
+        if not other or parts[other][0].opens
+    )
+
+
+def _takes_from(
+    other: Sequence[Token], about: Sequence[Token], said: ReadClaim, words: Sequence[Token], *, elides: bool
+) -> bool:
+    """Tell whether a claim has the subject of one part, `about`, and of what else it could say of it what `other` says.
+
+    Args:
+        other: A part with a subject of its own, which the claim does not name.
+        about: A part about the claim's subject, which says something that the claim does not say.
+        said: The claim.
+        words: Those of the claim, and of its question where it is short.
+        elides: Whether `other` comes later, and may leave out what `about` has said.
+    """
+    own, theirs = _without(about, other), _without(other, about)
+    subject, another = _subject(about, own), _subject(other, theirs)
+    if not (subject and another) or not all(_any(token, words) for token in subject):
+        return False
+    rest = _without(own, subject)
+    used = [token for token in rest if _any(token, words)]
+    denied = _denies(about) and not _denies(said.tokens)
+    taken = [token for token in _without(theirs, another) if _any(token, said.added)]
+    # What is left out is no number or name that both parts have one of.
+    kinds = {token.kind for token in rest if token.is_hard and token not in used}
+    is_elided = elides and not any(token.is_hard for token in used) and any(token.kind in kinds for token in taken)
+    names_another = any(_any(token, words) for token in another)
+    return bool(taken) and (is_elided or not used) and (bool(rest) or denied) and not names_another
+
+
+def _denies(read: Sequence[Token]) -> bool:
+    return any(token.kind == "negation" for token in read)
+
+
+def _without(part: Sequence[Token], other: Sequence[Token]) -> list[Token]:
+    """Return the content words of a part that another one has not."""
+    return [token for token in part if token.is_content and not _any(token, other)]
+
+
+def _subject(part: Sequence[Token], own: Sequence[Token]) -> list[Token]:
+    """Return the word or the name that a part begins with, if no other part has it."""
+    at = _front(part)
+    last = at
+    while part[at].kind == "name" and last + 1 < len(part) and part[last + 1].kind == "name":
+        last += 1
+    front = list(part[at : last + 1])
+    # A letter of a writing without blanks is no word, "between 1788 and 1794" has one part, and "the one" is no name.
+    if len(front[0].text) == 1 or front[0].figure or front[0].number or front[0].text in ONES:
+        return []
+    return front if all(any(token is one for one in own) for token in front) else []
+
+
 def _stands_elsewhere(
     item: Token,
     said: ReadClaim,
@@ -58,7 +131,7 @@ def _stands_elsewhere(
     holders = [one for one in statements if _inside(one.piece, span) and one.piece.has(item)]
     value = _name_of(item, said.tokens)
     stated = [token for token in (*said.added, *said.repeated) if not _any(token, value)]
-    words = [*stated, *(token for token in asked if _is_content(token) and not _any(token, value))]
+    words = [*stated, *(token for token in asked if token.is_content and not _any(token, value))]
     return bool(holders) and all(
         _has_twin(item, words, passage, one, statements) or _is_of_other_part(item, stated, words, passage, one.piece)
         for one in holders
@@ -80,10 +153,6 @@ def _inside(one: Piece, span: Piece) -> bool:
     return one.start < span.end and span.start < one.end
 
 
-def _is_content(token: Token) -> bool:
-    return bool(token.terms or token.figure or token.number)
-
-
 def _any(token: Token, words: Sequence[Token]) -> bool:
     return any(same(token, word) for word in words)
 
@@ -94,7 +163,7 @@ def _has_twin(
     """Tell whether another sentence says of the claim's subject what `holder` says of a subject of its own."""
     own = [word for word in words if holder.piece.has(word)]
     lacking = [word for word in words if not holder.piece.has(word) and not passage.about.has(word)]
-    others = [token for token in holder.piece.tokens if _is_content(token) and not _any(token, (*words, item))]
+    others = [token for token in holder.piece.tokens if token.is_content and not _any(token, (*words, item))]
     # Without a word of its own a sentence goes on about what was named before it: "She died in 1990." Without a word of
     # the claim, nothing shows that two sentences speak of the same matter.
     if not (own and lacking and others):
@@ -141,7 +210,7 @@ def _parted(
 ) -> Iterator[tuple[list[Token], list[Token]]]:
     for tag, i1, i2, j1, j2 in blocks:
         if tag == "replace":
-            yield [t for t in here[i1:i2] if _is_content(t)], [t for t in there[j1:j2] if _is_content(t)]
+            yield [t for t in here[i1:i2] if t.is_content], [t for t in there[j1:j2] if t.is_content]
 
 
 def _is_of_other_part(
@@ -204,7 +273,7 @@ def _is_rather(pair: _Pair, *, elided: bool) -> bool:
         return False
     # What a part says of the claim alone ties its value to it, unless the later part leaves it out.
     if not elided and any(
-        _any(token, pair.words) and not _any(token, pair.other) for token in pair.part if _is_content(token)
+        _any(token, pair.words) and not _any(token, pair.other) for token in pair.part if token.is_content
     ):
         return False
     rivals = [at for at, token in enumerate(pair.other) if _is_like(token, item) and not _any(token, pair.words)]
@@ -228,12 +297,12 @@ def _is_rather(pair: _Pair, *, elided: bool) -> bool:
 def _content(part: Sequence[Token], other: Sequence[Token], wanted: Callable[[Token], bool]) -> list[tuple[int, Token]]:
     """Return the content words of one part that the other has not, with their places."""
     return [
-        (at, token) for at, token in enumerate(part) if _is_content(token) and wanted(token) and not _any(token, other)
+        (at, token) for at, token in enumerate(part) if token.is_content and wanted(token) and not _any(token, other)
     ]
 
 
 def _front(part: Sequence[Token]) -> int:
-    return next((at for at, token in enumerate(part) if _is_content(token)), -1)
+    return next((at for at, token in enumerate(part) if token.is_content), -1)
 
 
 def _value(part: Sequence[Token], at: int) -> range:

@@ -113,7 +113,7 @@ class Piece:
             return spoken
         # A claim of no other column may be what the row is called: "Dogs in the hall | no".
         told = Piece(0, 0, self.told)
-        return 0 if any(_is_content(token) and told.has(token) for token in said) else len(self.denied)
+        return 0 if any(token.is_content and told.has(token) for token in said) else len(self.denied)
 
 
 @dataclass(frozen=True)
@@ -241,10 +241,6 @@ class PassageText:
         touched = [piece for piece in self.sentences if piece.start < span[1] and span[0] < piece.end]
         start, end = min([span[0], *(p.start for p in touched)]), max([span[1], *(p.end for p in touched)])
         return (start, end) if end - start <= LONGEST else (span[0], min(span[1], span[0] + LONGEST))
-
-
-def _is_content(token: Token) -> bool:
-    return bool(token.terms or token.figure or token.number)
 
 
 def lookup_keys(token: Token) -> list[str]:

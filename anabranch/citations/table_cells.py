@@ -20,7 +20,11 @@ _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _BAR = re.compile(r"(?<!\\)\|")
 _LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
-_DIGITS = re.compile(r"\d+")
+# Digits of a name, "K3", are no figure.
+_DIGITS = re.compile(r"(?<![^\W_])\d+")
+# "K3 Plus 1.9 litres": a name may have digits, too.
+_NUMBER_BEGINS = re.compile(r"(?<!\w)[^\w\s]?\d")
+_WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 
@@ -47,13 +51,16 @@ class TableRow:
 
     @cached_property
     def columns(self) -> tuple[frozenset[str], ...]:
-        """The terms of each column's name."""
-        return tuple(map(_terms, self.names))
+        """The terms of each column's name; where the table has no head, the words before the number of a cell."""
+        return tuple(map(_terms, self.names or (_NUMBER_BEGINS.split(cell, maxsplit=1)[0] for cell in self.cells)))
 
     @cached_property
     def figures(self) -> tuple[tuple[Figure, ...], ...]:
-        """The numbers in each cell."""
-        return tuple(tuple(figure for *_, figure in figure_spans(cell, blanks=True)) for cell in self.cells)
+        """The numbers in each cell, without those in a name, such as "K3"."""
+        return tuple(
+            tuple(figure for start, _, figure in figure_spans(cell, blanks=True) if not cell[:start][-1:].isalpha())
+            for cell in self.cells
+        )
 
     @cached_property
     def units(self) -> tuple[frozenset[str], ...]:
@@ -63,6 +70,11 @@ class TableRow:
             frozenset({unit_of_column(name), *(figure.unit for figure in figures)} - {""})
             for name, figures in zip(names, self.figures, strict=True)
         )
+
+    def called(self, said: frozenset[str]) -> frozenset[str]:
+        """Return the terms of those of its cells without figures that a text has in full."""
+        cells = zip(self.terms, self.figures, strict=True)
+        return frozenset[str]().union(*(terms for terms, figures in cells if not figures and terms and terms <= said))
 
     def is_named(self, terms: frozenset[str]) -> bool:
         """Tell whether a text with these terms has the row's name."""
@@ -143,27 +155,63 @@ def find_row(quote: str, rows: Iterable[TableRow]) -> tuple[int, int] | None:
     return None
 
 
-def wrong_column(claim: str, stated: Sequence[Figure], shown: Sequence[TableRow], rows: Iterable[TableRow]) -> bool:
+def wrong_column(
+    claim: str, stated: Sequence[Figure], shown: Sequence[TableRow], rows: Iterable[TableRow], question: str = ""
+) -> bool:
     """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
-    Only where the claim names rows or columns of the table at all ("in 2021").
+    Only where the claim names rows or columns of the table at all ("in 2021"), or else the question does.
     """
     if not shown:
         return False
-    said = _terms(claim)
+    said, asked = _terms(claim), _terms(question)
+    every = list(rows)
     about = [row for row in shown if row.is_named(said)]
-    if not about and any(row.is_named(said) for row in rows):
+    if not about and any(row.is_named(said) for row in every):
+        return True
+    if len(shown) == 1 and _is_called_otherwise(shown[0], every, said | asked):
         return True
     candidates = about or shown
-    return len(candidates) == 1 and bool(candidates[0].names) and _mixes(candidates[0], stated, said)
+    if len(candidates) != 1 or not any(candidates[0].columns):
+        return False
+    (row,) = candidates
+    if _crosses(row, claim):
+        return True
+    named = _named(row, said) or _named(row, asked)
+    return _mixes(row, stated, named)
 
 
-def _mixes(row: TableRow, stated: Sequence[Figure], said: frozenset[str]) -> bool:
+def _is_called_otherwise(shown: TableRow, rows: Sequence[TableRow], said: frozenset[str]) -> bool:
+    """Tell whether a text has the name of another row, in whatever column: "joiner" is not "senior joiner"."""
+    own = shown.called(said)
+    others = [row.called(said) for row in rows if row is not shown and row.names == shown.names]
+    return any(own < other for other in others) and not any(other <= own for other in others if other)
+
+
+def _crosses(row: TableRow, claim: str) -> bool:
+    """Tell whether a claim that names several columns gives figures of theirs in another order than it names them."""
+    events: list[tuple[int, bool, int]] = []
+    columns = range(1, len(row.cells))
+    for start, _, figure in figure_spans(claim):
+        held = [at for at in columns if has(row.figures[at], figure)]
+        events += [(start, False, held[0])] if len(held) == 1 else []
+    own = _own_names(row)
+    for word in _WORD.finditer(claim):
+        held = [at for at in columns if own[at] and own[at] & _terms(word[0])]
+        events += [(word.start(), True, held[0])] if len(held) == 1 else []
+    events.sort()
+    names = [at for _, is_name, at in events if is_name]
+    values = [at for _, is_name, at in events if not is_name]
+    # Each once, and as many of both: else nothing tells which belongs to which.
+    once = len(names) == len(set(names)) and sorted(names) == sorted(values)
+    return once and names != values
+
+
+def _mixes(row: TableRow, stated: Sequence[Figure], named: set[int]) -> bool:
     """Tell whether a figure of the claim is of a column it does not name, and that of one it names is not in it."""
     columns = range(1, len(row.cells))
     holding = [{at for at in columns if has(row.figures[at], figure)} for figure in stated]
     values = {column for found in holding for column in found}
-    named = _named(row, columns, said)
     if any(found and _is_measured_elsewhere(row, figure, found) for figure, found in zip(stated, holding, strict=True)):
         return True
     # A column that is named and empty in this row contradicts nothing.
@@ -177,10 +225,21 @@ def _is_measured_elsewhere(row: TableRow, figure: Figure, holding: set[int]) -> 
     return bool(measured) and not measured & holding
 
 
-def _named(row: TableRow, columns: Sequence[int], said: frozenset[str]) -> set[int]:
-    """Return the columns that the claim names: in full, or else the only one of whose name it has a word."""
-    # "Year ended December 31, 2021" beside "... 2020": only the year tells them apart.
-    own = {at: row.columns[at].difference(*(row.columns[other] for other in columns if other != at)) for at in columns}
-    in_full = {at for at in columns if own[at] and own[at] <= said}
-    in_part = {at for at in columns if own[at] & said}
+def _own_names(row: TableRow) -> dict[int, frozenset[str]]:
+    """Return what tells the name of each column from the others: of "year ended 2021" and "... 2020" the year."""
+    columns = range(1, len(row.cells))
+    return {at: row.columns[at].difference(*(row.columns[other] for other in columns if other != at)) for at in columns}
+
+
+def _named(row: TableRow, said: frozenset[str]) -> set[int]:
+    """Return the columns that a text names: in full, or else the only one of whose name it has a word."""
+    own = _own_names(row)
+    # "K3" beside "K3 Plus" has no word of its own: it is named where the longer name is not.
+    in_full = {at for at in own if (own[at] and own[at] <= said) or (not own[at] and _is_longest(row, at, said))}
+    in_part = {at for at in own if own[at] & said}
     return in_full or (in_part if len(in_part) == 1 else set())
+
+
+def _is_longest(row: TableRow, at: int, said: frozenset[str]) -> bool:
+    name, others = row.columns[at], [row.columns[other] for other in range(1, len(row.cells)) if other != at]
+    return bool(name) and name <= said and not any(name == other or name < other <= said for other in others)

@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from anabranch.citations.language_tables import tables_of
+from anabranch.citations.language_tables import LanguageTables, tables_of
 from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
 from anabranch.text.analyzer import MARKS, UNSPACED, analyser
-from anabranch.text.function_words import NEGATIONS, NUMBERS, fold_word
+from anabranch.text.function_words import FORBIDDING, NEGATIONS, NUMBERS, fold_word
 from anabranch.text.sentences import is_shortened
 from anabranch.text.stemmer import UNSTEMMED, languages
 
@@ -50,6 +50,8 @@ _DATE = re.compile(
 # "And" is one letter that is written together with the number after it.
 _ARABIC_AND = re.compile(r"\bو(?=\d)")
 _DECEMBER, _LAST_DAY = 12, 31
+# Digits of a day, or of a year.
+_DAY_OR_YEAR = (1, 2, 4)
 _ABBREVIATION = 2
 # Characters before a word that tell whether a sentence begins with it.
 _BEFORE = 12
@@ -85,6 +87,11 @@ class Token(NamedTuple):
         """Whether it has to agree as it is."""
         return self.kind in HARD
 
+    @property
+    def is_content(self) -> bool:
+        """Whether it says something: it has a stem, or is a number or a date."""
+        return bool(self.terms or self.figure or self.number)
+
 
 def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> list[Token]:
     """Read a text.
@@ -97,8 +104,9 @@ def tokens(text: str, language: str, names: frozenset[str] = frozenset()) -> lis
     english = language in _ENGLISH
     text = _ARABIC_AND.sub(" ", text) if language == "arabic" else text
     numbers = {start: (end, figure) for start, end, figure in figure_spans(text, blanks=not english)}
-    read = _with_numbers_inside(_read(text, language, names, numbers), numbers)
-    read = _with_units(read, tables_of(language).units)
+    known = tables_of(language)
+    read = _with_numbers_inside(_read(text, language, names, numbers), numbers, known.units)
+    read = _with_units(_with_short_dates(read, known, language), known.units)
     return _with_german_names(read) if language == "german" else read
 
 
@@ -138,13 +146,46 @@ def _from_to(match: re.Match[str], start: int, *, opens: bool) -> list[Token]:
     ]
 
 
-def _with_numbers_inside(read: list[Token], numbers: Mapping[int, tuple[int, Figure]]) -> list[Token]:
-    """Give a code, such as "HX-200", the number that it has in it."""
+def _with_numbers_inside(
+    read: list[Token], numbers: Mapping[int, tuple[int, Figure]], units: Mapping[str, str]
+) -> list[Token]:
+    """Give a code, such as "HX-200", the number that it has in it; "25-metre" is a number with a unit."""
     for start, (end, figure) in numbers.items():
         at = bisect_right(read, start, key=_start) - 1
         if at >= 0 and read[at].figure is None and read[at].start < end <= read[at].end:
-            read[at] = read[at]._replace(figure=figure)
+            token = read[at]
+            unit = units.get(token.text[end - token.start :].lstrip("-"), "") if start == token.start else ""
+            if unit and figure.unit in ("", unit):
+                read[at] = token._replace(kind="figure", terms=(), figure=replace(figure, unit=unit))
+            else:
+                read[at] = token._replace(figure=figure)
     return read
+
+
+def _with_short_dates(read: list[Token], known: LanguageTables, language: str) -> list[Token]:
+    """Take short names of months and weekdays in a date for what they are: "Sat 18 Oct"."""
+    if not any(token.figure for token in read):
+        return read
+    for at, token in enumerate(read):
+        if (month := known.short_months.get(token.text)) and _may_be_short(token, language):
+            near = (read[at - 1 : at] if at else []) + read[at + 1 : at + 2]
+            if any(map(_is_day_or_year, near)):
+                read[at] = token._replace(kind="month", number=month, terms=())
+    for at, token in enumerate(read[:-2]):
+        day = known.short_weekdays.get(token.text)
+        if day and _may_be_short(token, language) and _is_day_or_year(read[at + 1]) and read[at + 2].kind == "month":
+            read[at] = token._replace(kind="weekday", number=day, terms=())
+    return read
+
+
+def _may_be_short(token: Token, language: str) -> bool:
+    return token.kind in ("word", "name", "function") and (token.capital or language not in _CAPITALISING)
+
+
+def _is_day_or_year(token: Token) -> bool:
+    if token.figure is None or token.figure.unit or token.kind != "figure":
+        return False
+    return any(len(value) in _DAY_OR_YEAR and value.isdigit() for value in token.figure.values)
 
 
 def _start(token: Token) -> int:
@@ -280,7 +321,7 @@ def _read_word(written: str, language: str) -> Token:
     folded = fold_word(written)
     kind, number = _meant(folded, language)
     capital = written[:1].isupper()
-    stems = () if kind == "negation" else _stems(written, language)
+    stems = () if kind == "negation" and folded not in FORBIDDING.get(language, ()) else _stems(written, language)
     figure = None
     if kind == "month" and language in _CAPITALISING and not capital:
         kind, number = "word", 0
@@ -296,7 +337,7 @@ def _read_word(written: str, language: str) -> Token:
 def _meant(folded: str, language: str) -> tuple[Kind, int]:
     """Return what the tables of a language say of a word."""
     known = tables_of(language)
-    if folded.replace("'", "") in NEGATIONS.get(language, ()):
+    if folded.replace("'", "") in NEGATIONS.get(language, ()) or folded in FORBIDDING.get(language, ()):
         return "negation", 0
     if folded in known.months:
         return "month", known.months[folded]

@@ -24,6 +24,9 @@ _DATA = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text(
 NEGATIONS: dict[str, frozenset[str]] = {language: _words(entry["negations"]) for language, entry in _DATA.items()}
 """Words that deny, folded and without apostrophes."""
 
+# Words that say what a denial and "allowed" say together.
+FORBIDDING = {language: _words(entry["forbids"]) for language, entry in _DATA.items()}
+
 NOT = {language: fold_word(entry["negations"].split()[0]) for language, entry in _DATA.items()}
 """The word that denies a whole sentence, folded."""
 
@@ -62,6 +65,9 @@ NO = frozenset({"-", "–", "—", "✗", "✘", "❌"}).union(
     *(_words(entry["answers"].split("|")[1]) for entry in _DATA.values())
 )
 """What a cell of a table says for no, in any language, folded."""
+
+# The word for 1 of each language that has one; "the one" stands for what was named before.
+ONES = frozenset(fold_word(entry["one"]) for entry in _DATA.values() if entry["one"])
 
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 

@@ -56,6 +56,10 @@ def piece(text: str, language: str = "english") -> Piece:
         ("It begins on 1 March.", "It begins on 1 March and runs for 3 years.", "english", False),
         ("Die Frist beträgt fünf Wochen.", "Die Frist beträgt fünf Tage oder zwei Wochen.", "german", True),
         ("Die Frist beträgt fünf Tage.", "Die Frist beträgt fünf Tage oder zwei Wochen.", "german", False),
+        # What both count is said once, and a verb before a number counts nothing.
+        ("Bo received 12 votes.", "Ada was elected with 19 votes; Bo received 12.", "english", False),
+        ("Ada received 19 votes.", "Ada was elected with 19 votes; Bo received 12.", "english", False),
+        ("Bo erhielt 12 Stimmen.", "Ada wurde mit 19 Stimmen gewählt; Bo erhielt 12.", "german", False),
     ],
 )
 def test_a_number_that_counts_something_else(said: str, there: str, language: str, wrong: bool) -> None:
@@ -176,6 +180,8 @@ def test_a_rival_that_a_word_of_the_question_follows(
 
 
 PLOT = "A plot of 125 square metres costs £38 a year; a tonne of soil costs 9 Canadian dollars in 2021."
+CAKE = "Plum cake bakes at 190 °C for 45 minutes."
+BEITRAG = "Ordentliche Mitglieder zahlen 264 Euro im Jahr."
 TURM = "Der Turm misst 43 Meter, sein Licht ist 21 Seemeilen weit zu sehen und wiegt 80 Kilo."
 
 
@@ -190,6 +196,11 @@ TURM = "Der Turm misst 43 Meter, sein Licht ist 21 Seemeilen weit zu sehen und w
         ("Er ist 43 m hoch.", TURM, "german", False),
         ("Es wiegt 80 kg.", TURM, "german", False),
         ("Er wiegt 80 t.", TURM, "german", False),
+        ("It has 190 calories.", CAKE, "english", True),
+        ("It bakes at 190 degrees for 45 minutes.", "It bakes at 190 degrees for 45 minutes.", "english", False),
+        ("Soil costs 9 Canadian dollars.", "Soil costs $9.", "english", False),
+        ("Der Verein hat 264 Mitglieder.", BEITRAG, "german", True),
+        ("Sie zahlen 264 im Jahr.", BEITRAG, "german", False),
     ],
 )
 def test_a_unit_in_the_place_of_what_is_counted(said: str, there: str, language: str, wrong: bool) -> None:

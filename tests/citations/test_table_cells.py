@@ -192,3 +192,41 @@ def test_a_cell_that_says_no_denies_only_what_its_column_is_called(
     claim: str, question: str, text: str, holds: bool
 ) -> None:
     assert bool(verify(claim, {1: PassageText("1", text)}, question).supported) is holds
+
+
+MACHINES = "| | K3 | K3 Plus |\n|---|---|---|\n| Water tank | 1.4 litres | 1.9 litres |"
+WITHOUT_HEAD = "| Water tank | K3 1.4 litres | K3 Plus 1.9 litres |"
+SALES = "| Item | 2023 | 2024 |\n|---|---|---|\n| Shop sales | £1,875 | £1,420 |\n| Rents | £5,640 | £6,110 |"
+WAGES = (
+    "| Grade | Work | Per hour |\n|---|---|---|\n| 3 | joiner | £16.20 |\n| 4 | senior joiner | £18.10 |\n"
+    "| 5 | machinist | £17.45 |"
+)
+LOHN = "| Stufe | Arbeit | Je Stunde |\n|---|---|---|\n| 3 | Tischler | 16,20 € |\n| 4 | leitender Tischler | 18,10 € |"
+
+
+@pytest.mark.parametrize(
+    ("claim", "question", "table", "held"),
+    [
+        ("The K3 Plus has a water tank of 1.9 litres.", "How big is the water tank of the K3 Plus?", MACHINES, True),
+        ("The K3 Plus has a water tank of 1.4 litres.", "How big is the water tank of the K3 Plus?", MACHINES, False),
+        ("The K3 has a water tank of 1.4 litres.", "How big is the water tank of the K3?", MACHINES, True),
+        ("The K3 has a water tank of 1.9 litres.", "How big is the water tank of the K3?", MACHINES, False),
+        ("1.4 litres", "How big is the water tank of the K3 Plus?", MACHINES, False),
+        ("The K3 Plus has a water tank of 1.9 litres.", "How big is the water tank?", WITHOUT_HEAD, True),
+        ("The K3 Plus has a water tank of 1.4 litres.", "How big is the water tank?", WITHOUT_HEAD, False),
+        ("Shop sales were £1,875 in 2023.", "How did shop sales change from 2023 to 2024?", SALES, True),
+        ("Shop sales were £1,420 in 2023.", "How did shop sales change from 2023 to 2024?", SALES, False),
+        ("Shop sales fell from £1,875 in 2023 to £1,420 in 2024.", "How did they change?", SALES, True),
+        ("Shop sales rose from £1,420 in 2023 to £1,875 in 2024.", "How did they change?", SALES, False),
+        ("In 2023 shop sales were £1,875 and in 2024 £1,420.", "How did they change?", SALES, True),
+        ("A senior joiner earns £18.10 per hour.", "What does a senior joiner earn per hour?", WAGES, True),
+        ("A senior joiner earns £16.20 per hour.", "What does a senior joiner earn per hour?", WAGES, False),
+        ("A senior joiner earns £17.45 per hour.", "What does a senior joiner earn per hour?", WAGES, False),
+        ("A joiner earns £16.20 per hour.", "What does a joiner earn per hour?", WAGES, True),
+        ("Ein leitender Tischler verdient 18,10 €.", "Was verdient ein leitender Tischler je Stunde?", LOHN, True),
+        ("Ein leitender Tischler verdient 16,20 €.", "Was verdient ein leitender Tischler je Stunde?", LOHN, False),
+    ],
+)
+def test_rows_and_columns_with_longer_names(claim: str, question: str, table: str, held: bool) -> None:
+    passages = {1: PassageText("1", table)}
+    assert bool(verify(claim, passages, question).supported) is held

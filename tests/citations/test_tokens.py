@@ -37,6 +37,12 @@ def figures(text: str, language: str) -> list[tuple[str, str]]:
         ("3 марта, в пятницу и понедельник", "russian", [3], [1]),
         ("torstaina 5. toukokuuta", "finnish", [5], [4]),
         ("सोमवार, 5 मार्च", "hindi", [3], [1]),
+        # Short names are names of a date beside a number alone.
+        ("Sat 18 Oct, 21:55", "english", [10], [6]),
+        ("Dec. 3, 2020", "english", [12], []),
+        ("Jan Novak sat on the Sun Deck with 3 mar cats", "english", [], []),
+        ("am Sa., 18. Okt. um 9 Uhr", "german", [10], [6]),
+        ("le lun. 3 janv. 2024", "french", [1], [1]),
     ],
 )
 def test_months_and_weekdays(text: str, language: str, month: list[int], weekday: list[int]) -> None:
@@ -81,6 +87,8 @@ def test_numbers_that_are_words(text: str, language: str, found: list[tuple[str,
         ("due chili e 5 chili", "italian", [("2", "kg"), ("5", "kg")]),
         ("5 Euro und 3 US-Dollar", "german", [("5", "€"), ("3", "")]),
         ("5 Pfund oder 7 Yen", "german", [("5", "£"), ("7", "¥")]),
+        ("ab 3,20 Metern", "german", [("3.2", "m")]),
+        ("a 1.9-litre tank and a 4-letter word", "english", [("1.9", "l"), ("4", "")]),
         ("5 kg metres", "english", [("5", "kg")]),
         ("5, metres", "english", [("5", "")]),
     ],
@@ -153,6 +161,10 @@ def test_codes(language: str) -> None:
         ("no hay ningún tren", "spanish", ["no", "ningun"]),
         ("यह नहीं है", "hindi", ["नहीं"]),
         ("это не так", "russian", ["не"]),
+        # They say "not allowed" in one word.
+        ("Smoking is forbidden", "english", ["forbidden"]),
+        ("Rauchen ist untersagt", "german", ["untersagt"]),
+        ("Les barbecues sont interdits", "french", ["interdits"]),
     ],
 )
 def test_negations(text: str, language: str, found: list[str]) -> None:
