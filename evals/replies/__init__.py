@@ -1,0 +1,1 @@
+"""Replies that are right or wrong on purpose, and what the whole graph makes of them."""
