@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from anabranch.citations.passage_text import Piece
-from anabranch.citations.quantities import SCALES, has
+from anabranch.citations.quantities import CURRENCIES, SCALES, has
 from anabranch.citations.tokens import Token
 from anabranch.text.function_words import CONJUNCTIONS, NOT, OPPOSITES, PERIODS
 
@@ -21,6 +21,8 @@ from anabranch.text.function_words import CONJUNCTIONS, NOT, OPPOSITES, PERIODS
 _COPY = 0.6
 # Words after a number that may be its unit.
 _UNIT_WITHIN = 3
+# Units that stand for no word after a number: of kilograms or bytes there are many names.
+_AMOUNTS = frozenset({*CURRENCIES.values(), "%", "°", "°C", "°F"})
 # Before and after a word.
 _SIDES = (-1, 1)
 # Words in a row that are read as one put in the place of another.
@@ -103,7 +105,7 @@ def _counts_what_has_unit(said: ReadClaim, piece: Piece, units: Mapping[str, str
             continue
         own = [at for at, other in enumerate(piece.tokens) if other.figure and same(token, other)]
         near = (other for at in own for other in piece.tokens[at + 1 : at + 1 + _UNIT_WITHIN])
-        amounts = [figure for at in own if (figure := piece.tokens[at].figure) and figure.unit]
+        amounts = [figure for at in own if (figure := piece.tokens[at].figure) and figure.unit in _AMOUNTS]
         if own and len(amounts) == len(own) and not any(same(after[0], other) for other in near):
             return True
     return False
@@ -170,10 +172,13 @@ def _miscounts(said: ReadClaim, at: int, word: Token, read: Sequence[Token]) -> 
 
 def _counts_alike(said: Sequence[Token], at: int, read: Sequence[Token], index: int) -> bool:
     """Tell whether two numbers count the same, in a span perhaps what an earlier number of its counts."""
-    ours = counted_as(said, at)
-    theirs = counted_as(read, index)
-    if theirs or not ours:
-        return bool(ours) and ours == theirs
+    ours, theirs = counted_as(said, at), counted_as(read, index)
+    figure = said[at].figure
+    # An amount counts nothing: of many prices each has the same currency.
+    if not ours or (figure and figure.unit):
+        return False
+    if theirs:
+        return ours == theirs
     ends = index + 1 == len(read) or read[index + 1].opens
     return ends and any(counted_as(read, other) == ours for other in range(index))
 
@@ -381,25 +386,11 @@ def replaces(said: ReadClaim, piece: Piece) -> bool:
             there = piece.tokens[j1:j2]
             # A word of the question is context, unless the claim says nothing else.
             ours_there = [t for t in said.tokens[i1:i2] if t in said.added or not said.added]
-            # "Not allowed" may be "forbidden" there: the denials are counted elsewhere.
-            mine = any(_is_other(t, there) for t in ours_there)
-            other = any(_is_other(t, said.tokens) for t in there)
+            mine = any(t.terms and not any(same(t, other) for other in there) for t in ours_there)
+            other = any(t.terms and not any(same(t, one) for one in said.tokens) for t in there)
             if mine and other:
                 return True
     return False
-
-
-def _is_other(token: Token, read: Sequence[Token]) -> bool:
-    return bool(token.terms) and token.kind != "negation" and not any(same(token, other) for other in read)
-
-
-def clause_from(piece: Piece, run: Sequence[Token], language: str) -> list[Token]:
-    """Return a run of a span up to the end of its clause."""
-    read = piece.tokens
-    last = next((at for at, token in enumerate(read) if run and token is run[-1]), len(read) - 1)
-    joins = CONJUNCTIONS.get(language, ())
-    end = next((at for at in range(last + 1, len(read)) if read[at].opens or read[at].text in joins), len(read))
-    return [*run, *read[last + 1 : end]]
 
 
 def _as_stems(read: Sequence[Token]) -> list[str]:

@@ -16,7 +16,6 @@ from typing import Literal
 
 from anabranch.citations.agreement import (
     ReadClaim,
-    clause_from,
     counted_as,
     counts_else,
     denials,
@@ -417,9 +416,6 @@ class Alignment:
         there = piece.tokens if piece.first else run
         # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
         ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, there, self._asked))
-        # "Bees are not allowed" for "bees may not be kept": the denied word is another one, and may stand farther on.
-        if ours > theirs and not piece.first and any(not piece.has(t) for t in said.tokens if t.terms):
-            theirs = denials(clause_from(piece, run, passage.language), self._titles)
         # A short answer names no column; its question does.
         theirs += piece.denials_for((*said.tokens, *self._asked) if len(said.added) <= _SHORT else said.tokens)
         if ours or asked or piece.first:

@@ -15,7 +15,7 @@ from itertools import permutations
 from anabranch.citations.agreement import ReadClaim, counted_as, same
 from anabranch.citations.passage_text import PassageText, Piece
 from anabranch.citations.tokens import Token
-from anabranch.text.function_words import CONJUNCTIONS, ONES
+from anabranch.text.function_words import BACK, CONJUNCTIONS, INTERROGATIVES, ONES
 
 # Share of a sentence that another one repeats in the same order where the two are built alike.
 _ALIKE = 0.5
@@ -63,7 +63,7 @@ def mixes_parts(said: ReadClaim, asked: Sequence[Token], piece: Piece, language:
     is_short = len(said.tokens) <= 2 * _BRIEF and len(said.added) <= _BRIEF
     words = [*said.added, *said.repeated, *(asked if is_short else ())]
     return any(
-        _takes_from(parts[other], parts[about], said, words, elides=about < other)
+        _takes_from(parts[other], parts[about], said, words, language, elides=about < other)
         for about, other in permutations(range(len(parts)), 2)
         # "It includes the pool and costs 24 euros": the second part may be about the same.
         if not other or parts[other][0].opens
@@ -71,7 +71,13 @@ def mixes_parts(said: ReadClaim, asked: Sequence[Token], piece: Piece, language:
 
 
 def _takes_from(
-    other: Sequence[Token], about: Sequence[Token], said: ReadClaim, words: Sequence[Token], *, elides: bool
+    other: Sequence[Token],
+    about: Sequence[Token],
+    said: ReadClaim,
+    words: Sequence[Token],
+    language: str,
+    *,
+    elides: bool,
 ) -> bool:
     """Tell whether a claim has the subject of one part, `about`, and of what else it could say of it what `other` says.
 
@@ -80,10 +86,11 @@ def _takes_from(
         about: A part about the claim's subject, which says something that the claim does not say.
         said: The claim.
         words: Those of the claim, and of its question where it is short.
+        language: Of the passage.
         elides: Whether `other` comes later, and may leave out what `about` has said.
     """
     own, theirs = _without(about, other), _without(other, about)
-    subject, another = _subject(about, own), _subject(other, theirs)
+    subject, another = _subject(about, own, language), _subject(other, theirs, language)
     if not (subject and another) or not all(_any(token, words) for token in subject):
         return False
     rest = _without(own, subject)
@@ -106,9 +113,13 @@ def _without(part: Sequence[Token], other: Sequence[Token]) -> list[Token]:
     return [token for token in part if token.is_content and not _any(token, other)]
 
 
-def _subject(part: Sequence[Token], own: Sequence[Token]) -> list[Token]:
+def _subject(part: Sequence[Token], own: Sequence[Token], language: str) -> list[Token]:
     """Return the word or the name that a part begins with, if no other part has it."""
     at = _front(part)
+    # "It", "which": about what was named before.
+    pronouns = BACK.get(language, (frozenset[str](),))[0] | INTERROGATIVES.get(language, frozenset())
+    if any(token.text in pronouns for token in part[:at]):
+        return []
     last = at
     while part[at].kind == "name" and last + 1 < len(part) and part[last + 1].kind == "name":
         last += 1

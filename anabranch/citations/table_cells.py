@@ -22,6 +22,8 @@ _LAST_BAR = re.compile(r"(?<!\\)\|$")
 _RULE = re.compile(r"[\s|:-]+$")
 # Digits of a name, "K3", are no figure.
 _DIGITS = re.compile(r"(?<![^\W_])\d+")
+# Rows before and after one that its name is compared with.
+_NEAR = 50
 # "K3 Plus 1.9 litres": a name may have digits, too.
 _NUMBER_BEGINS = re.compile(r"(?<!\w)[^\w\s]?\d")
 _WORD = re.compile(r"\w+")
@@ -161,6 +163,13 @@ def wrong_column(
     """Tell whether a claim gives a figure of a row under the name of another row, or of another column.
 
     Only where the claim names rows or columns of the table at all ("in 2021"), or else the question does.
+
+    Args:
+        claim: What is said.
+        stated: Its numbers.
+        shown: The rows that are to support it.
+        rows: All rows of the passage.
+        question: What was asked; empty where the claim says enough to be judged alone.
     """
     if not shown:
         return False
@@ -169,7 +178,7 @@ def wrong_column(
     about = [row for row in shown if row.is_named(said)]
     if not about and any(row.is_named(said) for row in every):
         return True
-    if len(shown) == 1 and _is_called_otherwise(shown[0], every, said | asked):
+    if len(shown) == 1 and _is_called_otherwise(shown[0], every, said, asked):
         return True
     candidates = about or shown
     if len(candidates) != 1 or not any(candidates[0].columns):
@@ -181,11 +190,20 @@ def wrong_column(
     return _mixes(row, stated, named)
 
 
-def _is_called_otherwise(shown: TableRow, rows: Sequence[TableRow], said: frozenset[str]) -> bool:
-    """Tell whether a text has the name of another row, in whatever column: "joiner" is not "senior joiner"."""
-    own = shown.called(said)
-    others = [row.called(said) for row in rows if row is not shown and row.names == shown.names]
-    return any(own < other for other in others) and not any(other <= own for other in others if other)
+def _is_called_otherwise(
+    shown: TableRow, rows: Sequence[TableRow], said: frozenset[str], asked: frozenset[str]
+) -> bool:
+    """Tell whether a claim has the name of another row, in whatever column: "joiner" is not "senior joiner".
+
+    Where it has that of none, its question may.
+    """
+    at = next((at for at, row in enumerate(rows) if row is shown), 0)
+    near = [row for row in rows[max(0, at - _NEAR) : at + _NEAR] if row is not shown and row.names == shown.names]
+    for words in (said, asked):
+        own, others = shown.called(words), [row.called(words) for row in near]
+        if own or any(others):
+            return any(own < other for other in others) and not any(other <= own for other in others if other)
+    return False
 
 
 def _crosses(row: TableRow, claim: str) -> bool:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from anabranch.citations.language_tables import LanguageTables, tables_of
 from anabranch.citations.quantities import CURRENCIES, SCALES, Figure, figure_spans
 from anabranch.text.analyzer import MARKS, UNSPACED, analyser
-from anabranch.text.function_words import FORBIDDING, NEGATIONS, NUMBERS, fold_word
+from anabranch.text.function_words import NEGATIONS, NUMBERS, fold_word
 from anabranch.text.sentences import is_shortened
 from anabranch.text.stemmer import UNSTEMMED, languages
 
@@ -321,7 +321,7 @@ def _read_word(written: str, language: str) -> Token:
     folded = fold_word(written)
     kind, number = _meant(folded, language)
     capital = written[:1].isupper()
-    stems = () if kind == "negation" and folded not in FORBIDDING.get(language, ()) else _stems(written, language)
+    stems = () if kind == "negation" else _stems(written, language)
     figure = None
     if kind == "month" and language in _CAPITALISING and not capital:
         kind, number = "word", 0
@@ -337,7 +337,7 @@ def _read_word(written: str, language: str) -> Token:
 def _meant(folded: str, language: str) -> tuple[Kind, int]:
     """Return what the tables of a language say of a word."""
     known = tables_of(language)
-    if folded.replace("'", "") in NEGATIONS.get(language, ()) or folded in FORBIDDING.get(language, ()):
+    if folded.replace("'", "") in NEGATIONS.get(language, ()):
         return "negation", 0
     if folded in known.months:
         return "month", known.months[folded]

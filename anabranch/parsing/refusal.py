@@ -30,7 +30,6 @@ class SourceWords:
     leads: tuple[str, ...]
     leads_behind: frozenset[str]
     given: frozenset[str]
-    untold: tuple[str, ...]
 
 
 def is_refusal(text: str) -> bool:
@@ -52,11 +51,6 @@ def _denies(sentence: str, language: str) -> bool:
     if " ".join(words) in _alone():
         return True
     denied = _denying([fold_word(word).replace("'", "") for word in words])
-    # "The newsletter does not say": a document has many names, and few things are said of what it leaves out.
-    plain, told = _plain(words), language_of(sentence, "")
-    known_to = (source_words()[told],) if told in source_words() else source_words().values()
-    if any(phrase in plain for known in known_to for phrase in known.untold):
-        return True
     said = {part for word in words for part in (word, *word.split("'"))}
     # A few words do not show their language.
     # "Bilmiyorum": in Turkish the verb denies.
@@ -66,11 +60,6 @@ def _denies(sentence: str, language: str) -> bool:
     return any(
         word.startswith(source_words()[known].sources) for known in denied & {language, "english"} for word in folded
     )
-
-
-def _plain(words: Sequence[str]) -> str:
-    """Return words in a row, folded, each with a blank on both sides."""
-    return f" {' '.join(fold_word(word).replace(chr(39), '') for word in words)} "
 
 
 def _denying(words: Sequence[str]) -> set[str]:
@@ -88,7 +77,6 @@ def source_words() -> dict[str, SourceWords]:
             tuple(filter(None, entry["leads"].split("|"))),
             frozenset(map(fold_word, entry["leads_behind"].split())),
             frozenset(map(fold_word, entry["given"].split())),
-            tuple(_plain(phrase.split()) for phrase in entry["untold"].split("|")),
         )
         for language, entry in _data().items()
     }

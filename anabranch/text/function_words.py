@@ -24,9 +24,6 @@ _DATA = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text(
 NEGATIONS: dict[str, frozenset[str]] = {language: _words(entry["negations"]) for language, entry in _DATA.items()}
 """Words that deny, folded and without apostrophes."""
 
-# Words that say what a denial and "allowed" say together.
-FORBIDDING = {language: _words(entry["forbids"]) for language, entry in _DATA.items()}
-
 NOT = {language: fold_word(entry["negations"].split()[0]) for language, entry in _DATA.items()}
 """The word that denies a whole sentence, folded."""
 

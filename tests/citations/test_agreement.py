@@ -59,6 +59,7 @@ def piece(text: str, language: str = "english") -> Piece:
         # What both count is said once, and a verb before a number counts nothing.
         ("Bo received 12 votes.", "Ada was elected with 19 votes; Bo received 12.", "english", False),
         ("Ada received 19 votes.", "Ada was elected with 19 votes; Bo received 12.", "english", False),
+        ("Interest is $25 per year.", "The fine is $25 for each day; interest is 4 % per year.", "english", True),
         ("Bo erhielt 12 Stimmen.", "Ada wurde mit 19 Stimmen gewählt; Bo erhielt 12.", "german", False),
     ],
 )
@@ -201,6 +202,8 @@ TURM = "Der Turm misst 43 Meter, sein Licht ist 21 Seemeilen weit zu sehen und w
         ("Soil costs 9 Canadian dollars.", "Soil costs $9.", "english", False),
         ("Der Verein hat 264 Mitglieder.", BEITRAG, "german", True),
         ("Sie zahlen 264 im Jahr.", BEITRAG, "german", False),
+        # A unit may be spelt out in a way that no table knows.
+        ("The export is 25 megabytes.", "The export is 25 MB.", "english", False),
     ],
 )
 def test_a_unit_in_the_place_of_what_is_counted(said: str, there: str, language: str, wrong: bool) -> None:

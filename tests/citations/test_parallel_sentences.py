@@ -24,6 +24,8 @@ THEFT = "Tell us about a loss within 30 days, and about theft or vandalism withi
 CLUBS = "Chess is free. Football costs 30 euros."
 GRILL = "Les barbecues à charbon sont interdits sur les balcons ; les appareils électriques sont tolérés."
 ADAPTERS = "The adapter for Redis is maintained by Irena Novak, the one for Kafka by Samuel Oduya."
+OFFICES = "The firm has offices in Lyon, which opened in 1998, and in Nantes, which opened in 2004."
+BUEROS = "Die Firma hat Büros in Lyon, welches 1998 eröffnet wurde, und in Nantes, welches 2004 eröffnet wurde."
 CANAL = "The canal was dug between 1788 and 1794 to carry coal. The lock is 31 miles from the sea."
 KEYS = "Mr. Wolf repairs the boiler every September. Mrs. Lamb keeps the spare key."
 
@@ -60,7 +62,8 @@ KEYS = "Mr. Wolf repairs the boiler every September. Mrs. Lamb keeps the spare k
         ("A theft must be reported within 30 days.", "How soon must a theft be reported?", THEFT),
         ("Football is free.", "Which clubs are free of charge?", CLUBS),
         (
-            "Oui, les barbecues à charbon sont tolérés, mais les appareils électriques y sont interdits.",
+            "Oui, les barbecues à charbon sont tolérés sur les balcons, mais "
+            "les appareils électriques y sont interdits.",
             "Peut-on faire un barbecue sur son balcon ?",
             GRILL,
         ),
@@ -101,7 +104,8 @@ def test_what_is_said_of_another_is_no_support(claim: str, question: str, text: 
         ("Ian Salt received 12 votes.", "How many votes did Ian Salt receive?", VOTES),
         ("Dorothy Keeble was elected chair with 19 votes, and Ian Salt received 12.", "Who was elected chair?", VOTES),
         ("Theft must be reported within 7 days.", "How soon must a theft be reported?", THEFT),
-        ("Les barbecues à charbon ne sont pas autorisés sur les balcons.", "Peut-on faire un barbecue ?", GRILL),
+        ("The office in Lyon opened in 1998.", "Where are the offices?", OFFICES),
+        ("Das Büro in Lyon wurde 1998 eröffnet.", "Wo sind die Büros?", BUEROS),
         ("Samuel Oduya", "Who maintains the adapter for Kafka?", ADAPTERS),
         ("It was dug between 1788 and 1794.", "When was the canal dug?", CANAL),
         (

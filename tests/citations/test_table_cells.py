@@ -222,6 +222,7 @@ LOHN = "| Stufe | Arbeit | Je Stunde |\n|---|---|---|\n| 3 | Tischler | 16,20 �
         ("A senior joiner earns £18.10 per hour.", "What does a senior joiner earn per hour?", WAGES, True),
         ("A senior joiner earns £16.20 per hour.", "What does a senior joiner earn per hour?", WAGES, False),
         ("A senior joiner earns £17.45 per hour.", "What does a senior joiner earn per hour?", WAGES, False),
+        ("A joiner earns £16.20 per hour.", "Does a joiner earn less than a senior joiner?", WAGES, True),
         ("A joiner earns £16.20 per hour.", "What does a joiner earn per hour?", WAGES, True),
         ("Ein leitender Tischler verdient 18,10 €.", "Was verdient ein leitender Tischler je Stunde?", LOHN, True),
         ("Ein leitender Tischler verdient 16,20 €.", "Was verdient ein leitender Tischler je Stunde?", LOHN, False),

@@ -161,10 +161,6 @@ def test_codes(language: str) -> None:
         ("no hay ningún tren", "spanish", ["no", "ningun"]),
         ("यह नहीं है", "hindi", ["नहीं"]),
         ("это не так", "russian", ["не"]),
-        # They say "not allowed" in one word.
-        ("Smoking is forbidden", "english", ["forbidden"]),
-        ("Rauchen ist untersagt", "german", ["untersagt"]),
-        ("Les barbecues sont interdits", "french", ["interdits"]),
     ],
 )
 def test_negations(text: str, language: str, found: list[str]) -> None:
