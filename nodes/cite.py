@@ -7,7 +7,13 @@ from collections.abc import Mapping
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_check import JUDGED, after_judgement, judged, with_quotes
+from anabranch.agent.nodes.support.answer_check import (
+    JUDGED,
+    after_judgement,
+    calls_to_judge,
+    judged,
+    with_quotes,
+)
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
 from anabranch.agent.nodes.support.drafts import instructions, passages_of
 from anabranch.agent.nodes.support.state_records import Citation, Degraded, Excerpt, Verification
@@ -84,14 +90,15 @@ async def _checked_further(
     if not (quoting or judging):
         return found, [], []
     chat = await model_of(context)
-    calls = granted(context, state["trace"], quoting + (context.verify == "llm")) if chat is not None else 0
+    needed = quoting + calls_to_judge(context, chat, found) if chat is not None else 0
+    calls = granted(context, state["trace"], needed) if needed else 0
     judgements: list[tuple[str, str, Judgement]] = []
     try:
         if quoting and calls and chat is not None:
             calls -= 1
             found = await with_quotes(context, chat, found, state["standalone_question"])
         if judging:
-            results = await judged(context, chat if calls else None, found)
+            results = await judged(context, chat if calls > 0 else None, found, calls)
             by_place = dict(results)
             # Before the evidence is taken away: what contradicts a claim is shown to the reader.
             judgements = [(claim, words, by_place[at]) for at, claim, words in found.evidence if at in by_place]
@@ -107,7 +114,7 @@ async def _checked_further(
 def _unjudged(context: Context, made: int, whole: int) -> Degraded:
     """Return a warning that only some of the claims, or none, were checked."""
     why = (
-        f"was made of {made} of {whole} claims: the others do not fit one call"
+        f"was made of {made} of {whole} claims: for the others there was no room in the call, or no call left"
         if made
         else "was not made: no model, or no call, is left for it"
     )

@@ -12,7 +12,7 @@ from anabranch.agent.prompts.condense import CONDENSE
 from anabranch.agent.prompts.create import CITE, CREATE
 from anabranch.agent.prompts.grade import GRADE
 from anabranch.agent.prompts.guard import GUARD, GUARD_AGAIN
-from anabranch.agent.prompts.judge import JUDGE
+from anabranch.agent.prompts.judge import JUDGE, JUDGE_ONE
 from anabranch.agent.prompts.quote import QUOTE
 from anabranch.agent.prompts.reduce import REDUCE
 from anabranch.agent.prompts.refine import REFINE
@@ -21,6 +21,6 @@ from anabranch.agent.prompts.retrieve import RETRIEVE
 from anabranch.agent.prompts.rewrite import QUERY_FORM, REWRITE
 
 __all__ = [
-    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "QUERY_FORM", "QUOTE", "REDUCE", "REFINE",
-    "RERANK", "RETRIEVE", "REWRITE",
+    "CITE", "CONDENSE", "CREATE", "GRADE", "GUARD", "GUARD_AGAIN", "JUDGE", "JUDGE_ONE", "QUERY_FORM", "QUOTE",
+    "REDUCE", "REFINE", "RERANK", "RETRIEVE", "REWRITE",
 ]  # fmt: skip

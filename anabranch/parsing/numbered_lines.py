@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from anabranch.parsing.reasoning_blocks import drop_thinking
+from anabranch.text.function_words import YES, fold_word
 
 Judgement = Literal["entailed", "contradicted", "not_said"]
 """Whether a claim follows from its evidence, is denied by it, or neither."""
@@ -40,6 +41,12 @@ _BEGINNINGS: dict[Judgement, tuple[str, ...]] = {
     "contradicted": ("contradict", "refut", "false"),
     "not_said": ("unsaid", "not", "neither", "neutral", "no"),
 }
+
+
+def read_yes(reply: str) -> bool:
+    """Tell whether a reply to a yes-or-no question begins with a yes, in any of the languages that are known."""
+    words = drop_thinking(reply[:_MAX_READ]).split(maxsplit=1)
+    return bool(words) and fold_word(words[0].strip(f"{_QUOTES}.,!:")) in YES
 
 
 def read_quotes(reply: str) -> dict[int, str]:

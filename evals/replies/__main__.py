@@ -2,8 +2,9 @@
 
     python -m evals.replies --show wrong
     python -m evals.replies --write
+    python -m evals.replies --judge-url URL --write
 
-No model is needed.
+No model is needed but for `--judge-url`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,19 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 from rich.console import Console
 
 from anabranch.errors import UserError
 from benchmarks.report import shown
 from evals.replies.judged_reply import FALSE_KINDS, JudgedReply, through_the_graph
 from evals.replies.reply_set import FOLDER, KINDS, SPLITS, ScriptedQuestion, read_questions
-from evals.replies.reply_tables import tables
+from evals.replies.reply_tables import judged_table, tables
 
 PAGE = FOLDER.with_name("replies.md")
 
@@ -36,6 +41,8 @@ def main(arguments: Sequence[str] | None = None, *, judge: Judge = through_the_g
         parser.error("a page has both splits: leave out --split and --show, or --write")
     if options.show and options.split == "test":
         parser.error("cases of test are not shown, as rules are chosen with those of dev in sight: leave out --split")
+    if options.judge_url:
+        judge = partial(through_the_graph, judge=_model_at(options.judge_url))
     splits = ["dev"] if options.show else [options.split] if options.split else SPLITS
     console = Console(width=None if sys.stdout.isatty() else 170, highlight=False, markup=False)
     try:
@@ -46,7 +53,7 @@ def main(arguments: Sequence[str] | None = None, *, judge: Judge = through_the_g
     if options.show:
         _show(found, options.show, console)
     else:
-        shown(tables(found), console, options.write)
+        shown([judged_table(found)] if options.judge_url else tables(found), console, options.write)
     return 0
 
 
@@ -55,8 +62,16 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--split", choices=SPLITS, help="default: both")
     add("--show", choices=[*KINDS, "all"], metavar="KIND", help="print what went wrong in dev, of one kind or of 'all'")
+    add("--judge-url", metavar="URL", help="an OpenAI-compatible server whose model judges the claims (verify: llm)")
     add("--write", nargs="?", type=Path, const=PAGE, metavar="PAGE", help=f"default: evals/{PAGE.name}")
     return parser
+
+
+def _model_at(url: str) -> BaseChatModel:
+    # A small model on a slow machine takes its time.
+    return ChatOpenAI(
+        model="local", base_url=url, api_key=SecretStr("none"), temperature=0, timeout=3600, max_retries=0
+    )
 
 
 def _show(found: Iterable[JudgedReply], kind: str, console: Console) -> None:

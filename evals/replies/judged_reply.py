@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 from anabranch import answer, ingest
+from anabranch.agent.prompts import JUDGE, JUDGE_ONE
 from anabranch.errors import SettingsError
 from evals.replies.reply_set import KINDS, ScriptedQuestion, documents
 
@@ -68,18 +73,50 @@ def judged(row: ScriptedQuestion, split: str, kind: str, result: Mapping[str, An
     )
 
 
-def judged_all(rows: Iterable[ScriptedQuestion], split: str, answering: Answering) -> list[JudgedReply]:
-    """Send each reply to each question through the graph, in the order of `KINDS`."""
+def judged_all(
+    rows: Iterable[ScriptedQuestion], split: str, answering: Answering, kinds: Sequence[str] = KINDS
+) -> list[JudgedReply]:
+    """Send each reply to each question through the graph, in the order of `kinds`."""
     return [
         judged(row, split, kind, answering(row.question, row.replies[kind]))
         for row in rows
-        for kind in KINDS
+        for kind in kinds
         if kind in row.replies
     ]
 
 
-def through_the_graph(rows: Iterable[ScriptedQuestion], split: str) -> list[JudgedReply]:
+class ReplyThenJudge(BaseChatModel):
+    """Says a reply; when it is asked to judge statements, it asks another model."""
+
+    reply: str
+    judge: BaseChatModel
+
+    @property
+    def _llm_type(self) -> str:
+        return "reply-then-judge"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002  # LangChain's signature
+        **kwargs: Any,  # noqa: ANN401, ARG002
+    ) -> ChatResult:
+        is_judging = any(each in message.text for message in messages for each in (JUDGE, JUDGE_ONE))
+        said = self.judge.invoke(messages, stop=stop) if is_judging else AIMessage(self.reply)
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+def through_the_graph(
+    rows: Iterable[ScriptedQuestion], split: str, judge: BaseChatModel | None = None
+) -> list[JudgedReply]:
     """Take in the documents of a split, and judge every reply.
+
+    Args:
+        rows: Its questions.
+        split: One of `SPLITS`.
+        judge: A model that checks what the words hold, as `verify: llm` does; the true and false replies alone are
+            sent then.
 
     Raises:
         SettingsError: A document could not be read.
@@ -91,6 +128,9 @@ def through_the_graph(rows: Iterable[ScriptedQuestion], split: str) -> list[Judg
             raise SettingsError(msg, hint="Every reply is about one of them.")
 
         def answering(question: str, reply: str) -> Mapping[str, Any]:
-            return answer(question, corpus=corpus, model=FakeListChatModel(responses=[reply]), strategy="none")
+            if judge is None:
+                return answer(question, corpus=corpus, model=FakeListChatModel(responses=[reply]), strategy="none")
+            model = ReplyThenJudge(reply=reply, judge=judge)
+            return answer(question, corpus=corpus, model=model, strategy="none", verify="llm", model_timeout=3600.0)
 
-        return judged_all(rows, split, answering)
+        return judged_all(rows, split, answering, KINDS if judge is None else (*TRUE_KINDS, *FALSE_KINDS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.report import Table
-from evals.replies.judged_reply import TRUE_KINDS, JudgedReply
+from evals.replies.judged_reply import FALSE_KINDS, TRUE_KINDS, JudgedReply
 
 NOTHING = "-"
 COUNTED = {
@@ -30,6 +30,16 @@ def tables(found: Sequence[JudgedReply]) -> list[Table]:
         Table("replies-kinds", "Replies, by kind", ("kind", "counted", *splits), tuple(kinds)),
         Table("replies-languages", "Replies, by language", languages, tuple(_languages(splits, by_split))),
     ]
+
+
+def judged_table(found: Sequence[JudgedReply]) -> Table:
+    """Return what the graph made of true and false replies with a model as the judge."""
+    splits = list(dict.fromkeys(each.split for each in found))
+    by_split = [[each for each in found if each.split == split] for split in splits]
+    rows = [
+        (kind, COUNTED[kind], *(_as_wanted(some, kind) for some in by_split)) for kind in (*TRUE_KINDS, *FALSE_KINDS)
+    ]
+    return Table("replies-judged", "With a model as the judge", ("kind", "counted", *splits), tuple(rows))
 
 
 def _languages(splits: Sequence[str], by_split: Sequence[Sequence[JudgedReply]]) -> Iterable[tuple[str, ...]]:

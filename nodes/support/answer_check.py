@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.context_window import Row, fitting
 from anabranch.agent.nodes.support.dependencies import corpus_of
-from anabranch.agent.nodes.support.drafts import prompt
-from anabranch.agent.prompts import GUARD, JUDGE, QUOTE
+from anabranch.agent.nodes.support.drafts import asks_for_markers, prompt
+from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
-from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes
+from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes, read_yes
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 
 # What was checked, for people, by the setting `verify`.
@@ -29,6 +29,13 @@ REPLY_TOKENS = 30
 QUOTE_TOKENS = 80
 # Statements that words are asked for: one that nothing in the passages is like is seldom theirs.
 MOST_QUOTED = 8
+
+
+def calls_to_judge(context: Context, chat: Chat, found: Attribution) -> int:
+    """Return how many calls the chat model is asked for: one for all claims, or where it is asked plainly one each."""
+    if context.verify != "llm":
+        return 0
+    return 1 if asks_for_markers(context, chat) else len(found.evidence)
 
 
 async def with_quotes(context: Context, chat: Chat, found: Attribution, question: str) -> Attribution:
@@ -46,8 +53,15 @@ async def with_quotes(context: Context, chat: Chat, found: Attribution, question
     return await asyncio.to_thread(found.quoted, places)
 
 
-async def judged(context: Context, chat: Chat | None, found: Attribution) -> list[tuple[int, Judgement]]:
-    """Judge each claim that has evidence against its words, by the check that is chosen; as many as fit one call."""
+async def judged(context: Context, chat: Chat | None, found: Attribution, calls: int) -> list[tuple[int, Judgement]]:
+    """Judge each claim that has evidence against its words, by the check that is chosen.
+
+    Args:
+        context: The settings.
+        chat: The chat model; none where there is no call for it.
+        found: The claims.
+        calls: That the model may be asked for at most; in one call there is room for some claims alone.
+    """
     evidence = found.evidence
     if not evidence:
         return []
@@ -55,6 +69,9 @@ async def judged(context: Context, chat: Chat | None, found: Attribution) -> lis
     if context.verify == "nli":
         model = await asyncio.to_thread(load_entailment, context.verify_model or "")
         judgements: Sequence[Judgement] = await asyncio.to_thread(model.judge, pairs)
+    elif chat is not None and not asks_for_markers(context, chat):
+        # Of a numbered list a model of 1.5 B parameters finds hardly one statement entailed: each is asked by itself.
+        judgements = await asyncio.gather(*(_asked_alone(chat, claim, words) for claim, words in pairs[:calls]))
     elif chat is not None:
         rows = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
         shown = await _fitting(context, chat, rows, JUDGE, each=REPLY_TOKENS)
@@ -66,6 +83,11 @@ async def judged(context: Context, chat: Chat | None, found: Attribution) -> lis
         return []
     # Not strict: a call may have had room for the first claims alone.
     return [(at, judgement) for (at, *_), judgement in zip(evidence, judgements, strict=False)]
+
+
+async def _asked_alone(chat: Chat, claim: str, words: str) -> Judgement:
+    user = f"{wrap([(1, '', words)], new_nonce())}\n\nStatement: {claim}\n\n{JUDGE_ONE}"
+    return "entailed" if read_yes(await chat.ask(GUARD, user, max_tokens=REPLY_TOKENS)) else "not_said"
 
 
 async def _fitting(

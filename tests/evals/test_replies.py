@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from anabranch.errors import SettingsError
 from evals.replies import judged_reply
@@ -23,6 +24,7 @@ from evals.replies.reply_set import (
     documents,
     read_questions,
 )
+from evals.replies.reply_tables import judged_table
 
 ABSTAINED = {"abstained": True, "verification": {}, "unsupported": [], "citations": []}
 HELD = {
@@ -162,3 +164,25 @@ def test_a_page_has_both_splits(options: list[str], tmp_path: Path, capsys: pyte
         main([*options, "--write", str(tmp_path / "page.md")], judge=accepting)
     assert refused.value.code == 2
     assert "both splits" in capsys.readouterr().err
+
+
+def test_a_judge_takes_the_evidence_of_what_it_denies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tmp_path.joinpath("weir.md").write_text("# Weir\n\nThe weir was built in May 1850 by Ada Stern.\n", "utf-8")
+    monkeypatch.setattr(judged_reply, "documents", lambda _: tmp_path)
+    row = ScriptedQuestion(
+        "q",
+        "en",
+        "weir.md",
+        "When was the weir built?",
+        "In May.",
+        "month",
+        {"right": "The weir was built in May 1850."},
+    )
+    found = {
+        said: through_the_graph([row], "dev", FakeListChatModel(responses=[said]))
+        for said in ("Yes.", "No, it was not.")
+    }
+    assert [each.as_wanted for each in found["Yes."]] == [True]
+    assert [each.as_wanted for each in found["No, it was not."]] == [False]
+    (right, *_) = judged_table(found["Yes."]).rows
+    assert right == ("right", "accepted", "1 of 1")

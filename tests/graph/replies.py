@@ -26,6 +26,7 @@ ASKED = {
     "refine": "The answer so far is from other passages.",
     "reduce": "These are partial answers to the question",
     "quote": "For each numbered statement, copy the words",
+    "judge_one": "Is the statement true, judging by the passage above?",
 }
 """What a step that writes asks for, after the passages; the rest is `create`, and `map`, which asks as it does."""
 
@@ -89,6 +90,7 @@ def model(**changes: Script | Reply | str) -> Script:
         "reduce": joined,
         "quote": "",
         "judge": said,
+        "judge_one": Reply("Yes.", delay=DELAY),
         **changes,
     }
     scripts = {node: as_script(reply) for node, reply in replies.items()}

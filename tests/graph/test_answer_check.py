@@ -27,6 +27,7 @@ UNPLACED = "Kanalen leder bort vatten. Muren hejdar resten."
 
 async def _ask(river: str, stub: OpenAIStub, **settings: Any) -> dict[str, Any]:
     server = {"model": "openai:stub", "base_url": stub.base_url, "model_retries": 0, "strategy": "none"}
+    server["answer_form"] = "cited"
     return await graph.ainvoke({"question": QUESTION}, context=Context(corpus=river, **{**server, **settings}))
 
 
@@ -76,6 +77,31 @@ async def test_an_answer_that_the_judge_takes_apart_is_no_answer(river: str) -> 
     assert state["abstained"]
     assert state["answer"].startswith("The model answered, but no passage was found that says so:")
     assert len(state["verification"]["contradicted"]) == 2
+
+
+async def test_a_model_that_is_asked_plainly_judges_one_claim_at_a_time(river: str) -> None:
+    def one(request: Request) -> Reply:
+        return Reply("No, it does not." if "Statement: The relief channel" in request.user else "Yes.")
+
+    with OpenAIStub(model(create=TWO, judge_one=one)) as stub:
+        state = await _ask(river, stub, verify="llm", answer_form="plain")
+        requests = _requests(stub, "judge_one")
+        assert _requests(stub, "judge") == []
+    assert all(len(passages_in(request)) == 1 for request in requests)
+    assert state["usage"]["calls"] == 1 + len(requests) == 3
+    (citation,) = state["citations"]
+    first, second = TWO.split(". ")
+    assert (citation["claim"], citation["judged"]) == (f"{first}.", "entailed")
+    assert state["unsupported"] == [second]
+
+
+async def test_claims_that_no_call_is_left_for_keep_what_the_words_say(river: str) -> None:
+    with OpenAIStub(model(create=TWO)) as stub:
+        state = await _ask(river, stub, verify="llm", answer_form="plain", max_model_calls=2)
+        assert len(_requests(stub, "judge_one")) == 1
+    assert [citation["judged"] for citation in state["citations"]] == ["entailed", ""]
+    (said,) = [item["reason"] for item in state["degraded"] if item["step"] == "cite"]
+    assert said.startswith("verify: llm was made of 1 of 2 claims")
 
 
 @pytest.mark.parametrize("limits", [{"model": None}, {"max_model_calls": 1}])

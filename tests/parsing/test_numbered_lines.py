@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.parsing.numbered_lines import read_judgements, read_quotes
+from anabranch.parsing.numbered_lines import read_judgements, read_quotes, read_yes
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,21 @@ def test_work_is_bounded(unit: str) -> None:
 def test_any_text_is_read(reply: str, statements: int) -> None:
     assert len(read_judgements(reply, statements)) == statements
     assert all(read_quotes(reply).values())
+
+
+@pytest.mark.parametrize(
+    ("reply", "yes"),
+    [
+        ("Yes.", True),
+        ("**yes**, the text says so", True),
+        ("Ja, das stimmt.", True),
+        ("Oui", True),
+        ("<think>No?</think>Yes", True),
+        ("No", False),
+        ("Nein, das steht dort nicht.", False),
+        ("It says yes", False),
+        ("", False),
+    ],
+)
+def test_a_yes_begins_the_reply(reply: str, yes: bool) -> None:
+    assert read_yes(reply) is yes
