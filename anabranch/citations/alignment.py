@@ -256,7 +256,9 @@ class Alignment:
             and (len(said.added) < _SHORT or self._is_affirmed(said, self._passages[number], piece))
         ]
         best = max(found, key=lambda each: each[:2], default=None)
-        if best is None or self._is_outdone(said, self._passages[-best[1]], *best[2:]):
+        if best is None or mixes_parts(said, self._asked, best[2], self._passages[-best[1]].language):
+            return None
+        if self._is_outdone(said, self._passages[-best[1]], *best[2:]):
             return None
         place, number, piece, link = best
         # Where only two passages together speak of the question, the one that is shown proves less.
@@ -264,8 +266,6 @@ class Alignment:
 
     def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
         if listed_as(said, piece, self._asked) == "other" or is_of_another(said, self._asked, passage, piece):
-            return True
-        if mixes_parts(said, self._asked, piece, passage.language):
             return True
         if gives_to_another(said, self._asked, passage.text, piece, passage.language):
             return True
@@ -326,7 +326,8 @@ class Alignment:
         ranked = [one for one in self._ranked(said, list(self._passages)) if _lacking(words, one.piece) <= 1][:_TRIED]
         # Of two sentences one may deny something else.
         return any(not one.piece.first for one in ranked) and not any(
-            self._supports(claim, said, one, shortest_run(said, one.piece, one.passage.language)) for one in ranked
+            self._supports(claim, said, one, shortest_run(said, one.piece, one.passage.language), is_part=True)
+            for one in ranked
         )
 
     def _is_denied_beside(self, said: ReadClaim, found: _Candidate, others: Sequence[_Candidate]) -> bool:
@@ -385,8 +386,13 @@ class Alignment:
         lost = any(token.is_hard and token not in held for token in said.added)
         return lost or any(is_fixed(token) and not self._is_known(token) for token in said.repeated)
 
-    def _supports(self, claim: str, said: ReadClaim, found: _Candidate, run: Sequence[Token]) -> bool:
-        """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim."""
+    def _supports(
+        self, claim: str, said: ReadClaim, found: _Candidate, run: Sequence[Token], *, is_part: bool = False
+    ) -> bool:
+        """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim.
+
+        What stands nearer to the words of the question is no rival of a part, which may be about something else.
+        """
         piece, passage = found.piece, found.passage
         return (
             self._has_figures_of_question(said, passage, piece)
@@ -396,7 +402,8 @@ class Alignment:
             and not opposed(said.tokens, run, passage.language)
             and not replaces(said, piece)
             and not turns_round(said, piece, passage.language)
-            and not self._is_outdone(said, passage, piece, found.link)
+            and not mixes_parts(said, self._asked, piece, passage.language)
+            and (is_part or not self._is_outdone(said, passage, piece, found.link))
         )
 
     def _is_of_else(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:

@@ -90,6 +90,10 @@ def _takes_from(
         elides: Whether `other` comes later, and may leave out what `about` has said.
     """
     own, theirs = _without(about, other), _without(other, about)
+    # Two parts are held against each other where they speak of the same matter, or have a number each.
+    is_shared = any(token.is_content and _any(token, other) for token in about)
+    if not is_shared and not all(any(token.figure for token in part) for part in (about, other)):
+        return False
     subject, another = _subject(about, own, language), _subject(other, theirs, language)
     if not (subject and another) or not all(_any(token, words) for token in subject):
         return False

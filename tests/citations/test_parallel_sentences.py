@@ -21,7 +21,10 @@ MAJORITIES = "Satzungsänderungen brauchen eine Mehrheit von drei Vierteln, die 
 POOL = "El Abono A incluye la piscina y cuesta 24 euros; el Abono B incluye el gimnasio y cuesta 37 euros."
 VOTES = "Dorothy Keeble was elected chair with 19 votes; Ian Salt received 12."
 THEFT = "Tell us about a loss within 30 days, and about theft or vandalism within 7 days."
-CLUBS = "Chess is free. Football costs 30 euros."
+FILMS = (
+    'Roddy Ost (born 2 April 1930 in London) is an actor who has appeared in films such as Walt Disney\'s "The Cats", '
+    'where he appeared as Edgar; "Love"; and Clint Wood\'s "White Heart", playing Thompson.'
+)
 GRILL = "Les barbecues à charbon sont interdits sur les balcons ; les appareils électriques sont tolérés."
 ADAPTERS = "The adapter for Redis is maintained by Irena Novak, the one for Kafka by Samuel Oduya."
 OFFICES = "The firm has offices in Lyon, which opened in 1998, and in Nantes, which opened in 2004."
@@ -60,7 +63,6 @@ KEYS = "Mr. Wolf repairs the boiler every September. Mrs. Lamb keeps the spare k
         ("Eine Satzungsänderung braucht eine Mehrheit von vier Fünfteln.", "Was braucht sie?", MAJORITIES),
         ("Ian Salt was elected chair with 19 votes, ahead of Dorothy Keeble with 12.", "Who was elected chair?", VOTES),
         ("A theft must be reported within 30 days.", "How soon must a theft be reported?", THEFT),
-        ("Football is free.", "Which clubs are free of charge?", CLUBS),
         (
             "Oui, les barbecues à charbon sont tolérés sur les balcons, mais "
             "les appareils électriques y sont interdits.",
@@ -106,6 +108,7 @@ def test_what_is_said_of_another_is_no_support(claim: str, question: str, text: 
         ("Theft must be reported within 7 days.", "How soon must a theft be reported?", THEFT),
         ("The office in Lyon opened in 1998.", "Where are the offices?", OFFICES),
         ("Das Büro in Lyon wurde 1998 eröffnet.", "Wo sind die Büros?", BUEROS),
+        ('Roddy Ost appeared in the film "The Cats".', "In what film did Roddy Ost appear?", FILMS),
         ("Samuel Oduya", "Who maintains the adapter for Kafka?", ADAPTERS),
         ("It was dug between 1788 and 1794.", "When was the canal dug?", CANAL),
         (
