@@ -91,14 +91,14 @@ async def _checked_further(
         return found, [], []
     chat = await model_of(context)
     needed = quoting + calls_to_judge(context, chat, found) if chat is not None else 0
-    calls = granted(context, state["trace"], needed) if needed else 0
+    calls = granted(context, state["trace"], needed)
     judgements: list[tuple[str, str, Judgement]] = []
     try:
         if quoting and calls and chat is not None:
             calls -= 1
             found = await with_quotes(context, chat, found, state["standalone_question"])
         if judging:
-            results = await judged(context, chat if calls > 0 else None, found, calls)
+            results = await judged(context, chat, found, calls)
             by_place = dict(results)
             # Before the evidence is taken away: what contradicts a claim is shown to the reader.
             judgements = [(claim, words, by_place[at]) for at, claim, words in found.evidence if at in by_place]
@@ -114,7 +114,7 @@ async def _checked_further(
 def _unjudged(context: Context, made: int, whole: int) -> Degraded:
     """Return a warning that only some of the claims, or none, were checked."""
     why = (
-        f"was made of {made} of {whole} claims: for the others there was no room in the call, or no call left"
+        f"was made of {made} of {whole} claims: for the others no room in the call or no call was left, or it failed"
         if made
         else "was not made: no model, or no call, is left for it"
     )

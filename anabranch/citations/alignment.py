@@ -2,7 +2,7 @@
 
 A claim is read as an answer to its question. What it repeats of the question is context, which has to be near; what it
 adds has to stand in the span itself. That is lexical entailment by coverage (Glickman et al. 2005), which sees no
-meaning; `anabranch.citations.agreement` looks for what speaks against a span.
+meaning; `agreement`, `counted_numbers` and other modules beside this one look for what speaks against a span.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from typing import Literal
 
 from anabranch.citations.agreement import (
     ReadClaim,
-    counted_as,
-    counts_else,
     denials,
     denies_else,
     denying_titles,
     goes_on,
     is_denied_before,
-    lies_between,
-    measures_else,
     opposed,
-    per_another_period,
     replaces,
     shortest_run,
+)
+from anabranch.citations.counted_numbers import (
+    counted_as,
+    counts_else,
+    lies_between,
+    measures_else,
+    per_another_period,
     signed_else,
     turns_round,
 )
@@ -36,12 +38,13 @@ from anabranch.citations.language_tables import tables_of
 from anabranch.citations.lead_in import without_lead_in
 from anabranch.citations.linked_places import LinkedPlaces
 from anabranch.citations.named_roles import gives_to_another
-from anabranch.citations.parallel_sentences import is_of_another, mixes_parts
+from anabranch.citations.parallel_sentences import is_of_another
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
 from anabranch.citations.quantities import Figure, has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
 from anabranch.citations.rivals import is_anchored, listed_as, outdone
+from anabranch.citations.sentence_parts import mixes_parts
 from anabranch.citations.table_cells import find_row, wrong_column
 from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.function_words import CONJUNCTIONS, NO, YES
@@ -320,6 +323,10 @@ class Alignment:
         return [claim[start:end] for start, end in pairwise(ends)]
 
     def _is_refuted(self, claim: str, said: ReadClaim) -> bool:
+        """Tell whether something speaks against each span that has all words of a part but one at most.
+
+        Only a part that says something, of something that was asked, is looked for.
+        """
         if not said.added or not said.repeated:
             return False
         words = [each for each in said.tokens if each.is_content]

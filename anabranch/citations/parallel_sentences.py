@@ -10,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import permutations
 
-from anabranch.citations.agreement import ReadClaim, counted_as, same
+from anabranch.citations.agreement import ReadClaim, is_among, same
+from anabranch.citations.counted_numbers import counted_as
 from anabranch.citations.passage_text import PassageText, Piece
+from anabranch.citations.sentence_parts import front_of, parts_of
 from anabranch.citations.tokens import Token
-from anabranch.text.function_words import BACK, CONJUNCTIONS, INTERROGATIVES, ONES
 
 # Share of a sentence that another one repeats in the same order where the two are built alike.
 _ALIKE = 0.5
-# Words of a short answer; its question says what they are of.
-_BRIEF = 3
-# Parts of a span that are compared with each other.
-_MOST = 32
 # Sentences around the one that has a value.
 _NEAR = 8
 
@@ -51,89 +47,6 @@ def is_of_another(said: ReadClaim, asked: Sequence[Token], passage: PassageText,
     return any(_stands_elsewhere(item, said, asked, passage, piece, statements) for item in said.added)
 
 
-def mixes_parts(said: ReadClaim, asked: Sequence[Token], piece: Piece, language: str) -> bool:
-    """Tell whether a claim says of what one part of a span is about what another part says of something else.
-
-    "The violin is covered worldwide; the watch is covered in Spain." does not hold "the watch is covered worldwide". A
-    part that begins with a pronoun, or of which the claim says something, may go on about the same.
-    """
-    if piece.rows:
-        return False
-    parts = [part for part in _parts(piece, language) if any(token.is_content for token in part)][:_MOST]
-    is_short = len(said.tokens) <= 2 * _BRIEF and len(said.added) <= _BRIEF
-    words = [*said.added, *said.repeated, *(asked if is_short else ())]
-    return any(
-        _takes_from(parts[other], parts[about], said, words, language, elides=about < other)
-        for about, other in permutations(range(len(parts)), 2)
-        # "It includes the pool and costs 24 euros": the second part may be about the same.
-        if not other or parts[other][0].opens
-    )
-
-
-def _takes_from(
-    other: Sequence[Token],
-    about: Sequence[Token],
-    said: ReadClaim,
-    words: Sequence[Token],
-    language: str,
-    *,
-    elides: bool,
-) -> bool:
-    """Tell whether a claim has the subject of one part, `about`, and of what else it could say of it what `other` says.
-
-    Args:
-        other: A part with a subject of its own, which the claim does not name.
-        about: A part about the claim's subject, which says something that the claim does not say.
-        said: The claim.
-        words: Those of the claim, and of its question where it is short.
-        language: Of the passage.
-        elides: Whether `other` comes later, and may leave out what `about` has said.
-    """
-    own, theirs = _without(about, other), _without(other, about)
-    # Two parts are held against each other where they speak of the same matter, or have a number each.
-    is_shared = any(token.is_content and _any(token, other) for token in about)
-    if not is_shared and not all(any(token.figure for token in part) for part in (about, other)):
-        return False
-    subject, another = _subject(about, own, language), _subject(other, theirs, language)
-    if not (subject and another) or not all(_any(token, words) for token in subject):
-        return False
-    rest = _without(own, subject)
-    used = [token for token in rest if _any(token, words)]
-    denied = _denies(about) and not _denies(said.tokens)
-    taken = [token for token in _without(theirs, another) if _any(token, said.added)]
-    # What is left out is no number or name that both parts have one of.
-    kinds = {token.kind for token in rest if token.is_hard and token not in used}
-    is_elided = elides and not any(token.is_hard for token in used) and any(token.kind in kinds for token in taken)
-    names_another = any(_any(token, words) for token in another)
-    return bool(taken) and (is_elided or not used) and (bool(rest) or denied) and not names_another
-
-
-def _denies(read: Sequence[Token]) -> bool:
-    return any(token.kind == "negation" for token in read)
-
-
-def _without(part: Sequence[Token], other: Sequence[Token]) -> list[Token]:
-    """Return the content words of a part that another one has not."""
-    return [token for token in part if token.is_content and not _any(token, other)]
-
-
-def _subject(part: Sequence[Token], own: Sequence[Token], language: str) -> list[Token]:
-    """Return the word or the name that a part begins with, if no other part has it."""
-    at = _front(part)
-    # "It", "which": about what was named before.
-    pronouns = BACK.get(language, (frozenset[str](),))[0] | INTERROGATIVES.get(language, frozenset())
-    if any(token.text in pronouns for token in part[:at]):
-        return []
-    last = at
-    while part[at].kind == "name" and last + 1 < len(part) and part[last + 1].kind == "name":
-        last += 1
-    front = list(part[at : last + 1])
-    # A letter of a writing without blanks is no word, "between 1788 and 1794" has one part, and "the one" is no name.
-    if len(front[0].text) == 1 or front[0].figure or front[0].number or front[0].text in ONES:
-        return []
-    return front if all(any(token is one for one in own) for token in front) else []
-
-
 def _stands_elsewhere(
     item: Token,
     said: ReadClaim,
@@ -145,8 +58,8 @@ def _stands_elsewhere(
     """Tell whether each statement of a span that has an item says it of another subject."""
     holders = [one for one in statements if _inside(one.piece, span) and one.piece.has(item)]
     value = _name_of(item, said.tokens)
-    stated = [token for token in (*said.added, *said.repeated) if not _any(token, value)]
-    words = [*stated, *(token for token in asked if token.is_content and not _any(token, value))]
+    stated = [token for token in (*said.added, *said.repeated) if not is_among(token, value)]
+    words = [*stated, *(token for token in asked if token.is_content and not is_among(token, value))]
     return bool(holders) and all(
         _has_twin(item, words, passage, one, statements) or _is_of_other_part(item, stated, words, passage, one.piece)
         for one in holders
@@ -168,17 +81,13 @@ def _inside(one: Piece, span: Piece) -> bool:
     return one.start < span.end and span.start < one.end
 
 
-def _any(token: Token, words: Sequence[Token]) -> bool:
-    return any(same(token, word) for word in words)
-
-
 def _has_twin(
     item: Token, words: Sequence[Token], passage: PassageText, holder: _Statement, statements: Sequence[_Statement]
 ) -> bool:
     """Tell whether another sentence says of the claim's subject what `holder` says of a subject of its own."""
     own = [word for word in words if holder.piece.has(word)]
     lacking = [word for word in words if not holder.piece.has(word) and not passage.about.has(word)]
-    others = [token for token in holder.piece.tokens if token.is_content and not _any(token, (*words, item))]
+    others = [token for token in holder.piece.tokens if token.is_content and not is_among(token, (*words, item))]
     # Without a word of its own a sentence goes on about what was named before it: "She died in 1990." Without a word of
     # the claim, nothing shows that two sentences speak of the same matter.
     if not (own and lacking and others):
@@ -201,7 +110,7 @@ def _has_rival(item: Token, words: Sequence[Token], piece: Piece, holder: Piece)
         return False
     kinds = {counted_as(holder.tokens, at) for at, token in enumerate(holder.tokens) if same(token, item)}
     return any(
-        token.kind == item.kind and not _any(token, words) and counted_as(piece.tokens, at) in kinds
+        token.kind == item.kind and not is_among(token, words) and counted_as(piece.tokens, at) in kinds
         for at, token in enumerate(piece.tokens)
     )
 
@@ -215,7 +124,7 @@ def _replaces(item: Token, subject: Sequence[Token], one: _Statement, holder: _S
     if alike < _ALIKE * min(len(here), len(there)):
         return False
     parted = list(_parted(blocks, here, there))
-    of_subject = [at for at, (mine, theirs) in enumerate(parted) if theirs and any(_any(t, subject) for t in mine)]
+    of_subject = [at for at, (mine, theirs) in enumerate(parted) if theirs and any(is_among(t, subject) for t in mine)]
     of_item = [at for at, (mine, theirs) in enumerate(parted) if mine and any(same(t, item) for t in theirs)]
     return any(block != other for block in of_subject for other in of_item)
 
@@ -236,7 +145,7 @@ def _is_of_other_part(
     A later part may leave out what an earlier one has said: "on Mondays and green bins on Thursdays". So it is enough
     that subject and value stand in the same order in both.
     """
-    parts = _parts(sentence, passage.language)
+    parts = parts_of(sentence, passage.language)
     places = [(of, at) for of, part in enumerate(parts) for at, token in enumerate(part) if same(token, item)]
     # In other words than the sentence has, a claim may well say what stands there.
     copied = all(map(sentence.has, stated))
@@ -248,18 +157,6 @@ def _is_of_other_part(
         )
         for of, at in places
     )
-
-
-def _parts(sentence: Piece, language: str) -> list[list[Token]]:
-    """Return the parts of a sentence between commas and conjunctions."""
-    parts: list[list[Token]] = [[]]
-    for token in sentence.tokens:
-        joins = token.text in CONJUNCTIONS.get(language, ())
-        if (joins or token.opens) and parts[-1]:
-            parts.append([])
-        if not joins:
-            parts[-1].append(token)
-    return [part for part in parts if part]
 
 
 @dataclass(frozen=True)
@@ -288,16 +185,16 @@ def _is_rather(pair: _Pair, *, elided: bool) -> bool:
         return False
     # What a part says of the claim alone ties its value to it, unless the later part leaves it out.
     if not elided and any(
-        _any(token, pair.words) and not _any(token, pair.other) for token in pair.part if token.is_content
+        is_among(token, pair.words) and not is_among(token, pair.other) for token in pair.part if token.is_content
     ):
         return False
-    rivals = [at for at, token in enumerate(pair.other) if _is_like(token, item) and not _any(token, pair.words)]
-    theirs = _content(pair.other, pair.part, lambda token: _any(token, pair.words))
-    own = _content(pair.part, pair.other, lambda token: not _any(token, pair.words))
+    rivals = [at for at, token in enumerate(pair.other) if _is_like(token, item) and not is_among(token, pair.words)]
+    theirs = _content(pair.other, pair.part, lambda token: is_among(token, pair.words))
+    own = _content(pair.part, pair.other, lambda token: not is_among(token, pair.words))
     if not item.is_hard:
         # Any word is like any other one: only what both parts begin with is their subject.
         theirs, own = theirs[:1], own[:1]
-        fronts = [_front(pair.other), _front(pair.part)]
+        fronts = [front_of(pair.other), front_of(pair.part)]
         if [at for at, _ in (*theirs, *own)] != fronts:
             return False
     return any(
@@ -312,12 +209,10 @@ def _is_rather(pair: _Pair, *, elided: bool) -> bool:
 def _content(part: Sequence[Token], other: Sequence[Token], wanted: Callable[[Token], bool]) -> list[tuple[int, Token]]:
     """Return the content words of one part that the other has not, with their places."""
     return [
-        (at, token) for at, token in enumerate(part) if token.is_content and wanted(token) and not _any(token, other)
+        (at, token)
+        for at, token in enumerate(part)
+        if token.is_content and wanted(token) and not is_among(token, other)
     ]
-
-
-def _front(part: Sequence[Token]) -> int:
-    return next((at for at, token in enumerate(part) if token.is_content), -1)
 
 
 def _value(part: Sequence[Token], at: int) -> range:

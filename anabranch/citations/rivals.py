@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from anabranch.citations.agreement import ReadClaim, counted_as, same
+from anabranch.citations.agreement import ReadClaim, same
+from anabranch.citations.counted_numbers import counted_as
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.tokens import Token
 

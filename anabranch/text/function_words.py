@@ -63,8 +63,8 @@ NO = frozenset({"-", "–", "—", "✗", "✘", "❌"}).union(
 )
 """What a cell of a table says for no, in any language, folded."""
 
-# The word for 1 of each language that has one; "the one" stands for what was named before.
 ONES = frozenset(fold_word(entry["one"]) for entry in _DATA.values() if entry["one"])
+"""The word for 1 of each language that has one, folded; "the one" stands for what was named before."""
 
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 

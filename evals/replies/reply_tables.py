@@ -21,9 +21,8 @@ COUNTED = {
 
 def tables(found: Sequence[JudgedReply]) -> list[Table]:
     """Return both tables."""
-    splits = list(dict.fromkeys(each.split for each in found))
-    by_split = [[each for each in found if each.split == split] for split in splits]
-    kinds = [(kind, counted, *(_as_wanted(some, kind) for some in by_split)) for kind, counted in COUNTED.items()]
+    splits, by_split = _by_split(found)
+    kinds = _kinds(COUNTED, by_split)
     kinds += [(*name, *map(count, by_split)) for name, count in _FURTHER.items()]
     languages = ("split", "language", *COUNTED, *map(": ".join, _FURTHER))
     return [
@@ -34,12 +33,18 @@ def tables(found: Sequence[JudgedReply]) -> list[Table]:
 
 def judged_table(found: Sequence[JudgedReply]) -> Table:
     """Return what the graph made of true and false replies with a model as the judge."""
-    splits = list(dict.fromkeys(each.split for each in found))
-    by_split = [[each for each in found if each.split == split] for split in splits]
-    rows = [
-        (kind, COUNTED[kind], *(_as_wanted(some, kind) for some in by_split)) for kind in (*TRUE_KINDS, *FALSE_KINDS)
-    ]
+    splits, by_split = _by_split(found)
+    rows = _kinds((*TRUE_KINDS, *FALSE_KINDS), by_split)
     return Table("replies-judged", "With a model as the judge", ("kind", "counted", *splits), tuple(rows))
+
+
+def _by_split(found: Sequence[JudgedReply]) -> tuple[list[str], list[list[JudgedReply]]]:
+    splits = list(dict.fromkeys(each.split for each in found))
+    return splits, [[each for each in found if each.split == split] for split in splits]
+
+
+def _kinds(kinds: Iterable[str], by_split: Sequence[Sequence[JudgedReply]]) -> list[tuple[str, ...]]:
+    return [(kind, COUNTED[kind], *(_as_wanted(some, kind) for some in by_split)) for kind in kinds]
 
 
 def _languages(splits: Sequence[str], by_split: Sequence[Sequence[JudgedReply]]) -> Iterable[tuple[str, ...]]:

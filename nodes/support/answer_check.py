@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.context_window import Row, fitting
-from anabranch.agent.nodes.support.dependencies import corpus_of
+from anabranch.agent.nodes.support.dependencies import corpus_of, max_concurrency
 from anabranch.agent.nodes.support.drafts import asks_for_markers, prompt
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
+from anabranch.models.provider_errors import failures_of
 from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes, read_yes
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 
@@ -58,9 +59,15 @@ async def judged(context: Context, chat: Chat | None, found: Attribution, calls:
 
     Args:
         context: The settings.
-        chat: The chat model; none where there is no call for it.
+        chat: The chat model; `nli` needs none.
         found: The claims.
         calls: That the model may be asked for at most; in one call there is room for some claims alone.
+
+    Returns:
+        The place of each claim that was judged, and the judgement.
+
+    Raises:
+        ModelError: No call succeeded.
     """
     evidence = found.evidence
     if not evidence:
@@ -68,26 +75,37 @@ async def judged(context: Context, chat: Chat | None, found: Attribution, calls:
     pairs = [(claim, words) for _, claim, words in evidence]
     if context.verify == "nli":
         model = await asyncio.to_thread(load_entailment, context.verify_model or "")
-        judgements: Sequence[Judgement] = await asyncio.to_thread(model.judge, pairs)
-    elif chat is not None and not asks_for_markers(context, chat):
-        # Of a numbered list a model of 1.5 B parameters finds hardly one statement entailed: each is asked by itself.
-        judgements = await asyncio.gather(*(_asked_alone(chat, claim, words) for claim, words in pairs[:calls]))
-    elif chat is not None:
+        judgements: Sequence[Judgement | None] = await asyncio.to_thread(model.judge, pairs)
+    elif chat is None or not calls:
+        return []
+    elif not asks_for_markers(context, chat):
+        judgements = await _asked_alone(chat, pairs[:calls])
+    else:
         rows = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
         shown = await _fitting(context, chat, rows, JUDGE, each=REPLY_TOKENS)
         if not shown:
             return []
         reply = await chat.ask(JUDGE, wrap(shown, new_nonce()), max_tokens=REPLY_TOKENS * len(shown))
         judgements = read_judgements(reply, len(shown))
-    else:
-        return []
-    # Not strict: a call may have had room for the first claims alone.
-    return [(at, judgement) for (at, *_), judgement in zip(evidence, judgements, strict=False)]
+    # Not strict: there may have been calls, or room in the one call, for the first claims alone.
+    return [(at, each) for (at, *_), each in zip(evidence, judgements, strict=False) if each is not None]
 
 
-async def _asked_alone(chat: Chat, claim: str, words: str) -> Judgement:
-    user = f"{wrap([(1, '', words)], new_nonce())}\n\nStatement: {claim}\n\n{JUDGE_ONE}"
-    return "entailed" if read_yes(await chat.ask(GUARD, user, max_tokens=REPLY_TOKENS)) else "not_said"
+async def _asked_alone(chat: Chat, pairs: Sequence[tuple[str, str]]) -> list[Judgement | None]:
+    """Ask about each claim in a call of its own; None where the call failed.
+
+    Of a numbered list a model of 1.5 billion parameters finds hardly one statement entailed.
+    """
+    gate = asyncio.Semaphore(max_concurrency())
+
+    async def one(claim: str, words: str) -> Judgement:
+        user = f"{wrap([(1, '', words)], new_nonce())}\n\nStatement: {claim}\n\n{JUDGE_ONE}"
+        async with gate:
+            return "entailed" if read_yes(await chat.ask(GUARD, user, max_tokens=REPLY_TOKENS)) else "not_said"
+
+    replies = await asyncio.gather(*(one(*pair) for pair in pairs), return_exceptions=True)
+    failures_of(replies)
+    return [None if isinstance(reply, BaseException) else reply for reply in replies]
 
 
 async def _fitting(

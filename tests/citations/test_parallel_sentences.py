@@ -16,20 +16,6 @@ MIETEN = "Die Miete für ein ganzes Beet steigt auf 64 Euro, die für ein halbes
 CHAMBRES = "La chambre bleue coûte 68 euros la nuit et la chambre verte 82 euros."
 DINER = "Le petit déjeuner est servi dans la cuisine, le dîner sous la tonnelle."
 YEARS = "Revenue in 2021 was 12.4 million. Revenue in 2020 was 11.0 million."
-COVER = "The violin is covered worldwide; the watch is covered only in the United Kingdom."
-MAJORITIES = "Satzungsänderungen brauchen eine Mehrheit von drei Vierteln, die Auflösung eine von vier Fünfteln."
-POOL = "El Abono A incluye la piscina y cuesta 24 euros; el Abono B incluye el gimnasio y cuesta 37 euros."
-VOTES = "Dorothy Keeble was elected chair with 19 votes; Ian Salt received 12."
-THEFT = "Tell us about a loss within 30 days, and about theft or vandalism within 7 days."
-FILMS = (
-    'Roddy Ost (born 2 April 1930 in London) is an actor who has appeared in films such as Walt Disney\'s "The Cats", '
-    'where he appeared as Edgar; "Love"; and Clint Wood\'s "White Heart", playing Thompson.'
-)
-GRILL = "Les barbecues à charbon sont interdits sur les balcons ; les appareils électriques sont tolérés."
-ADAPTERS = "The adapter for Redis is maintained by Irena Novak, the one for Kafka by Samuel Oduya."
-OFFICES = "The firm has offices in Lyon, which opened in 1998, and in Nantes, which opened in 2004."
-BUEROS = "Die Firma hat Büros in Lyon, welches 1998 eröffnet wurde, und in Nantes, welches 2004 eröffnet wurde."
-CANAL = "The canal was dug between 1788 and 1794 to carry coal. The lock is 31 miles from the sea."
 KEYS = "Mr. Wolf repairs the boiler every September. Mrs. Lamb keeps the spare key."
 
 
@@ -54,21 +40,6 @@ KEYS = "Mr. Wolf repairs the boiler every September. Mrs. Lamb keeps the spare k
         ("Revenue in 2021 was 11.0 million.", "What was revenue in 2021?", YEARS),
         ("11.0 million", "What was revenue in 2021?", YEARS),
         ("Mr. Wolf keeps the spare key.", "Who keeps the spare key?", KEYS),
-        ("The watch is covered worldwide.", "Is the watch covered abroad?", COVER),
-        (
-            "Yes, the watch is covered worldwide, whereas the violin is covered only in the United Kingdom.",
-            "Is the watch covered abroad?",
-            COVER,
-        ),
-        ("Eine Satzungsänderung braucht eine Mehrheit von vier Fünfteln.", "Was braucht sie?", MAJORITIES),
-        ("Ian Salt was elected chair with 19 votes, ahead of Dorothy Keeble with 12.", "Who was elected chair?", VOTES),
-        ("A theft must be reported within 30 days.", "How soon must a theft be reported?", THEFT),
-        (
-            "Oui, les barbecues à charbon sont tolérés sur les balcons, mais "
-            "les appareils électriques y sont interdits.",
-            "Peut-on faire un barbecue sur son balcon ?",
-            GRILL,
-        ),
     ],
 )
 def test_what_is_said_of_another_is_no_support(claim: str, question: str, text: str) -> None:
@@ -100,22 +71,6 @@ def test_what_is_said_of_another_is_no_support(claim: str, question: str, text: 
             "The kitchen fan cost 120 euros. The kitchen was renovated in 2019. The work cost 5,000 euros.",
         ),
         ("The old boiler is repaired by the janitor.", "Who repairs it?", "The boiler is old. The janitor repairs it."),
-        ("The watch is covered only in the United Kingdom.", "Is the watch covered abroad?", COVER),
-        ("Satzungsänderungen brauchen drei Viertel der Mehrheit.", "Was brauchen sie?", MAJORITIES),
-        ("El Abono A sale por 24 euros.", "¿Cuánto cuesta el Abono A?", POOL),
-        ("Ian Salt received 12 votes.", "How many votes did Ian Salt receive?", VOTES),
-        ("Dorothy Keeble was elected chair with 19 votes, and Ian Salt received 12.", "Who was elected chair?", VOTES),
-        ("Theft must be reported within 7 days.", "How soon must a theft be reported?", THEFT),
-        ("The office in Lyon opened in 1998.", "Where are the offices?", OFFICES),
-        ("Das Büro in Lyon wurde 1998 eröffnet.", "Wo sind die Büros?", BUEROS),
-        ('Roddy Ost appeared in the film "The Cats".', "In what film did Roddy Ost appear?", FILMS),
-        ("Samuel Oduya", "Who maintains the adapter for Kafka?", ADAPTERS),
-        ("It was dug between 1788 and 1794.", "When was the canal dug?", CANAL),
-        (
-            "Nobody rows alone between 1 November and 15 March.",
-            "May I row alone in December?",
-            "Between 1 November and 15 March, nobody rows alone.",
-        ),
     ],
 )
 def test_what_is_said_of_the_same_is_support(claim: str, question: str, text: str) -> None:

@@ -95,6 +95,16 @@ async def test_a_model_that_is_asked_plainly_judges_one_claim_at_a_time(river: s
     assert state["unsupported"] == [second]
 
 
+async def test_a_call_that_fails_leaves_its_claim_alone_unjudged(river: str) -> None:
+    def one(request: Request) -> Reply:
+        return Reply(status=500) if "Statement: The relief channel" in request.user else Reply("Yes.")
+
+    with OpenAIStub(model(create=TWO, judge_one=one)) as stub:
+        state = await _ask(river, stub, verify="llm", answer_form="plain")
+    assert [citation["judged"] for citation in state["citations"]] == ["entailed", ""]
+    assert [item["step"] for item in state["degraded"]] == ["cite"]
+
+
 async def test_claims_that_no_call_is_left_for_keep_what_the_words_say(river: str) -> None:
     with OpenAIStub(model(create=TWO)) as stub:
         state = await _ask(river, stub, verify="llm", answer_form="plain", max_model_calls=2)
