@@ -24,9 +24,9 @@ _DEEPEST = 6
 def read_json(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator[Document | Failure]:
     """Yield the documents of a .json file.
 
-    An export of conversations gives one for each; a list of objects that all have a `text` one for each, as lines of
-    JSON lines do. A list of flat records is a table, and one of others has a paragraph for each record. Configuration
-    and all other JSON stays as it stands.
+    An export of conversations gives one for each. A list of objects gives one for each, as lines of JSON lines do, if
+    all have a `text`, or a `title` in its place. One of flat records is a table, and one of others has a paragraph for
+    each record. Configuration and all other JSON stays as it stands.
 
     Raises:
         ReadingError: `empty`, `broken` (binary data), `encoding`, `too_large`.
@@ -45,7 +45,7 @@ def read_json(path: Path, source: str, options: ReadOptions = PLAIN) -> Iterator
     chats = chat_documents(records, source)
     if chats is not None:
         yield from chats
-    elif all(isinstance(each.get("text"), str) for each in records):
+    elif _are_documents(records):
         yield from record_parts(text, source)
     else:
         whole = Document(source, path.stem, (), {"format": "json", "records": len(records)}, key=source, notes=notes)
@@ -58,6 +58,15 @@ def _records(value: object) -> list[JsonRecord]:
         inner = [each for each in value.values() if isinstance(each, list | dict)]
         value = inner[0] if len(inner) == 1 else None
     return value if isinstance(value, list) and value and all(isinstance(each, dict) for each in value) else []
+
+
+def _are_documents(records: Sequence[JsonRecord]) -> bool:
+    """Tell whether each record has a text; where some have one, a title stands for those that are missing."""
+    texts = [each.get("text") for each in records]
+    return any(isinstance(text, str) for text in texts) and all(
+        isinstance(text, str) or (text is None and isinstance(each.get("title"), str))
+        for text, each in zip(texts, records, strict=True)
+    )
 
 
 def _blocks(records: Sequence[JsonRecord]) -> Iterator[Block]:

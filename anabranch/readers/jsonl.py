@@ -25,8 +25,9 @@ def read_jsonl(path: Path, source: str, _: ReadOptions = PLAIN) -> Iterator[Docu
     """Yield one document per line, and a `Failure` for each line that is none or too long; blank lines are skipped.
 
     Keys: `id` (or BEIR's `_id`; the line number when absent), `title`, `text`, `access` (a list of tags); every other
-    key is metadata. A line whose `access` is anything but a list of strings fails, because reading it as public could
-    show it to everybody. An id that came before is not noticed here, where all of them would have to be remembered.
+    key is metadata. Where there is no text, as in many collections of abstracts, the title is what the document says.
+    A line whose `access` is anything but a list of strings fails, because reading it as public could show it to
+    everybody. An id that came before is not noticed here, where all of them would have to be remembered.
     """
     found: Document | Failure | None = None
     with path.open("rb") as file:
@@ -96,12 +97,13 @@ def _of_record(record: Json, source: str, number: int) -> Document:
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, not {type(record).__name__}")  # noqa: TRY004
     key = _key(record, number)
-    parts = paragraphs(_string(record, "text"))
+    title = squeeze(_string(record, "title"))
+    parts = paragraphs(_string(record, "text")) or paragraphs(title)
     if not parts:
-        raise ValueError("the text is empty")
+        raise ValueError("the text is empty, and so is the title")
     return Document(
         source=f"{source}#{key}",
-        title=squeeze(_string(record, "title")) or key,
+        title=title or key,
         blocks=tuple(Block(part) for part in parts),
         metadata={name: value for name, value in record.items() if name not in _OWN},
         access=access_tags(record.get("access", [])),

@@ -27,6 +27,17 @@ def test_records_with_a_text_are_documents_with_access_tags(tmp_path: Path) -> N
     assert (document.source, document.access, document.metadata) == ("a.json#a", ("staff",), {"year": 2024})
 
 
+def test_a_record_without_a_text_says_its_title(tmp_path: Path) -> None:
+    records = [{"id": 1, "title": "On herons"}, {"id": 2, "title": "Weirs", "text": "A weir."}, {"id": 3, "text": "x"}]
+    records[0]["access"] = ["staff"]
+    found = documents(tmp_path, "a.json", json.dumps(records))
+    assert [(each.title, each.blocks[0].text, each.access) for each in found] == [
+        ("On herons", "On herons", ("staff",)),
+        ("Weirs", "A weir.", ()),
+        ("3", "x", ()),
+    ]
+
+
 def test_access_that_is_no_list_or_stands_twice_is_not_public(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"text": "x", "access": "staff"}]')
     (found,) = read(tmp_path / "a.json", "a.json")

@@ -41,6 +41,17 @@ def test_ids_may_be_numbers_beir_ids_or_missing(tmp_path: Path) -> None:
     assert documents[2].title == "4"
 
 
+@pytest.mark.parametrize("text", [{}, {"text": ""}, {"text": " \n"}, {"text": None}, {"text": "\u200b"}])
+def test_where_there_is_no_text_the_title_is_what_a_document_says(tmp_path: Path, text: dict[str, object]) -> None:
+    (document,) = read(
+        tmp_path, {"_id": "1", "title": "Preliminary  Report-\nInternational Language", "year": 58, **text}
+    )
+    assert isinstance(document, Document)
+    assert document.title == "Preliminary Report- International Language"
+    assert [block.text for block in document.blocks] == [document.title]
+    assert document.metadata == {"year": 58}
+
+
 @pytest.mark.parametrize(
     ("line", "reason", "says"),
     [
@@ -53,7 +64,10 @@ def test_ids_may_be_numbers_beir_ids_or_missing(tmp_path: Path) -> None:
         ([1, 2], "broken", "object"),
         ({"id": "x"}, "broken", "empty"),
         ({"id": "x", "text": " \n"}, "broken", "empty"),
+        ({"id": "x", "title": " ", "text": ""}, "broken", "empty"),
         ({"id": "x", "text": 5}, "broken", "string"),
+        ({"id": "x", "title": "T", "text": 5}, "broken", "string"),
+        ({"id": "x", "title": 5}, "broken", "string"),
         ({"id": ["x"], "text": "a"}, "broken", "id"),
         ({"id": True, "text": "a"}, "broken", "id"),
         ({"id": " ", "text": "a"}, "broken", "id"),

@@ -38,6 +38,8 @@ _OPENERS: dict[str, Callable[[Path, Allowance], Iterator[Member]]] = {
 """By how the name ends, lower case."""
 _DUPLICATE = ("duplicate", "The name occurs twice in the archive; the first one counts.")
 _PIECE = 1 << 20
+_EMPTY_BYTES = 2
+"""What DEFLATE makes of nothing: a member with more of them holds more than it says, and is looked into."""
 
 
 def is_archive(name: str) -> bool:
@@ -55,7 +57,7 @@ def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
     Yields:
         A copy with the source `archive.zip!/member`; for a member that cannot be taken in a `Failure` of that source;
         for an archive that cannot be read to its end a `Failure` of the archive's source, last. Hidden members are left
-        out without a word. Reasons: `refused` (its name leads out, it is a link or a device), `encrypted`,
+        out without a word. Reasons: `empty`, `refused` (its name leads out, it is a link or a device), `encrypted`,
         `unsupported` (also an archive in the archive), `too_large`, `broken`, `duplicate`, `unreadable`.
 
     Raises:
@@ -77,6 +79,7 @@ def members(found: FoundFile, folder: Path) -> Iterator[FoundFile | Failure]:
                 why = _objection(member, parts, allowance) if name not in seen else _DUPLICATE
                 seen.add(name)
                 yield _taken(found, name, member, folder) if why is None else Failure(_source(found, name), *why)
+                allowance.rest()
     except TooMuchError as error:
         yield Failure(found.source, "too_large", f"The archive was not read to its end: {error}.")
     except ReadingError as error:
@@ -136,6 +139,9 @@ def _objection(member: Member, parts: tuple[str, ...] | None, allowance: Allowan
 
 def _taken(found: FoundFile, name: str, member: Member, folder: Path) -> FoundFile | Failure:
     source = _source(found, name)
+    # There may be a hundred thousand of them, and a copy and a reader for each would take minutes.
+    if member.size == 0 and (member.packed or 0) <= _EMPTY_BYTES:
+        return Failure(source, "empty", "It has no content.")
     try:
         path = _copied(member, folder)
     except ReadingError as error:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import re
 import stat
@@ -18,8 +15,7 @@ from pathlib import Path
 from tarfile import HeaderError, ReadError
 from typing import IO, Self, cast
 
-from typing_extensions import Buffer
-
+from anabranch.ingestion.archives.decompression import Unpacked, WatchedFile, unpacked
 from anabranch.ingestion.archives.unpack_limits import Allowance, TooMuchError
 
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -36,8 +32,6 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BLOCK = 1 << 16
 _LONGEST_HEADER = 1 << 20
 """Bytes between two members; `tarfile` reads a header at once, and its length is in the file."""
-_MOST_MEMORY = 256 << 20
-"""Of an XZ file's dictionary, whose size is in the file: `xz -9` needs 65 MiB, the format allows 4 GiB."""
 _LINK = ("refused", "It is a link or a device, not a file.")
 
 
@@ -82,30 +76,30 @@ def zip_members(path: Path, allowance: Allowance) -> Iterator[Member]:
 
     Raises:
         zipfile.BadZipFile: It is damaged, or none.
-        TooMuchError: It has too many members.
+        TooMuchError: It has too many members, or takes too long.
     """
-    with _Careful(path) as file, zipfile.ZipFile(file) as archive:
+    with _Careful(path, allowance.check) as file, zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
+            allowance.count()
             if info.is_dir():
                 continue
-            allowance.count()
             yield Member(
                 _zip_name(info), info.file_size, info.compress_size, _zip_objection(info), partial(archive.open, info)
             )
 
 
-class _Careful(io.FileIO):
+class _Careful(WatchedFile):
     """A file that refuses to be read in huge pieces: `zipfile` reads the list of members at once, whatever its size."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, check: Callable[[], object]) -> None:
+        super().__init__(path, check)
         self._size = os.fstat(self.fileno()).st_size
 
     def read(self, size: int | None = -1, /) -> bytes:
         left = self._size - self.tell()
         if min(left, left if size is None or size < 0 else size) > _LONGEST_DIRECTORY:
             raise TooMuchError("its list of members is too long")
-        return super().read(size) or b""
+        return super().read(size)
 
 
 def _zip_objection(info: zipfile.ZipInfo) -> tuple[str, str] | None:
@@ -142,18 +136,19 @@ def tar_members(path: Path, allowance: Allowance, packing: str) -> Iterator[Memb
 
     Raises:
         tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError: It is damaged, or none.
-        TooMuchError: It has too many members, or unpacks to too much.
+        TooMuchError: It has too many members, unpacks to too much, or for too long.
     """
     # The stream is opened here and not by `tarfile`, which would unpack it where nobody counts the bytes.
-    with unpacked(path, packing) as file:
+    with unpacked(path, packing, allowance.check) as file:
         metered = _Metered(file, allowance)
         with tarfile.open(fileobj=metered, mode="r|", bufsize=_BLOCK, tarinfo=_StrictHeader) as archive:
             while (info := archive.next()) is not None:
                 # What comes between two members (names, extended headers) is read by `tarfile` in one piece.
                 metered.expect(info.size)
+                # Folders, too: `tarfile` keeps every header, of which a small file unpacks to millions.
+                allowance.count()
                 if info.isdir():
                     continue
-                allowance.count()
                 opened = cast("partial[IO[bytes]]", partial(archive.extractfile, info))
                 yield Member(info.name, info.size, None, None if info.isreg() else _LINK, opened)
 
@@ -191,55 +186,3 @@ class _StrictHeader(tarfile.TarInfo):
             if type(error).__name__ == "EOFHeaderError":  # not in the type stubs: the proper end
                 raise
             raise ReadError(f"a header is damaged or missing: {error}") from error
-
-
-Unpacked = io.BufferedReader | gzip.GzipFile | bz2.BZ2File
-
-
-def unpacked(path: Path, packing: str) -> Unpacked:
-    """Open a file that is compressed by `gz`, `bz2` or `xz`, or not at all (empty), for reading what is in it.
-
-    `read1` yields at most as much as asked for and at once what there is, so that what comes before damage is not lost
-    with it. It raises OSError, EOFError, zlib.error or lzma.LZMAError where the file is damaged.
-    """
-    if packing == "gz":
-        return gzip.open(path)
-    if packing == "bz2":
-        return bz2.open(path)
-    return io.BufferedReader(_Xz(path)) if packing == "xz" else path.open("rb")
-
-
-class _Xz(io.RawIOBase):
-    """One or several XZ streams, one after the other; `lzma.LZMAFile` has no bound on memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        self._stream = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer, /) -> int:
-        view = memoryview(buffer).cast("B")
-        piece = self._piece(view.nbytes)
-        view[: len(piece)] = piece
-        return len(piece)
-
-    def _piece(self, size: int) -> bytes:
-        while True:
-            data = b""
-            if self._stream.eof:
-                data = self._stream.unused_data.lstrip(b"\0") or self._file.read(_BLOCK).lstrip(b"\0")
-                if not data:
-                    return b""
-                self._stream = lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
-            elif self._stream.needs_input:
-                data = self._file.read(_BLOCK)
-            if piece := self._stream.decompress(data, size):
-                return piece
-            if not data and self._stream.needs_input and not self._stream.eof:
-                raise EOFError("it breaks off before its end")
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 FLOOR = 32 << 20
 """Bytes that even the smallest archive may unpack to; the ratio counts from here."""
 
@@ -12,6 +14,9 @@ MOST_OF_ONE = 1 << 30
 MOST_OF_ALL = 32 << 30
 RATIO = 200
 """Bytes out per byte in. Text packs 3 to 20 times smaller, repetitive logs 100 times."""
+
+SILENCE = 120.0
+"""Seconds of processor time without a member; a gigabyte of bzip2 takes one of them for each 10 to 20 MB."""
 
 
 class TooMuchError(Exception):
@@ -26,6 +31,20 @@ class Allowance:
         # The ratio counts for the archive as a whole: a bomb may be one member or a million small ones.
         self._left = min(MOST_OF_ALL, FLOOR + RATIO * packed)
         self._members = 0
+        self._began = time.thread_time()
+
+    def rest(self) -> None:
+        """Begin to count the time of the next member; what was done for others since the last one does not count."""
+        self._began = time.thread_time()
+
+    def check(self) -> None:
+        """Look at the time.
+
+        Raises:
+            TooMuchError: This member takes too long.
+        """
+        if time.thread_time() - self._began > SILENCE:
+            raise TooMuchError(f"nothing came out of it in {SILENCE:g} seconds")
 
     def count(self) -> None:
         """Count one more member.

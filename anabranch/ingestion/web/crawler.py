@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import shutil
 import tempfile
 import time
 from collections import deque
@@ -171,8 +172,8 @@ def _fetched(fetcher: Fetcher, address: str, folder: Path, within: Callable[[str
     try:
         return fetcher.page(address, own, within=within)
     except ReadingError:
-        with suppress(OSError):
-            own.rmdir()
+        # With what came before it failed: a crawl of pages that are all too large would fill the disk.
+        shutil.rmtree(own, ignore_errors=True)
         raise
 
 

@@ -14,6 +14,7 @@ import httpcore
 import httpx
 
 from anabranch.errors import ReadingError, UserError
+from anabranch.ingestion.archives.decompression import unpacked
 from anabranch.ingestion.safe_open import safe_stem
 from anabranch.ingestion.web.content_type import extension_of, recoded
 from anabranch.ingestion.web.ssrf_guard import Resolver, parsed, permitted, system_addresses
@@ -29,7 +30,7 @@ class FetchLimits:
 
     Attributes:
         size: Bytes, of what the server sends and of what that unpacks to.
-        seconds: For everything, redirects included; looking the name up is bounded by the system.
+        seconds: For everything, redirects and unpacking included; looking the name up is bounded by the system.
         idle: Seconds without a byte.
         redirects: How often the server may point elsewhere.
     """
@@ -48,11 +49,13 @@ class FetchedPage:
         path: The file that it is in.
         address: Where it was found, after all redirects.
         is_public: Whether everybody can reach it, and not only one's own network.
+        deadline: When all that the page costs has to be over.
     """
 
     path: Path
     address: str
     is_public: bool
+    deadline: Deadline
 
 
 class StatusError(ReadingError):
@@ -130,7 +133,8 @@ class Fetcher:
             with _explained(url, deadline, self._limits.idle), asked(url, pinned, idle=self._limits.idle) as response:
                 target = _location(response)
                 if target is None:
-                    return FetchedPage(self._kept(response, url, folder, extension), str(url), reach == "public")
+                    path = self._kept(response, url, folder, extension, deadline)
+                    return FetchedPage(path, str(url), reach == "public", deadline)
             # A page that anybody can write must not lead into the network of whoever fetches it, also where private
             # addresses are allowed.
             url, private = _next(url, target), private and reach == "private"
@@ -143,14 +147,16 @@ class Fetcher:
         """Return one with the same rules that goes to no private address."""
         return Fetcher(limits=self._limits, resolve=self._resolve, network=self._network)
 
-    def _kept(self, response: httpcore.Response, url: httpx.URL, folder: Path, extension: str) -> Path:
+    def _kept(
+        self, response: httpcore.Response, url: httpx.URL, folder: Path, extension: str, deadline: Deadline
+    ) -> Path:
         kind = _header(response, b"content-type")
         stem = PurePosixPath(unquote(url.path)).stem or url.raw_host.decode("ascii")
         path = folder / f"{safe_stem(stem, 'page')}{extension or extension_of(kind, url)}"
         with path.open("xb") as file:
             for piece in _counted(_sent(response, str(url), self._limits.size), str(url), self._limits.size):
                 file.write(piece)
-        _unpack(path, _header(response, b"content-encoding"), str(url), self._limits.size)
+        _unpack(path, _header(response, b"content-encoding"), str(url), self._limits.size, deadline)
         if path.stat().st_size == 0:
             raise ReadingError(f"{str(url)!r} has no content.", reason="empty")
         return recoded(path, kind)
@@ -227,12 +233,13 @@ def _too_large(url: str, most: int) -> ReadingError:
     return ReadingError(f"{url!r} is larger than {most} bytes.", reason="too_large")
 
 
-def _unpack(path: Path, encoding: str, url: str, most: int) -> None:
+def _unpack(path: Path, encoding: str, url: str, most: int, deadline: Deadline) -> None:
     """Put what a page holds in the place of the page as it was sent, if its server has packed it.
 
     Raises:
         ReadingError: `unsupported` for an encoding that was not asked for, `broken` for damaged or truncated data,
             `too_large` for more than `most` bytes.
+        httpcore.ReadTimeout: The time is up.
     """
     name = encoding.strip().lower()
     if name in ("", "identity"):
@@ -243,7 +250,7 @@ def _unpack(path: Path, encoding: str, url: str, most: int) -> None:
     packed = path.rename(path.with_name(f"{path.name}.gz"))
     try:
         # Piece by piece and counted again: a few kilobytes can unpack to any number of bytes.
-        with gzip.open(packed) as inside, path.open("xb") as file:
+        with unpacked(packed, "gz", deadline.check) as inside, path.open("xb") as file:
             for piece in _counted(iter(lambda: inside.read(_PIECE), b""), url, most):
                 file.write(piece)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

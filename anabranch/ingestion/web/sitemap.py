@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import httpcore
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
 from anabranch.errors import ReadingError, UserError
-from anabranch.ingestion.web.fetcher import Fetcher
+from anabranch.ingestion.archives.decompression import unpacked
+from anabranch.ingestion.web.fetcher import FetchedPage, Fetcher
 from anabranch.readers.zip_container import local, parsed
 
 MOST_FILES = 50
@@ -39,17 +40,17 @@ def _entries(address: str, fetcher: Fetcher) -> list[tuple[bool, str]]:
     """Return the addresses in a sitemap, each with whether it is that of another sitemap."""
     with tempfile.TemporaryDirectory(prefix="anabranch-") as folder:
         try:
-            path = fetcher.page(address, Path(folder), extension=".xml").path
-            return _locations(_unpacked(path))
+            return _locations(_content(fetcher.page(address, Path(folder), extension=".xml")))
         # A list of pages is a help and not what was asked for: without it, the links are followed.
-        except (ReadingError, UserError, OSError, EOFError, zlib.error, etree.XMLSyntaxError):
+        except (ReadingError, UserError, OSError, EOFError, zlib.error, etree.XMLSyntaxError, httpcore.ReadTimeout):
             return []
 
 
-def _unpacked(path: Path) -> bytes:
-    with path.open("rb") as file:
-        is_packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if is_packed else path.open("rb") as file:
+def _content(page: FetchedPage) -> bytes:
+    with page.path.open("rb") as sent:
+        packing = "gz" if sent.read(2) == b"\x1f\x8b" else ""
+    # Within the time of the page: its packing is the site's own, and not what `Fetcher` unpacks.
+    with unpacked(page.path, packing, page.deadline.check) as file:
         return file.read(MOST_BYTES)
 
 

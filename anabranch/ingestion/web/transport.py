@@ -33,6 +33,14 @@ class Deadline:
         """Whether the time is up."""
         return time.monotonic() >= self._end
 
+    def check(self) -> None:
+        """Go on while there is time.
+
+        Raises:
+            httpcore.ReadTimeout: The time is up.
+        """
+        self.bounded(None)
+
     def bounded(self, timeout: float | None) -> float:
         """Return how long one step may wait.
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import tarfile
 import zipfile
@@ -16,6 +19,7 @@ from anabranch.readers.document import Failure
 from tests.ingestion.archives.packing import opened, special, tarred, zipped
 
 NOTE = b"# Herons\n\nHerons wait in the shallows.\n"
+EMPTY_XZ = lzma.compress(b"", preset=0)
 MODES = {".zip": "", ".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.bz2": "w:bz2", ".tar.xz": "w:xz"}
 
 
@@ -26,7 +30,7 @@ def packed(path: Path, *files: tuple[str, bytes]) -> Path:
 
 @pytest.mark.parametrize("ending", MODES)
 def test_files_come_out_as_they_went_in(tmp_path: Path, ending: str) -> None:
-    files = [("a.md", NOTE), ("deep/er/b.txt", b"b" * 3_000_000), ("deep/c.md", b"")]
+    files = [("a.md", NOTE), ("deep/er/b.txt", b"b" * 3_000_000), ("deep/c.md", b"c")]
     archive = packed(tmp_path / f"notes{ending}", *files)
     assert is_archive(archive.name.upper())
     assert opened(archive) == {f"notes{ending}!/{name}": data for name, data in files}
@@ -136,6 +140,48 @@ def test_too_many_members_end_it(tmp_path: Path, ending: str) -> None:
     found = opened(archive)
     assert found.pop(f"x{ending}") == "too_large"
     assert len(found) == 3
+
+
+@pytest.mark.usefixtures("small")
+def test_folders_count_as_members(tmp_path: Path) -> None:
+    """Their headers are kept, and a small file unpacks to millions of them."""
+    folders = [special(f"{n}", tarfile.DIRTYPE) for n in range(4)]
+    archive = tarred(tmp_path / "x.tar.gz", *((folder, b"") for folder in folders), mode="w:gz")
+    assert opened(archive) == {"x.tar.gz": "too_large"}
+
+
+@pytest.mark.parametrize("ending", MODES)
+def test_empty_members_are_told_and_no_copy_is_made_of_them(tmp_path: Path, ending: str) -> None:
+    archive = packed(tmp_path / f"x{ending}", *((f"{n}.md", b"") for n in range(50)), ("a.md", NOTE))
+    name = f"x{ending}!/"
+    assert opened(archive) == {**{f"{name}{n}.md": "empty" for n in range(50)}, f"{name}a.md": NOTE}
+
+
+@pytest.mark.parametrize(
+    ("ending", "empty"), [(".tar.gz", gzip.compress(b"")), (".tar.bz2", bz2.compress(b"")), (".tar.xz", EMPTY_XZ)]
+)
+def test_an_archive_of_which_nothing_comes_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, empty: bytes
+) -> None:
+    monkeypatch.setattr(unpack_limits, "SILENCE", 0.01)
+    (archive := tmp_path / f"x{ending}").write_bytes(empty * 100_000)
+    (failure,) = members(FoundFile(archive, "x"), tmp_path)
+    assert isinstance(failure, Failure)
+    assert (failure.source, failure.reason) == ("x", "too_large")
+    assert "nothing came out of it in 0.01 seconds" in failure.message
+
+
+def test_the_time_that_others_take_between_two_members_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(unpack_limits.time, "thread_time", lambda: clock[0])
+    archive = packed(tmp_path / "x.tar.gz", *((f"{n}.md", os.urandom(300_000)) for n in range(3)))
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for item in members(FoundFile(archive, "x"), copies):
+        assert isinstance(item, FoundFile)
+        clock[0] += unpack_limits.SILENCE + 1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from anabranch.ingestion.directory_walk import FoundFile
 from anabranch.ingestion.pipeline import ingest
 from anabranch.ingestion.web import Crawler, CrawlLimits, Fetcher, FetchLimits
 from anabranch.ingestion.web.robots_txt import LONGEST_PAUSE
+from anabranch.ingestion.web.sitemap import listed_pages
 from anabranch.readers.document import Failure
 from tests.ingestion.web.site import PUBLIC, Answer, Internet, Names, Site, leads_to, page, serving
 
@@ -187,6 +189,25 @@ def test_sitemaps_name_pages_that_no_link_leads_to(tmp_path: Path) -> None:
     }
     crawl = crawled(answers, tmp_path)
     assert crawl.found == ["/docs/", "/docs/a", "/docs/lonely"]
+
+
+def test_a_sitemap_of_which_nothing_comes_is_left(tmp_path: Path) -> None:
+    """Its own packing is undone within the time of the page; the crawl goes on without it."""
+    empty = page(gzip.compress(b"") * 3_000_000, "application/x-gzip")
+    nothing = page("", status="404 Not Found")
+    names = Names(example_org=PUBLIC)
+    with serving({"/sitemap.xml": empty, "/robots.txt": nothing}) as site:
+        fetcher = Fetcher(limits=FetchLimits(seconds=2), resolve=names, network=Internet(site))
+        began = time.thread_time()
+        assert list(listed_pages(["http://example.org/sitemap.xml"], fetcher)) == []
+        assert time.thread_time() - began < 3
+
+
+def test_what_a_failed_page_left_is_deleted(tmp_path: Path) -> None:
+    half = page(gzip.compress(b"<p>Herons wait." * 50_000)[:-9], "text/html", "Content-Encoding: gzip")
+    crawl = crawled({"/docs/": linked("half"), "/docs/half": half}, tmp_path)
+    assert [failure.reason for failure in crawl.failures.values()] == ["broken"]
+    assert crawl.left == []
 
 
 def test_a_sitemap_reads_no_other_file(tmp_path: Path) -> None:

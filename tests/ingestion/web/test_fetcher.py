@@ -40,6 +40,7 @@ ANSWERS = {
     "/gzip": page(gzip.compress(HTML.encode()), "text/html", "Content-Encoding: gzip"),
     "/bomb": page(BOMB, "text/html", "Content-Encoding: gzip"),
     "/two-gzips": page(gzip.compress(b"<p>Gr") + gzip.compress(b"een"), "text/html", "Content-Encoding: X-GZIP "),
+    "/empty-gzips": page(gzip.compress(b"") * 200_000, "text/html", "Content-Encoding: gzip"),
     "/no-gzip": page(b"<html>not packed at all</html>", "text/html", "Content-Encoding: gzip"),
     "/deflate": page(zlib.compress(HTML.encode()), "text/html", "Content-Encoding: deflate"),
     "/brotli": page(b"\x1b\x2c\x00", "text/html", "Content-Encoding: br"),
@@ -273,6 +274,14 @@ def test_a_server_that_never_ends_is_left(names: Names, internet: Internet, tmp_
     fetcher = Fetcher(limits=FetchLimits(seconds=0.5, idle=10), resolve=names, network=internet)
     with pytest.raises(ReadingError, match=r"took longer than 0\.5 s") as caught:
         fetcher.fetch(f"http://example.org{path}", tmp_path)
+    assert caught.value.reason == "unreachable"
+
+
+def test_unpacking_is_part_of_the_time(names: Names, internet: Internet, tmp_path: Path) -> None:
+    """Nothing comes out of empty members, so the time has to be looked at while they are read."""
+    fetcher = Fetcher(limits=FetchLimits(seconds=0.1), resolve=names, network=internet)
+    with pytest.raises(ReadingError, match=r"took longer than 0\.1 s") as caught:
+        fetcher.fetch("http://example.org/empty-gzips", tmp_path)
     assert caught.value.reason == "unreachable"
 
 
