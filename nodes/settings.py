@@ -31,6 +31,7 @@ from anabranch.models.rerankers import RERANKERS
 from anabranch.registry import OBJECT, object_name
 from anabranch.retrieval import RETRIEVERS
 from anabranch.safety.prompt_template import PLACES, checked_prompt
+from anabranch.safety.reach import ADDRESS, PLACE, fields_with
 from anabranch.store.corpus_address import DEFAULT_CORPUS
 from anabranch.synthesis.routing import BUILT_IN, SYNTHESIS_MODES
 
@@ -66,7 +67,7 @@ def _prompt(node: str, default: str | None, what: str = "Instructions to the mod
 class Context(CheckedSettings):
     """The settings that a caller gives for one run, frozen; `in_force` adds those from other places."""
 
-    corpus: Annotated[str, BeforeValidator(_path)] = _setting(
+    corpus: Annotated[str, BeforeValidator(_path), PLACE] = _setting(
         DEFAULT_CORPUS,
         "Address of the corpus: a folder, memory:NAME, postgresql://DATABASE, s3://BUCKET/PREFIX, or an address of a "
         "store that a package adds.",
@@ -80,15 +81,15 @@ class Context(CheckedSettings):
         "retrieve merge",
         max_length=100,
     )
-    model: str | None = _setting(
+    model: Annotated[str | None, ADDRESS] = _setting(
         None,
         "Chat model: 'provider:name' as in init_chat_model, or 'auto' for the first model that Ollama, LM Studio or "
         "llama.cpp serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat "
         "model.",
         "condense rewrite rerank grade create refine map reduce",
     )
-    # Locked on servers (ANABRANCH_LOCK): a caller who chooses it chooses where this process sends requests.
-    base_url: str | None = _setting(
+    # A caller who chooses it chooses where this process sends requests.
+    base_url: Annotated[str | None, ADDRESS] = _setting(
         None,
         "An OpenAI-compatible server (vLLM, Ollama, llama.cpp) that serves `model`.",
         "create",
@@ -97,7 +98,7 @@ class Context(CheckedSettings):
     reasoning_effort: Effort | None = _setting(
         None, "How much a reasoning model may reason, where the provider supports this.", "create"
     )
-    model_kwargs: Annotated[dict[str, Any], AfterValidator(without_secrets)] = _setting(
+    model_kwargs: Annotated[dict[str, Any], AfterValidator(without_secrets), ADDRESS] = _setting(
         {},
         "Further options of the model's LangChain client, as an object, such as `temperature` (0 by default); keys and "
         "addresses are refused.",
@@ -176,7 +177,7 @@ class Context(CheckedSettings):
     rerank: Annotated[str, OneOf(RERANKERS, ("none",))] = _setting(
         "none", "Which reranker reorders the fused candidates. In code, any LangChain document compressor.", "rerank"
     )
-    rerank_model: str | None = _setting(
+    rerank_model: Annotated[str | None, PLACE, ADDRESS] = _setting(
         None,
         "Name of a Cohere model (default 'rerank-v4.0-fast'), or the folder of a cross-encoder, or of an encoder for "
         "'late_interaction'.",
@@ -229,11 +230,11 @@ class Context(CheckedSettings):
         "'nli': then also by a local model of natural language inference.",
         "cite",
     )
-    verify_model: str | None = _setting(
+    verify_model: Annotated[str | None, PLACE] = _setting(
         None, "Folder of an ONNX model for verify 'nli': model.onnx, tokenizer.json, config.json.", "cite"
     )
     fan_in: int = _setting(4, "Most partial answers that one reduce call joins.", "reduce", ge=2, le=20)
-    file_links: bool = _setting(
+    file_links: Annotated[bool, PLACE] = _setting(
         True,
         "Whether citations link to files on this machine, which shows their paths; links to web pages are kept.",
         "cite",
@@ -312,3 +313,7 @@ class Context(CheckedSettings):
 
     def _given(self) -> set[str]:
         return set(self.model_fields_set if self._explicit is None else self._explicit)
+
+
+REACHING = fields_with(Context, PLACE, ADDRESS)
+"""Settings that name a place on the server or an address: a server that tells its callers apart keeps them to itself."""

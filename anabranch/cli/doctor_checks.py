@@ -104,8 +104,9 @@ def _changed(context: Context) -> DoctorCheck:
 
 def _locked() -> Iterator[DoctorCheck]:
     from anabranch.agent.nodes.support.settings_precedence import locked
+    from anabranch.safety.operator import operator
 
-    if names := locked():
+    if names := locked(are_told_apart=operator().auth is not None):
         yield DoctorCheck("lock", "ok", f"callers may not change: {', '.join(names)}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import socket
 from functools import partial
@@ -15,8 +14,6 @@ from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, ModelOptio
 from anabranch.errors import MissingExtraError, SettingsError
 
 PORT = 8300
-LOCKED = ("corpus", "model", "base_url", "model_kwargs", "rerank_model", "file_links")
-"""Settings that several callers may not choose: they cost money, name folders or reach other machines."""
 
 
 def serve(
@@ -59,6 +56,7 @@ def serve(
 
     try:
         from anabranch.server.application import create_app
+        from anabranch.server.database import is_postgres
         from anabranch.server.log_lines import set_log_format
         from anabranch.server.prometheus_metrics import gather_metrics
         from anabranch.server.requester import is_own_name
@@ -68,9 +66,6 @@ def serve(
         raise MissingExtraError("`anabranch serve`", "serve") from error
     given = {"corpus": corpus, "model": model, "base_url": base_url}
     set_variables({name: value for name, value in given.items() if value is not None})
-    # An operator who has locked anything has thought about it; nobody has who only named the file of keys.
-    if needs_identity() and not operator().lock:
-        set_variables({"lock": json.dumps(LOCKED)})
     # The settings are looked at as the operator; what is asked later is asked by whoever asks.
     with as_operator():
         context = context_of([])
@@ -82,7 +77,10 @@ def serve(
     form = log_format or environment().get("log_format") or "text"
     set_log_format(form)
     gather_metrics()
-    place = data or environment().get("data") or _beside(context.corpus)
+    place = data or operator().data or _beside(context.corpus)
+    if not is_postgres(place):
+        # The ingest graph has to know it, too: what people asked is no document.
+        set_variables({"data": place})
     listener = _listening(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
     if form == "json":

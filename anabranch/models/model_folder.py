@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from anabranch.errors import SettingsError
+from anabranch.identity.user import UPLOADS
 
 Role = Literal["embedder", "cross-encoder", "inference model"]
 
@@ -34,8 +35,12 @@ def model_file(folder: Path, role: Role) -> Path:
     """Return the .onnx file of a folder.
 
     Raises:
-        SettingsError: There is none; the message names what is missing.
+        SettingsError: There is none; the message names what is missing. Or people send files there: a model is run by
+            this very process, and not by one that is kept apart as readers of documents are.
     """
+    if f"/{UPLOADS}/" in f"{folder.resolve().as_posix()}/":
+        msg = f"The folder of the {role}, {str(folder)!r}, holds files that people send to the server."
+        raise SettingsError(msg, hint="Keep models of your own in another folder.")
     if not folder.is_dir():
         msg = f"The folder of the {role}, {str(folder)!r}, is not there, or is no folder."
         raise SettingsError(msg, hint=HINTS[role])

@@ -14,6 +14,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from anabranch.errors import SettingsError
+from anabranch.safety.reach import PLACE, fields_with
 
 PREFIX = "ANABRANCH_"
 
@@ -46,7 +47,12 @@ class Operator(BaseModel):
 
     Attributes:
         lock: Names of Context fields that a caller may not set; their values come from the environment alone.
-        ingest_root: Folder that the ingest graph may read from; relative to where the process started.
+        unlock: Names of Context fields that a caller may set though a server that tells its callers apart keeps those
+            of their kind to itself (`anabranch.safety.reach`).
+        ingest_root: Folder that the ingest graph may read from, relative to where the process started; None for nothing
+            but what its callers have sent.
+        data: Where `anabranch serve` keeps conversations: a folder, or the address of a PostgreSQL database; None: beside
+            the corpus.
         auth: File that says who may use this server (`anabranch.identity`); None where one person uses it alone.
         audit: File of the audit log (`anabranch.identity.audit_log`); None for none.
         audit_questions: Whether it holds the words of questions.
@@ -63,20 +69,22 @@ class Operator(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     lock: tuple[str, ...] = ()
-    ingest_root: str = "."
-    auth: str | None = None
-    audit: str | None = None
+    unlock: tuple[str, ...] = ()
+    ingest_root: str | None = None
+    data: Annotated[str | None, PLACE] = None
+    auth: Annotated[str | None, PLACE] = None
+    audit: Annotated[str | None, PLACE] = None
     audit_questions: bool = False
-    feedback: str | None = None
+    feedback: Annotated[str | None, PLACE] = None
     base_url: str | None = None
-    replicas: str = ".anabranch/replicas"
+    replicas: Annotated[str, PLACE] = ".anabranch/replicas"
     replica_poll: Annotated[float, Field(ge=0)] = 30.0
     # A revoked tag counts nowhere after this time and the time between two publications: a quarter of an hour is long
     # enough for a store that is restarted, and short enough to be waited for.
     replica_age: Annotated[float, Field(gt=0)] = 900.0
     base_url_key: SecretStr | None = None
 
-    @field_validator("lock", mode="before")
+    @field_validator("lock", "unlock", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         # A variable has text alone.
@@ -96,8 +104,15 @@ def operator() -> Operator:
         msg = f"The environment of this process cannot be used: {names}."
         raise SettingsError(
             msg,
-            hint='ANABRANCH_LOCK is a list written as JSON, such as ["corpus"]; times are numbers of seconds.',
+            hint="ANABRANCH_LOCK and ANABRANCH_UNLOCK are lists written as JSON, such as "
+            '["corpus"]; times are numbers of seconds.',
         ) from error
+
+
+def own_places() -> tuple[str, ...]:
+    """Return the files, folders and addresses that are the operator's own: no caller is given what is there."""
+    own = operator()
+    return tuple(place for name in fields_with(Operator, PLACE) if (place := getattr(own, name)))
 
 
 _as_operator: ContextVar[bool] = ContextVar("anabranch_as_operator", default=False)

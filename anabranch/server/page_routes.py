@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from fastapi.responses import FileResponse
 
 import anabranch
+from anabranch.agent.nodes.settings import REACHING
 from anabranch.agent.nodes.support.settings_precedence import locked
 from anabranch.server.requester import Asker
 
@@ -37,7 +38,7 @@ HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-cache",
 }
 
-OPERATORS = ("access", "base_url", "corpus", "file_links", "model_kwargs", "verify_model")
+OPERATORS = frozenset({"access", *REACHING} - {"model", "rerank_model"})
 """Settings that the page has no field for: the operator's, or for programs."""
 
 router = APIRouter(tags=["page"])

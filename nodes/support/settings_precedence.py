@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from anabranch.agent.nodes.settings import PRIVATE, Context
+from anabranch.agent.nodes.settings import PRIVATE, REACHING, Context
 from anabranch.agent.nodes.support.caller import caller, for_user, hold_to_user
 from anabranch.agent.nodes.support.checked_settings import MAX_PROBLEMS
 from anabranch.agent.nodes.support.extension_names import OBJECTS
@@ -18,7 +18,7 @@ from anabranch.agent.nodes.support.graph_bindings import bindings_in_force
 from anabranch.errors import SettingsError
 from anabranch.identity.user import User, UserRole
 from anabranch.registry import OBJECT
-from anabranch.safety.operator import environment, operator
+from anabranch.safety.operator import environment, needs_identity, operator
 
 if TYPE_CHECKING:
     # It takes a second to import, which `anabranch ingest` has no use for.
@@ -75,8 +75,7 @@ def in_force(
     except ValidationError as error:
         raise _unusable(error, {*remembered}) from error
     # After the thread's values: its state may have been edited to say something else.
-    # Who asks decides which corpus is theirs, and the tags are worth nothing in one of the caller's choice.
-    _refuse_changed(context, operators, locked() if user is None else (*locked(), "corpus"))
+    _refuse_changed(context, operators, locked())
     if user is not None:
         hold_to_user(context, user)
     context._explicit, context._user = frozenset(explicit), user  # the class and its functions are one unit
@@ -184,16 +183,32 @@ def _refuse_changed(context: Context, operators: Context, fixed: Sequence[str]) 
             raise SettingsError(msg, hint="Leave it out.")
 
 
-def locked() -> tuple[str, ...]:
+def locked(*, are_told_apart: bool | None = None) -> tuple[str, ...]:
     """Return the names of the settings that callers may not change.
 
+    Where they are told apart they are several, and what names a place or an address is not theirs to choose, unless the
+    operator says so for each.
+
+    Args:
+        are_told_apart: Whether they have to say who they are; None for what holds of whoever asks now.
+
     Raises:
-        SettingsError: The lock names something that is no setting: nothing would be locked by it.
+        SettingsError: The lock names something that is no setting, so nothing would be locked by it, or what is to be
+            unlocked is not locked by itself.
     """
-    lock = operator().lock
-    for name in lock:
-        if name not in Context.model_fields:
-            near = get_close_matches(name.lower(), Context.model_fields, n=1)
-            msg = f"ANABRANCH_LOCK names {name!r}, which is no setting, so it would lock nothing."
+    own = operator()
+    _refuse_unknown("ANABRANCH_LOCK", own.lock, tuple(Context.model_fields), "is no setting, so it would lock nothing")
+    # Who asks decides which corpus is theirs, and their tags are worth nothing in one of the caller's choice.
+    free = tuple(name for name in REACHING if name != "corpus")
+    _refuse_unknown("ANABRANCH_UNLOCK", own.unlock, free, "is not locked unless ANABRANCH_LOCK says so, or always is")
+    if not (needs_identity() if are_told_apart is None else are_told_apart):
+        return own.lock
+    return tuple(dict.fromkeys([*own.lock, *(name for name in REACHING if name not in own.unlock)]))
+
+
+def _refuse_unknown(variable: str, names: Sequence[str], known: Sequence[str], why: str) -> None:
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name.lower(), known, n=1)
+            msg = f"{variable} names {name!r}, which {why}."
             raise SettingsError(msg, hint=f"Did you mean {near[0]!r}?" if near else "Correct it, or leave it out.")
-    return lock

@@ -60,7 +60,7 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     (home / "auth.yaml").write_text(yaml.safe_dump({"keys": keys}))
     variables = {
         "ANABRANCH_AUTH": str(home / "auth.yaml"),
-        "ANABRANCH_LOCK": '["access", "corpus", "model", "base_url"]',
+        "ANABRANCH_LOCK": '["access"]',
         "ANABRANCH_INGEST_ROOT": str(home / "inbox"),
     }
     if kind == SERVE:
@@ -139,6 +139,22 @@ async def test_what_a_caller_claims_opens_nothing(http: httpx.AsyncClient, injec
     for path in ("/runs/wait", f"/threads/{await thread_of(http, 'eve')}/runs/wait"):
         assert SALARY not in (await http.post(path, json=body, headers=as_("eve"))).text
     assert SALARY in await ask(http, "alice", QUESTIONS[SALARY], context={"access": ["hr"]})  # locked, and her own
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"corpus": "/etc"},
+        {"verify": "nli", "verify_model": "/etc"},
+        {"rerank": "cross_encoder", "rerank_model": "/etc"},
+        {"model": "openai:gpt-5", "base_url": "http://169.254.169.254/v1"},
+        {"file_links": False},
+    ],
+)
+async def test_what_names_a_place_or_an_address_is_not_the_callers(http: httpx.AsyncClient, given: Any) -> None:
+    told = await ask(http, "alice", QUESTIONS[SALARY], context=given)
+    assert "is fixed by the operator" in told
+    assert SALARY not in told
 
 
 async def test_threads_belong_to_their_owners(http: httpx.AsyncClient, kind: str) -> None:

@@ -1,0 +1,133 @@
+"""What a server that tells its callers apart keeps to itself: whatever names a place or an address, listed or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables.config import set_config_context
+
+from anabranch.agent.nodes.settings import REACHING, Context
+from anabranch.agent.nodes.support.settings_precedence import in_force, locked
+from anabranch.errors import SettingsError
+from anabranch.identity import AUTH_USER, User, as_operator
+from anabranch.models.embedders import load_embedder
+from anabranch.models.entailment import load_entailment
+from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
+from anabranch.safety.operator import environment
+
+PERSON = User(identity="bob", roles=frozenset({"ask"}))
+GIVEN: dict[str, Any] = {
+    "corpus": "/etc",
+    "model": "openai:gpt-5",
+    "base_url": "http://169.254.169.254/",
+    "model_kwargs": {"top_p": 0.5},
+    "rerank_model": "/etc",
+    "verify_model": "/etc",
+    "file_links": False,
+}
+# Text that names neither: who holds a tag is looked at by itself, and a retriever has been registered by the operator.
+OTHERWISE_CHECKED = {"access", "retrievers"}
+
+
+@pytest.fixture(autouse=True)
+def _several_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_AUTH", "auth.yaml")
+
+
+def choose(**given: Any) -> Context:
+    """Return what is in force for a person who gives something."""
+    with set_config_context({"configurable": {AUTH_USER: PERSON}}) as within:
+        found: Context = within.run(in_force, Context(**given))
+    return found
+
+
+def _takes_any_text(schema: dict[str, Any]) -> bool:
+    """Tell whether a caller can put words, or a whole object, of their own into a setting."""
+    parts: Iterator[dict[str, Any]] = iter([schema, *schema.get("anyOf", []), schema.get("items", {})])
+    return any(part.get("type") in ("string", "object") and "enum" not in part for part in parts)
+
+
+def test_whatever_takes_text_of_the_callers_own_is_known_to_name_a_place_or_an_address() -> None:
+    fields = Context.model_json_schema()["properties"]
+    taking = {name for name, schema in fields.items() if _takes_any_text(schema)}
+    prompts = {name for name in taking if fields[name].get("langgraph_type") == "prompt"}
+    assert taking - prompts - OTHERWISE_CHECKED <= set(REACHING)
+    assert OTHERWISE_CHECKED <= taking
+    assert set(GIVEN) == set(REACHING)
+
+
+def test_whatever_its_description_says_of_folders_and_machines_is_locked() -> None:
+    words = ("folder", "address", "files on this machine", "paths", "://", "server")
+    told = {
+        name
+        for name, field in Context.model_fields.items()
+        if any(word in str(field.description).lower() for word in words)
+    }
+    # How long a model call may take says what is usual at a server of one's own.
+    assert told - {"model_timeout"} <= set(REACHING)
+
+
+@pytest.mark.parametrize("lock", [None, "[]", '["top_k"]', '["base_url"]'])
+@pytest.mark.parametrize("name", sorted(GIVEN))
+def test_they_stay_locked_whatever_else_the_operator_locks(
+    name: str, lock: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lock is not None:
+        monkeypatch.setenv("ANABRANCH_LOCK", lock)
+    with pytest.raises(SettingsError, match=f"'{name}' is fixed"):
+        choose(**{name: GIVEN[name]})
+
+
+def test_a_thread_opens_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_LOCK", '["top_k"]')
+    with set_config_context({"configurable": {AUTH_USER: PERSON}}) as within:
+        for name, value in GIVEN.items():
+            with pytest.raises(SettingsError, match=f"'{name}' is fixed"):
+                within.run(in_force, None, {name: value})
+
+
+def test_each_is_freed_by_its_name_and_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_UNLOCK", '["model"]')
+    assert choose(model="openai:gpt-5").model == "openai:gpt-5"
+    assert set(locked()) == set(REACHING) - {"model"}
+    monkeypatch.setenv("ANABRANCH_LOCK", '["model"]')
+    environment.cache_clear()
+    assert "model" in locked()
+
+
+@pytest.mark.parametrize("unlock", ['["modle"]', '["top_k"]', '["corpus"]', '["access"]', "model", "{}", ""])
+def test_what_cannot_be_freed_is_said_to_everybody(unlock: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_UNLOCK", unlock)
+    with pytest.raises(SettingsError, match="ANABRANCH_UNLOCK") as caught:
+        choose()
+    assert unlock != '["modle"]' or "'model'" in caught.value.hint
+
+
+def test_whoever_uses_their_own_machine_chooses_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    with as_operator():
+        assert in_force(Context(**GIVEN)).verify_model == "/etc"
+    monkeypatch.delenv("ANABRANCH_AUTH")
+    environment.cache_clear()
+    assert in_force(Context(**GIVEN)).verify_model == "/etc"
+    assert locked() == ()
+    monkeypatch.setenv("ANABRANCH_LOCK", json.dumps(["top_k"]))
+    environment.cache_clear()
+    assert locked() == ("top_k",)
+
+
+@pytest.mark.parametrize("through_a_link", [False, True])
+def test_a_model_that_somebody_sent_is_never_run(tmp_path: Path, *, through_a_link: bool) -> None:
+    folder = tmp_path / ".anabranch" / "uploads" / "0f" / "m"
+    folder.mkdir(parents=True)
+    for name in ("model.onnx", "tokenizer.json", "config.json"):
+        (folder / name).write_text("sent by a caller")
+    if through_a_link:
+        (tmp_path / "models").symlink_to(folder)
+        folder = tmp_path / "models"
+    for load in (load_entailment, CrossEncoderReranker, load_embedder):
+        with pytest.raises(SettingsError, match="people send"):
+            load(str(folder))
