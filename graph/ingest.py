@@ -1,7 +1,8 @@
 """The ingest graph: fill a corpus from a LangGraph server or Studio, as `anabranch ingest` does from a shell.
 
-Only the operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT (default: the folder the
-process started in) are refused. Where people are authenticated (ANABRANCH_AUTH), the role `ingest` is needed.
+Only the operator decides which folders a caller may read: paths outside ANABRANCH_INGEST_ROOT are refused, and without
+it all but what the caller has sent; so is whatever is hidden or the operator's own. Where people are authenticated
+(ANABRANCH_AUTH), the role `ingest` is needed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, get_args
 
 from langgraph.runtime import Runtime
@@ -17,13 +16,13 @@ from anabranch.agent.nodes.support.ingest_settings import IngestContext
 from anabranch.agent.nodes.support.settings_precedence import in_force
 from anabranch.agent.nodes.support.step_telemetry import observed
 from anabranch.errors import NotAllowedError, SettingsError
-from anabranch.identity.user import UPLOADS, User, upload_folder
+from anabranch.identity.user import User, ingest_folder, upload_folder
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
-from anabranch.ingestion.directory_walk import outside
 from anabranch.ingestion.ingest_report import FileRow, Status
+from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.ingestion.pipeline import ingest as ingest_files
 from anabranch.readers.document import access_tags
-from anabranch.safety.operator import operator
+from anabranch.safety.operator import operator, own_places
 from anabranch.store.writer_protocol import Progress
 
 # Files that a result names; a server keeps it whole, in a checkpoint.
@@ -77,20 +76,13 @@ def _work(
     first: Mapping[str, Any],
     progress: Progress,
 ) -> dict[str, Any]:
-    root, rights = operator().ingest_root, OPERATOR
-    if context.user is not None:
-        root = context.user.place(root, "ANABRANCH_INGEST_ROOT")
-        rights = _rights(context.user, context.access, access)
-        _refuse_uploads_of_others(paths, Path(root), context.user)
-    # Callers of a server must not read the server's other files.
-    own = upload_folder(context.user.owner) if context.user is not None else upload_folder()
+    user = context.user
     report = ingest_files(
         paths,
         context.corpus,
-        inside=root,
-        named_from=Path(root, own),
+        root=_root(user),
         access=access or (),
-        rights=rights,
+        rights=OPERATOR if user is None else _rights(user, context.access, access),
         progress=progress,
         **first,
     )
@@ -100,33 +92,13 @@ def _work(
     return {"files": [asdict(row) for row in told], "totals": totals}
 
 
-def _refuse_uploads_of_others(paths: Sequence[str], root: Path, user: User) -> None:
-    """Let people take in what they sent, and nothing that others did; a walk from further up passes hidden folders by.
+def _root(user: User | None) -> IngestRoot:
+    """Return what callers may have read: what they have sent, and what the operator opened, but nothing of their own.
 
-    Raises:
-        UserError: In the words for what is outside the root: whether there is something, is not said.
+    Uploads of other people lie in a hidden folder, and so are closed as all that is hidden.
     """
-    sent, own = root / UPLOADS, root / upload_folder(user.owner)
-    for path in paths:
-        real = _resolved(root / path)
-        is_above = sent.parent.exists() and real.exists() and real.samefile(sent.parent)
-        if is_above or (_leads_into(sent, real) and not _leads_into(own, real)):
-            raise outside(path)
-
-
-def _resolved(path: Path) -> Path:
-    """Return where a path leads; of one that cannot be followed, its folder: it is refused where it would be read."""
-    try:
-        real = path.resolve()
-        real.exists()
-    except (OSError, RuntimeError, ValueError):
-        return path.parent
-    return real
-
-
-def _leads_into(folder: Path, path: Path) -> bool:
-    # By what they are and not by their names: some file systems do not tell capitals.
-    return folder.exists() and any(each.exists() and each.samefile(folder) for each in (path, *path.parents))
+    own = upload_folder() if user is None else upload_folder(user.owner)
+    return IngestRoot(ingest_folder(user), own, is_open=bool(operator().ingest_root), closed=own_places())
 
 
 def _paths(given: Any) -> list[str]:  # noqa: ANN401  # a caller may send anything

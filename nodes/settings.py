@@ -316,4 +316,4 @@ class Context(CheckedSettings):
 
 
 REACHING = fields_with(Context, PLACE, ADDRESS)
-"""Settings that name a place on the server or an address: a server that tells its callers apart keeps them to itself."""
+"""Settings that name a place or an address: a server that tells its callers apart keeps them to itself."""

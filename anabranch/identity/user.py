@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from anabranch.errors import NotAllowedError, NotAuthenticatedError, SettingsError
+from anabranch.safety.operator import operator
 
 AUTH_USER = "langgraph_auth_user"
 """Where LangGraph's servers put the user into `config["configurable"]`; they take it from no request."""
@@ -35,6 +37,20 @@ def upload_folder(owner: str = LOCAL) -> str:
     """Return the folder of one person in the ingest root."""
     # A name may be an address or hold a path: two people must not share a folder, nor leave it.
     return f"{UPLOADS}/{hashlib.sha256(owner.encode()).hexdigest()[:16]}"
+
+
+def ingest_folder(user: User | None) -> Path:
+    """Return the folder that uploads are kept in and paths of the ingest graph count from.
+
+    Args:
+        user: Who asks; None for the person whose machine this is.
+
+    Raises:
+        SettingsError: See `User.place`.
+        NotAllowedError: See there.
+    """
+    folder = operator().ingest_root or "."
+    return Path(folder if user is None else user.place(folder, "ANABRANCH_INGEST_ROOT"))
 
 
 class User(BaseModel):

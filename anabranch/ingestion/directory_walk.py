@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anabranch.errors import UserError
+from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.readers.corpus_marker import is_corpus, names_in
 from anabranch.store.corpus_folder import of_its_own
 from anabranch.text.normalization import storable
@@ -84,8 +85,7 @@ def survey(
     skip: Collection[Path] = (),
     *,
     follow_links: bool = False,
-    inside: Path | None = None,
-    named_from: Path | None = None,
+    root: IngestRoot | None = None,
 ) -> Walked:
     """Find the files at and below `paths`, each file once.
 
@@ -98,15 +98,14 @@ def survey(
         skip: Left out with all that is below them.
         follow_links: Follow symbolic links to places outside the folder given. Otherwise a link is followed only to a
             place inside. In both cases it yields no file that the folder shows under its own name.
-        inside: Where `paths` count from, and what none of them may lead out of; None for wherever they lead.
-        named_from: A folder below which a file that is given itself is called by its path, and not by its name alone.
+        root: Where `paths` count from, and what of it may be read; None for wherever they lead. A file that is given
+            itself and is the caller's own is called by its path below theirs, and not by its name alone.
 
     Raises:
-        UserError: One of `paths` does not exist, is a corpus, is in `skip`, or leads out of `inside`.
+        UserError: One of `paths` does not exist, is a corpus, is in `skip`, or is not what `root` admits.
     """
-    home = inside.resolve() if inside is not None else None
-    top = named_from.resolve() if named_from is not None else None
-    placed = [_placed(path, home) for path in paths]
+    top = root.own if root is not None else None
+    placed = [_placed(path, root) for path in paths]
     barred = {path.resolve() for path in skip}
     seen: set[Path] = set()
     groups: list[tuple[Path, list[tuple[Path, Path]]]] = []
@@ -120,7 +119,7 @@ def survey(
         if path.is_file():
             files = [(path, real)]
         else:
-            scan = _Scan(path, real, barred, follow_links=follow_links)
+            scan = _Scan(path, real, barred, follow_links=follow_links, root=root)
             files = _below(path, scan)
             folders |= dict.fromkeys(scan.entered)
         fresh = [(file, real) for file, real in files if real not in seen and real not in barred]
@@ -130,9 +129,9 @@ def survey(
     return Walked(tuple(_named(groups)), tuple(folders))
 
 
-def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
+def _placed(given: Path, root: IngestRoot | None) -> tuple[Path, Path]:
     """Return where a path is and where it really leads; what is said of it names it as it was given."""
-    path = given if inside is None else inside / given
+    path = given if root is None else root.folder / given
     try:
         # Resolved once, here: whoever opens the file later follows that path and no link that was put in since.
         real, is_there = path.resolve(), path.exists()
@@ -141,17 +140,18 @@ def _placed(given: Path, inside: Path | None) -> tuple[Path, Path]:
         msg = f"The path {str(given)!r} cannot be looked at: {why}."
         raise UserError(msg, hint="Check the path and its permissions.") from error
     # After links are resolved: `..` and a link are two ways of leading out.
-    if inside is not None and not real.is_relative_to(inside):
-        raise outside(given)
+    if root is not None and not root.admits(real):
+        raise _outside(given)
     if not is_there:
         raise UserError(f"There is nothing at {str(given)!r}.", hint="Check the path; it counts from where you are.")
-    return path if inside is None else real, real
+    return path if root is None else real, real
 
 
-def outside(given: Path | str) -> UserError:
-    """Return the error of a path that leads to where its caller may not read."""
-    msg = f"The path {str(given)!r} is outside the folder that may be read."
-    return UserError(msg, hint="The operator of a server sets that folder with ANABRANCH_INGEST_ROOT.")
+def _outside(given: Path) -> UserError:
+    """Return the error of a path that leads to where its caller may not read, whether there is something or not."""
+    msg = f"The path {str(given)!r} is outside the folder that may be read, or is closed in it."
+    hint = "Send files to /uploads. The operator opens a folder with ANABRANCH_INGEST_ROOT, all but hidden names in it."
+    return UserError(msg, hint=hint)
 
 
 def _below(root: Path, scan: _Scan) -> list[tuple[Path, Path]]:
@@ -208,18 +208,21 @@ class _Scan:
             entered through a link once.
     """
 
-    def __init__(self, root: Path, real: Path, barred: Collection[Path], *, follow_links: bool) -> None:
-        """Take the folder, where it really lies, what to leave out, and whether links may lead out of the folder."""
-        self._root = root
+    def __init__(
+        self, top: Path, real: Path, barred: Collection[Path], *, follow_links: bool, root: IngestRoot | None
+    ) -> None:
+        """Take the folder, where it really lies, what to leave out, whether links may lead out, and what is closed."""
+        self._top = top
         self._inside = real
         self._barred = barred
         self._follow_links = follow_links
+        self._root = root
         self.entered: dict[Path, None] = {self._inside: None}
 
     def __iter__(self) -> Iterator[tuple[Path, Path, bool]]:
         """Yield files, folders that may not be opened, and corpora; whoever reads one of these says what it is."""
         # The third says whether a link has led here: files behind links count only if nothing else shows them.
-        folders = [(self._root, self._inside, False)]  # a loop, because folders nest deep
+        folders = [(self._top, self._inside, False)]  # a loop, because folders nest deep
         while folders:
             folder, place, is_linked = folders.pop()
             names = names_in(folder)
@@ -243,6 +246,8 @@ class _Scan:
                     folders.append((path, real, through_link))
 
     def _may_enter(self, real: Path, *, through_link: bool) -> bool:
+        if self._root is not None and not self._root.admits(real):
+            return False
         if not through_link:
             return real not in self._barred
         if any(real.is_relative_to(place) for place in self._barred):

@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anabranch.chunking.hierarchical_chunker import DEFAULT_SIZES, Sizes, checked_sizes
@@ -18,6 +17,7 @@ from anabranch.errors import SettingsError, UserError
 from anabranch.ingestion.access_rights import OPERATOR, AccessRights
 from anabranch.ingestion.document_intake import given_documents
 from anabranch.ingestion.ingest_report import FileRow, IngestReport, Status
+from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.ingestion.intake import Intake
 from anabranch.ingestion.isolation.process_limits import Limits
 from anabranch.ingestion.sources import gathered
@@ -56,8 +56,7 @@ def ingest(
     follow_links: bool = False,
     private_urls: bool = False,
     crawl: CrawlLimits | None = None,
-    inside: StrPath | None = None,
-    named_from: StrPath | None = None,
+    root: IngestRoot | None = None,
     options: ReadOptions = PLAIN,
     limits: Limits | None = None,
     wait: float = 0.0,
@@ -87,18 +86,17 @@ def ingest(
         follow_links: Follow symbolic links to places outside the folders given.
         private_urls: Fetch pages also from addresses of one's own network, which nobody else can reach.
         crawl: How far to follow the links of web pages within their sites; None for not at all.
-        inside: A folder that `paths` count from, and out of which none of them may lead; no page is fetched then. For
-            callers who must not read other files of this machine.
-        named_from: A folder below which a file that is given itself is called by its path, and not by its name alone.
+        root: A folder that `paths` count from, and what of it may be read; no page is fetched then. For callers who
+            must not read other files of this machine.
         options: How files are read: passwords, OCR.
         limits: What one file may cost before it is given up; None for two minutes of silence and 2 GiB of memory.
         wait: Seconds to wait for another process that writes.
         progress: Told how far it is; the stages are 'files', 'passages' and 'index'.
 
     Raises:
-        UserError: A path does not exist, is a corpus or leads out, an address is not one of the web, or the embedder or
-            the sizes are not those of the corpus; the corpus is a folder of other files; or there is no stemmer for the
-            language.
+        UserError: A path does not exist, is a corpus or may not be read, an address is not one of the web, or the
+            embedder or the sizes are not those of the corpus; the corpus is a folder of other files; or there is no
+            stemmer for the language.
         CorpusLockedError: Another process is writing.
         ModelError: A hosted embedder failed; what was committed before is kept and indexed.
         OperationError: The disk is full, or fails.
@@ -124,8 +122,7 @@ def ingest(
         follow_links=follow_links,
         private_urls=private_urls,
         crawl=crawl,
-        inside=None if inside is None else Path(inside),
-        named_from=None if named_from is None else Path(named_from),
+        root=root,
     )
     with asked as found, opening as writer:
         settled = settle(writer, spec, base_url, sizes, language)

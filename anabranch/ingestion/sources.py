@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.errors import ReadingError
 from anabranch.ingestion.directory_walk import FoundFile, Walked, identity_of, survey
+from anabranch.ingestion.ingest_root import IngestRoot
 from anabranch.ingestion.object_storage import ObjectFolder, is_object
 from anabranch.readers.document import Failure
 from anabranch.store.file_identity import archives_of, is_gone, is_url
@@ -160,8 +161,7 @@ def gathered(
     follow_links: bool = False,
     private_urls: bool = False,
     crawl: CrawlLimits | None = None,
-    inside: Path | None = None,
-    named_from: Path | None = None,
+    root: IngestRoot | None = None,
 ) -> Iterator[Gathered]:
     """Find what there is to take in; no archive is opened and no page fetched before it is asked for.
 
@@ -172,15 +172,14 @@ def gathered(
         follow_links: Follow symbolic links out of the folders.
         private_urls: Whether pages may come from addresses of one's own network.
         crawl: How far to follow the links of pages; None for not at all.
-        inside: Where `paths` count from, and what none of them may lead out of; no page is fetched then.
-        named_from: A folder below which a file that is given itself is called by its path.
+        root: Where `paths` count from, and what of it may be read; no page is fetched then.
 
     Raises:
-        UserError: A path does not exist or leads out, or an address is not one of the web.
+        UserError: A path does not exist or may not be read, or an address is not one of the web.
     """
-    asked = [path for path in paths if inside is None and isinstance(path, str) and is_url(path)]
+    asked = [path for path in paths if root is None and isinstance(path, str) and is_url(path)]
     files = [Path(path) for path in paths if path not in asked]
-    walked = survey(files, skip, follow_links=follow_links, inside=inside, named_from=named_from)
+    walked = survey(files, skip, follow_links=follow_links, root=root)
     # Only where something is copied: a run over a folder needs no place for it.
     with tempfile.TemporaryDirectory(prefix="anabranch-") if archives or asked else nullcontext("") as folder:
         yield from_addresses(

@@ -51,8 +51,8 @@ class Operator(BaseModel):
             of their kind to itself (`anabranch.safety.reach`).
         ingest_root: Folder that the ingest graph may read from, relative to where the process started; None for nothing
             but what its callers have sent.
-        data: Where `anabranch serve` keeps conversations: a folder, or the address of a PostgreSQL database; None: beside
-            the corpus.
+        data: Where `anabranch serve` keeps conversations: a folder, or the address of a PostgreSQL database; None:
+            beside the corpus.
         auth: File that says who may use this server (`anabranch.identity`); None where one person uses it alone.
         audit: File of the audit log (`anabranch.identity.audit_log`); None for none.
         audit_questions: Whether it holds the words of questions.

@@ -17,8 +17,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from anabranch.errors import OperationError, ReadingError, SettingsError
 from anabranch.identity.audit_log import audit
-from anabranch.identity.user import upload_folder
-from anabranch.safety.operator import operator
+from anabranch.identity.user import ingest_folder, upload_folder
 from anabranch.server.page_process import PageProcess
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.usage_limits import Limited, UsageLimits
@@ -155,10 +154,7 @@ def discard(path: str, who: Requester) -> bool:
 
 def _folders(who: Requester) -> tuple[Path, Path]:
     """Return the ingest root, and the folder of this person in it."""
-    root = operator().ingest_root
-    if who.user is not None:
-        root = who.user.place(root, "ANABRANCH_INGEST_ROOT")
-    return Path(root), Path(upload_folder(who.owner))
+    return ingest_folder(who.user), Path(upload_folder(who.owner))
 
 
 async def _kept(files: Sequence[tuple[BinaryIO, Path]], password: str) -> None:

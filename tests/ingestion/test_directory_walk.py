@@ -4,6 +4,7 @@ import pytest
 
 from anabranch.errors import UserError
 from anabranch.ingestion.directory_walk import FoundFile, survey
+from anabranch.ingestion.ingest_root import IngestRoot
 
 
 def put(root: Path, *names: str) -> None:
@@ -185,5 +186,5 @@ def test_files_below_a_folder_of_their_own_are_called_by_their_path(tmp_path: Pa
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     paths = [tmp_path / "sent/a/x.md", tmp_path / "else/y.md", tmp_path / "sent/b"]
-    found = survey(paths, named_from=tmp_path / "sent").files
+    found = survey(paths, root=IngestRoot(tmp_path, "sent", is_open=True)).files
     assert [each.source for each in found] == ["a/x.md", "y.md", "x.md"]

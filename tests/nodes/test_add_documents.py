@@ -17,7 +17,7 @@ from anabranch.agent.nodes.add_documents import add_documents
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.ingest_settings import IngestContext
 from anabranch.errors import NotAllowedError, SettingsError, UserError
-from anabranch.identity import AUTH_USER, User
+from anabranch.identity import AUTH_USER, User, as_operator
 from anabranch.identity.user import upload_folder
 from anabranch.ingestion.ingest_report import Status
 from anabranch.safety.operator import environment
@@ -237,6 +237,59 @@ async def test_what_somebody_sent_is_theirs_to_take_in(root: Path, corpus: Path)
     ):  # fmt: skip
         with pytest.raises(UserError, match="outside the folder"):
             await taken(mine, path)
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where somebody starts a server as the guide says: its keys and its people lie there."""
+    for name in (".env", ".ssh/id_rsa", "auth.yaml", "audit.jsonl", "notes/a.md", "corpus.server/server.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("OPENAI_API_KEY=sk-fake\n")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes" / "keys.md").symlink_to(tmp_path / ".env")
+    (tmp_path / "notes" / "people.yaml").symlink_to(tmp_path / "auth.yaml")
+    places = {"CORPUS": "corpus", "AUTH": "auth.yaml", "AUDIT": "audit.jsonl", "DATA": "corpus.server"}
+    for name, value in places.items():
+        monkeypatch.setenv(f"ANABRANCH_{name}", value)
+    return tmp_path
+
+
+CLOSED = [
+    ".env", ".ssh/id_rsa", ".ssh", "auth.yaml", "audit.jsonl", "corpus.server/server.txt", "corpus.server",
+    "notes/keys.md", "notes/people.yaml", "notes/../auth.yaml",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["ingest", "admin"])
+@pytest.mark.parametrize("path", CLOSED)
+@pytest.mark.usefixtures("started")
+async def test_keys_and_what_is_the_operators_own_are_closed_though_the_folder_is_open(
+    path: str, role: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", ".")
+    with pytest.raises(UserError, match="outside the folder"):
+        await take_as(person("hr", role=role), path)
+    with as_operator(), pytest.raises(UserError, match="outside the folder"):
+        await graph.ainvoke({"paths": [path]})
+
+
+@pytest.mark.usefixtures("started")
+async def test_a_walk_of_an_open_folder_passes_them_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANABRANCH_INGEST_ROOT", ".")
+    assert set(await take_as(person("hr"), ".")) == {"notes/a.md"}
+
+
+async def test_without_a_named_folder_only_what_somebody_sent_is_read(started: Path) -> None:
+    rita = person("hr")
+    own = started / upload_folder(rita.owner)
+    own.mkdir(parents=True)
+    (own / "sent.md").write_text("The mill grinds corn.")
+    (own / "link.md").symlink_to(started / "notes" / "a.md")
+    assert set(await take_as(rita, f"{upload_folder(rita.owner)}/sent.md")) == {"sent.md"}
+    assert set(await take_as(rita, upload_folder(rita.owner))) == {"sent.md"}
+    for path in (*CLOSED, ".", "notes", "notes/a.md", f"{upload_folder(rita.owner)}/link.md"):
+        with pytest.raises(UserError, match="outside the folder"):
+            await take_as(rita, path)
 
 
 def test_the_form_of_the_ingest_graph_has_what_it_reads() -> None:

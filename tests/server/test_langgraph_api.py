@@ -39,13 +39,13 @@ def server(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     home = tmp_path_factory.mktemp("server")
     if kind == SERVE:
         shutil.copytree(REPOSITORY / "tests" / "samples", home / "samples")
-        with serving(home) as process:
+        with serving(home, ANABRANCH_INGEST_ROOT=".") as process:
             yield process.url
     elif kind == AEGRA:
-        with aegra_servers(home) as (one,):
+        with aegra_servers(home, ANABRANCH_INGEST_ROOT=str(home)) as (one,):
             yield one.url
     else:
-        with dev_server(home, fresh=True) as (url, _):
+        with dev_server(home, fresh=True, ANABRANCH_INGEST_ROOT=".") as (url, _):
             yield url
 
 
@@ -99,8 +99,9 @@ async def test_no_more_windows_are_read_at_once_than_the_run_may(
         assert most_at_once(stub, "create") == most
 
 
-async def test_ingest_stays_inside_its_root(filled: Any) -> None:
-    result = await filled.runs.wait(None, "ingest", input={"paths": ["/etc"]}, raise_error=False)
+@pytest.mark.parametrize("path", ["/etc", ".env", ".ssh/id_rsa", "samples/../.env", ".langgraph_api"])
+async def test_ingest_stays_inside_its_root_and_passes_by_what_is_hidden(filled: Any, path: str) -> None:
+    result = await filled.runs.wait(None, "ingest", input={"paths": [path]}, raise_error=False)
     assert "outside the folder" in str(result)
 
 

@@ -245,6 +245,7 @@ async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path:
 
     note = "# Weir\n\nThe Halden weir was built in 1897 by the engineer Ida Marrow.\n"
     with serving(tmp_path, fresh=True) as server:
+        (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-fake\n")
         files = [("files", ("weir.md", note.encode()))]
         form = {"folder": "rivers/north"}
         paths = httpx.post(f"{server.url}/uploads", files=files, data=form, timeout=60).json()["paths"]
@@ -259,6 +260,10 @@ async def test_what_was_sent_is_taken_in_with_its_progress_and_answers(tmp_path:
             assert (row["status"], row["source"]) == ("added", "rivers/north/weir.md")
             state = await client.runs.wait(None, "answer", input={"question": "Who built the Halden weir?"})
             assert "Ida Marrow" in state["answer"]
+            # Nobody has named a folder, so what was sent is all there is.
+            for path in (".env", ".", "corpus.server/server.db", server.log.name):
+                refused = await client.runs.wait(None, "ingest", input={"paths": [path]}, raise_error=False)
+                assert "outside the folder" in str(refused)
         if sys.platform == "linux" and isinstance(server.process, subprocess.Popen):
             # The library that opens PDFs is in the processes that read and draw them, and not where the keys are.
             assert "mupdf" not in Path(f"/proc/{server.process.pid}/maps").read_text()
