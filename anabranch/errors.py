@@ -82,12 +82,12 @@ class NotAllowedError(UserError):
 
 
 class LimitReachedError(UserError):
-    """Who asks has used up what they may use for now (429); `retry_after` says for how many seconds."""
+    """Who asks has used up what they may use for now (429); `retry_after` says for how many seconds, if that is known."""
 
     code = "limit_reached"
     retryable = True
 
-    def __init__(self, message: str, *, hint: str = "", retry_after: int) -> None:
+    def __init__(self, message: str, *, hint: str = "", retry_after: int | None = None) -> None:
         """Keep the seconds apart, for the header of that name."""
         super().__init__(message, hint=hint)
         self.retry_after = retry_after

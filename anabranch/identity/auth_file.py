@@ -139,16 +139,21 @@ class PersonLimits(_Section):
     """What one person may use of `anabranch serve`; None for as much as they like. A day is one of UTC.
 
     Attributes:
-        per_minute: Questions, ingests and uploads that they begin in a minute of the clock.
+        per_minute: Questions, ingests, uploads, new threads and edits that they begin in a minute of the clock.
         questions_a_day: Runs of the graph `answer`.
         tokens_a_day: Tokens of models, sent and written; counted when a run ends, so that the last one may exceed it.
         upload_mb_a_day: Megabytes (2^20 bytes) of files that they send.
+        threads: Threads that they have.
+        kept_mb: Megabytes of their threads, and of their runs of the last hour.
     """
 
     per_minute: Bound | None = None
     questions_a_day: Bound | None = None
     tokens_a_day: Bound | None = None
     upload_mb_a_day: Bound | None = None
+    # Also where nobody is named, and where nothing is said of limits: a disk has an end.
+    threads: Bound | None = 10_000
+    kept_mb: Bound | None = 5_000
 
 
 class LimitSettings(PersonLimits):

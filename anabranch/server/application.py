@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -37,10 +38,15 @@ from anabranch.server import (
     thread_routes,
     upload_routes,
 )
+from anabranch.server.page_policy import HEADERS, PagePolicy
 from anabranch.server.request_log import HEADER, TELEMETRY, RequestLog, request_id
 from anabranch.server.request_values import MAX_BODY
+from anabranch.server.requester import refuse_other_names
 from anabranch.server.run_worker import CONCURRENT
 from anabranch.server.services import NotFoundError, open_services
+from anabranch.server.write_probe import DATABASE_ERRORS, is_full, not_kept
+
+log = logging.getLogger("anabranch.server")
 
 _STATUS: tuple[tuple[type[AnabranchError], int], ...] = (
     (NotAuthenticatedError, 401),
@@ -95,14 +101,21 @@ def create_app(place: str, *, concurrent: int = CONCURRENT) -> FastAPI:
         lifespan=lifespan,
         telemetry=TELEMETRY,
         max_body_size=MAX_BODY,
+        dependencies=[Depends(refuse_other_names)],
+        # Its own route looks at no host; its pages load scripts from elsewhere, beside a page that keeps a key.
+        openapi_url=None,
     )
+    app.add_api_route("/openapi.json", app.openapi, include_in_schema=False)
     for each in _ROUTES:
         app.include_router(each.router)
     app.add_exception_handler(AnabranchError, refused)
+    for kind in (*DATABASE_ERRORS, OSError):
+        app.add_exception_handler(kind, _not_kept)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _not_here)
     app.add_exception_handler(Exception, _broken)
     app.add_middleware(RequestLog)
+    app.add_middleware(PagePolicy)
     return app
 
 
@@ -110,9 +123,17 @@ async def refused(_: Request, error: Exception) -> JSONResponse:
     """Answer with what is wrong, and the status that says whose fault it is."""
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    if isinstance(error, LimitReachedError):
+    if isinstance(error, LimitReachedError) and error.retry_after is not None:
         headers["Retry-After"] = str(error.retry_after)
     return JSONResponse(_problem(str(error), type(error).__name__), status, headers=headers)
+
+
+async def _not_kept(_: Request, error: Exception) -> JSONResponse:
+    """Say that the database cannot be used now: its disk is full, say; what else an OSError means is a fault here."""
+    if isinstance(error, OSError) and not is_full(error):
+        raise error
+    log.error("The server's database does not answer: %s", type(error).__name__)
+    return await refused(_, not_kept())
 
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
@@ -132,7 +153,7 @@ async def _not_here(_: Request, error: Exception) -> JSONResponse:
 async def _broken(_: Request, error: Exception) -> JSONResponse:
     """Say that something is wrong here, and the id under which the log says what."""
     message = f"The server failed; its log says why, under {request_id()}."
-    return JSONResponse(_problem(message, type(error).__name__), 500, headers={HEADER: request_id()})
+    return JSONResponse(_problem(message, type(error).__name__), 500, headers={HEADER: request_id(), **HEADERS})
 
 
 def _problem(message: str, kind: str) -> dict[str, Any]:

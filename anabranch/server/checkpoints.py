@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -27,6 +30,37 @@ _TAKE = "SELECT pg_try_advisory_xact_lock(1667787632) AS taken"
 """Takes the lock of whoever makes the saver's tables; the number is its own among PostgreSQL's advisory locks."""
 
 
+@dataclass
+class Written:
+    """Bytes of checkpoints."""
+
+    size: int = 0
+
+
+_measured: ContextVar[Written | None] = ContextVar("_measured", default=None)
+
+
+@contextmanager
+def measured() -> Iterator[Written]:
+    """Count the bytes of checkpoints that are written within, also by tasks and threads that begin there."""
+    token = _measured.set(Written())
+    try:
+        yield cast("Written", _measured.get())
+    finally:
+        _measured.reset(token)
+
+
+class MeasuredSerializer(JsonPlusSerializer):
+    """Writes values as LangGraph's own does, and counts their bytes."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:  # noqa: ANN401  # whatever a channel holds
+        """Return what kind of bytes a value is written as, and these."""
+        kind, data = super().dumps_typed(obj)
+        if (written := _measured.get()) is not None:
+            written.size += len(data)
+        return kind, data
+
+
 @asynccontextmanager
 async def open_checkpoints(place: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """Open LangGraph's own saver for the place of the server's data.
@@ -43,12 +77,14 @@ async def open_checkpoints(place: str) -> AsyncIterator[BaseCheckpointSaver[Any]
 async def _sqlite(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     import sqlite3
 
+    import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     path = folder / FILE
     try:
         private_file(path)
-        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+        async with aiosqlite.connect(path) as connection:
+            saver = AsyncSqliteSaver(connection, serde=MeasuredSerializer())
             await saver.setup()
             yield saver
     except (sqlite3.Error, OSError) as error:
@@ -68,7 +104,8 @@ async def _postgres(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     options = {"autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
     async with AsyncConnectionPool(url, max_size=CONNECTIONS, kwargs=options, open=False) as pool:
         # What its rows are, the types cannot tell from `options`.
-        saver = AsyncPostgresSaver(cast("AsyncConnectionPool[AsyncConnection[dict[str, Any]]]", pool))
+        rows = cast("AsyncConnectionPool[AsyncConnection[dict[str, Any]]]", pool)
+        saver = AsyncPostgresSaver(rows, serde=MeasuredSerializer())
         async with pool.connection() as connection, connection.transaction():
             # Looked for again and again: the index that the saver makes waits for every statement that is waiting.
             while not await _locked(connection):  # noqa: ASYNC110  # another process has it

@@ -14,7 +14,9 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Column,
+    Connection,
     Float,
     ForeignKey,
     Index,
@@ -25,17 +27,20 @@ from sqlalchemy import (
     Text,
     event,
     insert,
+    inspect,
     select,
     text,
+    update,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.schema import CreateColumn
 
 from anabranch.errors import OperationError, SettingsError
 
-SCHEMA = 1
-"""Version of the tables; a database of a later one is not touched."""
+SCHEMA = 2
+"""Version of the tables; a database of a later one is not touched, one of an earlier one gets the new columns."""
 
 FILE = "server.db"
 
@@ -57,7 +62,11 @@ threads = Table(
     Column("metadata", JSON, nullable=False),
     Column("created_at", Float, nullable=False),
     Column("updated_at", Float, nullable=False),
+    # Bytes of its metadata and of what was written of its checkpoints.
+    Column("kept", BigInteger, nullable=False, default=0, server_default="0"),
     Index("anabranch_threads_of", "owner", "updated_at"),
+    # With the bytes, so that a sum of them reads no row: metadata may be long.
+    Index("anabranch_threads_kept", "owner", "kept"),
 )
 
 runs = Table(
@@ -77,7 +86,14 @@ runs = Table(
     Column("leased_until", Float, nullable=False, default=0.0),
     Column("cancelled", Integer, nullable=False, default=0),
     Column("result", JSON),
+    # Bytes of what was asked, of what it left and of what it said.
+    Column("kept", BigInteger, nullable=False, default=0, server_default="0"),
+    # The last of its checkpoints when it was taken over, how often it was begun from there, and seconds of work.
+    Column("reached", String(100), nullable=False, default="", server_default=""),
+    Column("tries", Integer, nullable=False, default=0, server_default="0"),
+    Column("worked", Float, nullable=False, default=0.0, server_default="0"),
     Index("anabranch_runs_due", "status", "leased_until"),
+    Index("anabranch_runs_kept", "owner", "kept"),
     Index("anabranch_runs_of", "thread_id", "created_at"),
 )
 
@@ -167,6 +183,21 @@ async def _prepared(engine: AsyncEngine) -> None:
         elif found > SCHEMA:
             msg = f"The server's database was made by a later version of Anabranch (its tables are version {found})."
             raise OperationError(msg, hint="Install that version, or give another place for the data.")
+        elif found < SCHEMA:
+            await connection.run_sync(_bring_up_to_date)
+            await connection.execute(update(versions).values(schema=SCHEMA))
+
+
+def _bring_up_to_date(connection: Connection) -> None:
+    """Add the columns and indexes that the tables of an earlier version lack."""
+    for table in (threads, runs):
+        present = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in present:
+                added = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {added}"))
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
 
 
 def private_file(path: Path) -> None:

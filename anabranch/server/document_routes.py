@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Response
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Response
 from fastapi.responses import JSONResponse
 
 from anabranch.agent.nodes.support.settings_precedence import operators_for
@@ -83,7 +83,10 @@ async def readable(who: Asker) -> Readable:
 
 
 Sees = Annotated[Readable, Depends(readable)]
-Character = Annotated[int, Query(ge=0)]
+# What no database compares and no reader of pages counts.
+MOST = 10**9
+Character = Annotated[int, Query(ge=0, le=MOST)]
+PageNumber = Annotated[int, Path(ge=-MOST, le=MOST)]
 
 
 @router.get("/documents")
@@ -118,7 +121,7 @@ async def remove(doc_id: str, of: Sees, who: Asker) -> dict[str, Any]:
 
 
 @router.get("/documents/{doc_id}/pages/{number}.png")
-async def picture(doc_id: str, number: int, of: Sees) -> Response:
+async def picture(doc_id: str, number: PageNumber, of: Sees) -> Response:
     """Return the picture of a page; 404 with the reason where it is not shown."""
     original = await _original(of, doc_id)
     await of.note(doc_id, original.source, page=number)
@@ -130,7 +133,7 @@ async def picture(doc_id: str, number: int, of: Sees) -> Response:
 
 @router.get("/documents/{doc_id}/pages/{number}/marks")
 async def marks(
-    doc_id: str, number: int, of: Sees, chunk_id: str | None = None, start: Character = 0, end: Character = 0
+    doc_id: str, number: PageNumber, of: Sees, chunk_id: str | None = None, start: Character = 0, end: Character = 0
 ) -> JSONResponse:
     """Return a page's size in points, and the boxes of the words [start, end) of a passage on it.
 

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch.server.database import events
 from anabranch.server.run_queue import UNFINISHED, RunQueue
+from anabranch.server.write_probe import WriteProbe, not_kept
 
 log = logging.getLogger("anabranch.server")
 
@@ -53,10 +54,11 @@ class RunEvent:
 
 @dataclass
 class _Live:
-    """A run of this process: what it said so far, how much of that is in the database, and whether its end is."""
+    """A run of this process: what it said so far, in how many characters, what the database has, and of its end."""
 
     number: int
     said: list[RunEvent] = field(default_factory=list)
+    spoken: int = 0
     written: int = 0
     is_over: bool = False
     is_told: bool = False
@@ -71,10 +73,11 @@ class _Live:
 class EventLog:
     """The events of all runs; those of this process's runs are held until the run is over."""
 
-    def __init__(self, engine: AsyncEngine, runs: RunQueue) -> None:
-        """Take the database, and the runs whose end is an end of reading."""
+    def __init__(self, engine: AsyncEngine, runs: RunQueue, probe: WriteProbe) -> None:
+        """Take the database, the runs whose end is an end of reading, and what says whether they can end."""
         self._engine = engine
         self._runs = runs
+        self._probe = probe
         self._live: dict[str, _Live] = {}
         # The writer that goes round and a run that ends must not write the same events.
         self._writing = asyncio.Lock()
@@ -88,7 +91,12 @@ class EventLog:
         live = self._live[run_id]
         live.number += 1
         live.said.append(RunEvent(live.number, name, data))
+        live.spoken += len(data)
         live.wake()
+
+    def spoken(self, run_id: str) -> int:
+        """Return how many characters a run of this process has said."""
+        return self._live[run_id].spoken
 
     async def write(self) -> None:
         """Write what was said since the last time."""
@@ -139,7 +147,11 @@ class EventLog:
             live.wake()
 
     async def read(self, run_id: str, after: int = 0) -> AsyncIterator[RunEvent | None]:
-        """Yield a run's events after the number `after`, until it is over; None where nothing was said for a while."""
+        """Yield a run's events after the number `after`, until it is over; None where nothing was said for a while.
+
+        Raises:
+            OperationError: It cannot end: nothing can be written.
+        """
         while True:
             live = self._live.get(run_id)
             if live is not None:
@@ -158,6 +170,9 @@ class EventLog:
                     yield event
                 return
             if run_id not in self._live:
+                # Nobody could begin it, or note how it ended.
+                if await self._probe.problem() is not None:
+                    raise not_kept()
                 yield None
                 await asyncio.sleep(POLL)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import SQLAlchemyError
 
 import anabranch
 from anabranch.server.requester import requester
@@ -25,11 +24,9 @@ async def up() -> dict[str, bool]:
 
 @router.get("/ready")
 async def ready(of: Serving) -> JSONResponse:
-    """Say whether the database answers, too; 503 where it does not."""
-    try:
-        await of.runs.get("none")
-    except SQLAlchemyError as error:
-        return JSONResponse({"ready": False, "reason": type(error).__name__}, 503)
+    """Say whether a question could be kept, too; 503 where it could not."""
+    if (reason := await of.probe.problem()) is not None:
+        return JSONResponse({"ready": False, "reason": reason}, 503)
     return JSONResponse({"ready": True, "running": of.worker.running})
 
 

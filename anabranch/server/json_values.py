@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
+MAX_REPLY = 16 << 20
+"""Characters of JSON in a reply that lists something: a client asks for the next page, and nobody waits for all."""
+
 
 def as_json(value: Any) -> str:  # noqa: ANN401  # whatever a graph gives out
     """Write a value as JSON: messages as objects with `type` and `content`, tuples as lists."""

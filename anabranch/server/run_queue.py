@@ -17,6 +17,7 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch.server.database import events, now, runs
+from anabranch.server.json_values import as_json
 
 RunStatus = Literal["pending", "running", "success", "error", "interrupted"]
 UNFINISHED: tuple[RunStatus, ...] = ("pending", "running")
@@ -39,6 +40,9 @@ class RunRecord:
         created_at: When it was asked.
         updated_at: When its status last changed.
         attempt: How many times a worker took it.
+        reached: The last of its checkpoints when it was taken over; empty where it had none.
+        tries: How many times it was begun from there, and its worker did not end it.
+        worked: For how many seconds workers had it, the present one not counted.
         cancelled: Whether it was told to stop.
         result: What it left: `values` or `error`.
     """
@@ -52,6 +56,9 @@ class RunRecord:
     created_at: float
     updated_at: float
     attempt: int
+    reached: str
+    tries: int
+    worked: float
     cancelled: bool
     result: dict[str, Any] | None
 
@@ -83,7 +90,11 @@ class RunQueue:
             "created_at": time,
             "updated_at": time,
             "attempt": 0,
+            "reached": "",
+            "tries": 0,
+            "worked": 0.0,
             "cancelled": 0,
+            "kept": len(as_json(request)),
         }
         async with self._engine.begin() as connection:
             await connection.execute(insert(runs).values(**row))
@@ -97,15 +108,18 @@ class RunQueue:
         return _record_of(row) if row is not None else None
 
     async def of_thread(self, owner: str, thread_id: str, limit: int = 10) -> Sequence[RunRecord]:
-        """Return the runs of a thread, the last one first."""
+        """Return the runs of a thread, the last one first, without their results and what was asked but the graph."""
+        bare = [each for each in runs.columns if each.name not in ("request", "result", "user")]
         query = (
-            select(runs)
+            select(*bare, runs.c.request["assistant_id"].as_string().label("assistant_id"))
             .where(runs.c.owner == owner, runs.c.thread_id == thread_id)
             .order_by(runs.c.created_at.desc())
             .limit(limit)
         )
         async with self._engine.connect() as connection:
-            return [_record_of(row) for row in (await connection.execute(query)).mappings()]
+            rows = (await connection.execute(query)).mappings()
+            given = [{**row, "request": {"assistant_id": row["assistant_id"]}} for row in rows]
+        return [_record_of({**each, "result": None, "user": None}) for each in given]
 
     async def unfinished(self, thread_ids: Collection[str]) -> set[str]:
         """Return which of these threads have a run that has not ended."""
@@ -150,7 +164,9 @@ class RunQueue:
             found = [_record_of(row) for row in (await connection.execute(query)).mappings()]
         claimed = []
         for each in found:
-            values = {"status": "running", "worker": worker, "attempt": each.attempt + 1, "leased_until": time + LEASE}
+            taken = replace(each, status="running", attempt=each.attempt + 1, tries=each.tries + 1)
+            begun = {"attempt": taken.attempt, "tries": taken.tries}
+            values = {"status": "running", "worker": worker, "leased_until": time + LEASE, **begun}
             # Its worker was killed before it stopped it: nobody wants it to go on.
             if each.cancelled:
                 values = {"status": "interrupted", "updated_at": time}
@@ -158,7 +174,7 @@ class RunQueue:
                 same = (runs.c.run_id == each.run_id, due, runs.c.attempt == each.attempt)
                 done = await connection.execute(update(runs).where(*same).values(**values))
             if done.rowcount and not each.cancelled:
-                claimed.append(replace(each, status="running", attempt=each.attempt + 1))
+                claimed.append(taken)
         return claimed
 
     async def extend(self, worker: str, run_ids: Collection[str]) -> set[str]:
@@ -168,9 +184,18 @@ class RunQueue:
         """
         mine = (runs.c.run_id.in_(list(run_ids)), runs.c.worker == worker, runs.c.status == "running")
         async with self._engine.begin() as connection:
-            await connection.execute(update(runs).where(*mine).values(leased_until=now() + LEASE))
+            await connection.execute(update(runs).where(*mine).values(leased_until=now() + LEASE, worked=_worked()))
             rows = await connection.execute(select(runs.c.run_id).where(*mine, runs.c.cancelled == 0))
             return {row.run_id for row in rows}
+
+    async def got_on(self, record: RunRecord, reached: str) -> RunRecord:
+        """Note where a run that was taken over goes on from: what it had reached before is not begun again."""
+        if reached == record.reached:
+            return record
+        async with self._engine.begin() as connection:
+            same = (runs.c.run_id == record.run_id, runs.c.attempt == record.attempt)
+            await connection.execute(update(runs).where(*same).values(reached=reached, tries=1))
+        return replace(record, reached=reached, tries=1)
 
     async def finish(
         self,
@@ -179,23 +204,47 @@ class RunQueue:
         status: RunStatus,
         result: Mapping[str, Any] | None = None,
         said: Sequence[Mapping[str, Any]] = (),
+        *,
+        spoken: int = 0,
     ) -> bool:
-        """Note how a run ended, and its last events; False where another worker took it over, whose word counts."""
+        """Note how a run ended, and its last events; False where another worker took it over, whose word counts.
+
+        Args:
+            record: The run.
+            worker: Who had it.
+            status: How it ended.
+            result: What it left.
+            said: Its last events.
+            spoken: Bytes of all its events.
+        """
+        kept = runs.c.kept + spoken + (len(as_json(result)) if result else 0)
         async with self._engine.begin() as connection:
             done = await connection.execute(
                 update(runs)
                 .where(runs.c.run_id == record.run_id, runs.c.worker == worker, runs.c.attempt == record.attempt)
-                .values(status=status, updated_at=now(), leased_until=0.0, result=dict(result) if result else None)
+                .values(
+                    status=status,
+                    updated_at=now(),
+                    leased_until=0.0,
+                    result=dict(result) if result else None,
+                    kept=kept,
+                )
             )
             if done.rowcount and said:
                 await connection.execute(insert(events), [dict(each) for each in said])
         return done.rowcount > 0
 
-    async def release(self, worker: str | None = None) -> None:
-        """Let go of a worker's runs, or of all: whoever looks next goes on with them."""
-        of = [runs.c.status == "running"] + ([runs.c.worker == worker] if worker is not None else [])
+    async def release(self) -> None:
+        """Let go of all runs, which workers that are no more had: whoever looks next goes on with them."""
         async with self._engine.begin() as connection:
-            await connection.execute(update(runs).where(*of).values(leased_until=0.0))
+            await connection.execute(update(runs).where(runs.c.status == "running").values(leased_until=0.0))
+
+    async def hand_over(self, worker: str) -> None:
+        """Let go of the runs of a worker that stops in good order: none of them ended it, so this was no try."""
+        mine = (runs.c.status == "running", runs.c.worker == worker)
+        values = {"leased_until": 0.0, "worked": _worked(), "tries": runs.c.tries - 1}
+        async with self._engine.begin() as connection:
+            await connection.execute(update(runs).where(*mine).values(**values))
 
     async def cancel(self, record: RunRecord) -> None:
         """Tell a run to stop: at once where nobody works on it yet."""
@@ -211,6 +260,11 @@ class RunQueue:
         """Forget the runs that ended before a time, with what they said; the threads keep their state."""
         async with self._engine.begin() as connection:
             await connection.execute(delete(runs).where(~runs.c.status.in_(UNFINISHED), runs.c.updated_at < before))
+
+
+def _worked() -> Any:  # noqa: ANN401  # an expression of SQLAlchemy
+    """Return how long a run was worked on, with the time since its lease was extended."""
+    return runs.c.worked + (now() + LEASE - runs.c.leased_until)
 
 
 def _record_of(row: Mapping[str, Any] | RowMapping) -> RunRecord:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
@@ -15,7 +16,8 @@ from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.services import NotFoundError, Services, Serving
-from anabranch.server.thread_routes import iso, thread_of
+from anabranch.server.thread_json import iso
+from anabranch.server.thread_routes import thread_of
 
 router = APIRouter(tags=["runs"])
 
@@ -123,7 +125,7 @@ async def accepted(of: Services, who: Requester, body: RunRequest, thread_id: st
     if body.checkpoint_id is not None:
         await of.checkpoint_of(thread_id if known is not None else None, body.checkpoint_id)
     # Before anything is kept of a question: one that is refused leaves no thread, and no title.
-    await of.count(who, body)
+    await of.count(who, body, is_thread=thread_id is not None and known is None)
     if thread_id is not None:
         record = known or await of.new_thread(who.owner, thread_id)
         if "title" not in record.metadata and (title := _title(body.input or {})):
@@ -181,7 +183,8 @@ def _line(event: RunEvent | None) -> str:
 
 def _places(record: RunRecord) -> dict[str, str]:
     """Return the headers by which a client knows its run, and where to read on."""
-    of = f"/threads/{record.thread_id}/runs" if record.thread_id is not None else "/runs"
+    # A header holds Latin-1 and no line breaks, and an id whatever its owner likes.
+    of = f"/threads/{quote(record.thread_id, safe='')}/runs" if record.thread_id is not None else "/runs"
     return {"Content-Location": f"{of}/{record.run_id}", "Location": f"{of}/{record.run_id}/stream"}
 
 

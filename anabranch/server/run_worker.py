@@ -23,14 +23,17 @@ from anabranch.agent.nodes.state import CHANNELS
 from anabranch.errors import AnabranchError, OperationError
 from anabranch.identity import AUTH_USER, User
 from anabranch.models.usage import Meter, billed
+from anabranch.server.checkpoints import Written, measured
 from anabranch.server.database import now
 from anabranch.server.event_log import FLUSH, EventLog
 from anabranch.server.json_values import as_json
 from anabranch.server.run_queue import LEASE, RunQueue, RunRecord, RunStatus
 from anabranch.server.run_request import RunRequest
 from anabranch.server.run_telemetry import RunTelemetry, set_waiting
+from anabranch.server.state_size import refuse_large
 from anabranch.server.thread_records import Threads
 from anabranch.server.usage_limits import UsageLimits
+from anabranch.server.write_probe import DATABASE_ERRORS, not_kept
 
 log = logging.getLogger("anabranch.server")
 
@@ -46,7 +49,10 @@ KEPT = 3600.0
 """Seconds for which the events of a run that has ended can be read again."""
 
 ATTEMPTS = 5
-"""Times that a run is begun: one that ends its process would end every process, one after the other."""
+"""Times that a run is begun from one place: one that ends its process would end every process, one after the other."""
+
+WORKED = 2 * 3600.0
+"""Seconds of work after which a run whose worker is gone is not taken over: it would hold up every server in turn."""
 
 SWEEP = 300.0
 
@@ -104,7 +110,7 @@ class RunWorker:
         for task in self._own:
             task.cancel()
         await asyncio.gather(*self._tasks.values(), *self._own, return_exceptions=True)
-        await self._runs.release(self.name)
+        await self._runs.hand_over(self.name)
 
     def wake(self) -> None:
         """Look for work now: something was accepted here."""
@@ -170,30 +176,32 @@ class RunWorker:
     async def _work(self, record: RunRecord) -> None:
         telemetry = RunTelemetry(record)
         try:
-            await self._worked(record, telemetry)
+            with measured() as written:
+                await self._worked(record, telemetry, written)
         finally:
             telemetry.close()
 
-    async def _worked(self, record: RunRecord, telemetry: RunTelemetry) -> None:
+    async def _worked(self, record: RunRecord, telemetry: RunTelemetry, written: Written) -> None:
         """Work on one run to its end; what goes wrong with it is its result, and nobody else's."""
         self._events.begin(record.run_id, record.attempt)
         status: RunStatus = "error"
         result: dict[str, Any] | None = None
         bill = Meter()
         try:
-            if record.attempt > ATTEMPTS:
-                msg = f"This run was begun {ATTEMPTS} times, and each time the server ended before it did."
-                raise OperationError(msg, hint="Ask something that needs less, or see the server's log.")  # noqa: TRY301
             with billed() as bill:
                 status, result = await self._streamed(record, telemetry)
         except asyncio.CancelledError:
             if self._is_stopping:
                 # Not ended: the next worker goes on with it. Its lease is let go by `stop`.
                 await self._events.end(record.run_id)
+                await self._note_use(record, written)
                 raise
             status, result = "interrupted", None
         except AnabranchError as error:
-            result = {"error": {"error": type(error).__name__, "message": str(error)}}
+            result = _failure(error)
+        except DATABASE_ERRORS:
+            log.exception("A run could not be kept")
+            result = _failure(not_kept())
         except Exception as error:  # any run may fail in any way, and the server goes on
             log.exception("A run failed")
             result = {"error": {"error": type(error).__name__, "message": "The run failed; the server's log says why."}}
@@ -205,20 +213,31 @@ class RunWorker:
             # Also of a run that failed or was stopped.
             await self._limits.spend(record.user, bill.prompt_tokens + bill.output_tokens)
         finally:
-            await self._events.end(record.run_id, partial(self._runs.finish, record, self.name, status, result))
+            spoken = self._events.spoken(record.run_id)
+            note = partial(self._runs.finish, record, self.name, status, result, spoken=spoken)
+            await self._events.end(record.run_id, note)
         if record.thread_id is None or await self._runs.get(record.run_id) is None:
             # It had no thread, or was removed with it; a step that was going on has left a checkpoint since.
             await self._saver.adelete_thread(record.state_id)
         else:
-            await self._threads.touch(record.thread_id)
+            await self._note_use(record, written)
+
+    async def _note_use(self, record: RunRecord, written: Written) -> None:
+        if record.thread_id is not None:
+            await self._threads.touch(record.thread_id, written.size)
 
     async def _streamed(self, record: RunRecord, telemetry: RunTelemetry) -> tuple[RunStatus, dict[str, Any]]:
         """Stream a run's graph into the log; return how it ended."""
         request = RunRequest.model_validate(record.request)
         graph = self._graphs[request.assistant_id]
         self._events.put(record.run_id, "metadata", as_json({"run_id": record.run_id, "attempt": record.attempt}))
-        snapshot = await graph.aget_state({"configurable": {"thread_id": record.state_id}})
-        has_begun = record.attempt > 1 and _is_of(snapshot, record)
+        is_again = record.attempt > 1
+        snapshot = await graph.aget_state({"configurable": {"thread_id": record.state_id}}, subgraphs=is_again)
+        has_begun = is_again and _is_of(snapshot, record)
+        if is_again:
+            _refuse_hopeless(await self._runs.got_on(record, _reached(snapshot) if has_begun else ""))
+        if not has_begun:
+            await refuse_large(snapshot.values)
         config = config_of(record, request, has_begun=has_begun)
         values: Any = snapshot.values
         is_said = False
@@ -255,6 +274,25 @@ class RunWorker:
                 self._events.put(record.run_id, name, as_json((piece, {})))
 
 
+def _failure(error: AnabranchError) -> dict[str, Any]:
+    return {"error": {"error": type(error).__name__, "message": str(error)}}
+
+
+def _refuse_hopeless(record: RunRecord) -> None:
+    """Give a run up that was taken over often, and got no further, or that has had much time.
+
+    Raises:
+        OperationError: It is such a one.
+    """
+    told = ""
+    if record.tries > ATTEMPTS:
+        told = f"was begun {ATTEMPTS} times at the same step, and each time the server ended before the step did"
+    elif record.worked > WORKED:
+        told = f"was worked on for {record.worked / 60:.0f} minutes, and each time the server ended before it did"
+    if told:
+        raise OperationError(f"This run {told}.", hint="Ask something that needs less, or see the server's log.")
+
+
 def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> RunnableConfig:
     """Return what LangGraph is told of a run: its thread, who asks, and its id, by which its checkpoints are known.
 
@@ -275,6 +313,12 @@ def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> Run
         run_name=request.assistant_id,
         max_concurrency=request.max_concurrency,
     )
+
+
+def _reached(snapshot: StateSnapshot) -> str:
+    """Return the id of the last checkpoint, also of a step that is a graph itself; ids are in the order of time."""
+    inner = [_reached(task.state) for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
+    return max([str(snapshot.config["configurable"].get("checkpoint_id", "")), *inner])
 
 
 def _is_of(snapshot: StateSnapshot, record: RunRecord) -> bool:

@@ -31,6 +31,7 @@ from anabranch.server.run_telemetry import accepted
 from anabranch.server.run_worker import CONCURRENT, Graphs, RunWorker
 from anabranch.server.thread_records import ThreadRecord, Threads
 from anabranch.server.usage_limits import UsageLimits
+from anabranch.server.write_probe import WriteProbe
 
 LOCK = "server.lock"
 
@@ -63,6 +64,7 @@ class Services:
     worker: RunWorker
     feedback: FeedbackBook
     limits: UsageLimits
+    probe: WriteProbe
 
     async def accept(self, who: Requester, request: RunRequest, thread_id: str | None) -> RunRecord:
         """Accept a run, and have it begun at once where a worker of this process is free.
@@ -74,12 +76,13 @@ class Services:
         await self.count(who, request)
         return await self.add(who, request, thread_id)
 
-    async def count(self, who: Requester, request: RunRequest) -> None:
-        """Count a run that is going to be accepted.
+    async def count(self, who: Requester, request: RunRequest, *, is_thread: bool = False) -> None:
+        """Count a run that is going to be accepted, and perhaps a thread for it.
 
         Raises:
-            LimitReachedError: Who asks has used up what they may.
+            LimitReachedError: Who asks has used up what they may, or keeps as much as they may.
         """
+        await self.limits.keep(who, is_thread=is_thread)
         await self.limits.begin(who, is_question=request.assistant_id == "answer")
 
     async def add(self, who: Requester, request: RunRequest, thread_id: str | None) -> RunRecord:
@@ -193,12 +196,13 @@ async def open_services(place: str, *, concurrent: int = CONCURRENT, grace: floa
         if not is_postgres(place):
             # Nobody else works in this folder: what is said to be running was left behind, and need not be waited for.
             await runs.release()
-        events = EventLog(engine, runs)
+        probe = WriteProbe(engine, None if is_postgres(place) else folder_at(place))
+        events = EventLog(engine, runs, probe)
         limits = UsageLimits(engine)
         worker = RunWorker(graphs, saver, runs, threads, events, limits, concurrent=concurrent)
         await worker.start()
         try:
-            yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine), limits)
+            yield Services(graphs, saver, threads, runs, events, worker, FeedbackBook(engine), limits, probe)
         finally:
             await worker.stop(grace)
 

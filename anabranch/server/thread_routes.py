@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query
 from fastapi.responses import Response
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import InvalidUpdateError
-from langgraph.types import Interrupt, StateSnapshot
 from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, model_validator
 
+from anabranch.agent.nodes.support.state_validation import check_values
 from anabranch.errors import SettingsError, UserError
 from anabranch.identity.audit_log import audit
+from anabranch.server.checkpoints import measured
 from anabranch.server.json_values import as_json
 from anabranch.server.request_values import CheckpointId, JsonObject, messages_of, refuse_unsupported
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import UNFINISHED
 from anabranch.server.services import NotFoundError, Services, Serving
-from anabranch.server.thread_records import MAX_ID, MAX_METADATA, MAX_THREADS, ThreadRecord
+from anabranch.server.state_history import history_of
+from anabranch.server.state_size import refuse_large
+from anabranch.server.thread_json import checkpoint_json, interrupts_json, state_json, thread_json
+from anabranch.server.thread_records import MAX_ID, MAX_THREADS, ThreadRecord, refuse_large_metadata
 
 router = APIRouter(prefix="/threads", tags=["threads"])
 
@@ -48,7 +51,7 @@ class ThreadBody(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     thread_id: str | None = Field(default=None, min_length=1, max_length=MAX_ID)
-    metadata: JsonObject | None = Field(default=None, max_length=MAX_METADATA)
+    metadata: JsonObject | None = None
     if_exists: Literal["raise", "do_nothing"] = "raise"
     limit: int = Field(default=10, ge=1, le=MAX_THREADS)
     offset: int = Field(default=0, ge=0, le=MAX_OFFSET)
@@ -85,6 +88,8 @@ async def create(who: Asker, of: Serving, body: Given) -> dict[str, Any]:
         known = await of.threads.get(who.owner, body.thread_id)
         if known is not None:
             return await _shown(of, known)
+    await of.limits.begin(who)
+    await of.limits.keep(who, is_thread=True)
     record = await of.new_thread(who.owner, body.thread_id, body.metadata)
     return await _shown(of, record)
 
@@ -94,7 +99,7 @@ async def search(who: Asker, of: Serving, body: Given) -> Response:
     """Return one's own threads, the last used first."""
     found = await of.threads.search(who.owner, **body.model_dump(include={"metadata", "ids", "limit", "offset"}))
     busy = await of.runs.unfinished([each.thread_id for each in found])
-    return _json([thread_json(each, "busy" if each.thread_id in busy else "idle") for each in found])
+    return await _json([thread_json(each, "busy" if each.thread_id in busy else "idle") for each in found])
 
 
 @router.get("/{thread_id}")
@@ -103,10 +108,10 @@ async def get(thread_id: str, who: Asker, of: Serving) -> Response:
     record = await thread_of(of, who, thread_id)
     state = await of.answer.aget_state({"configurable": {"thread_id": thread_id}})
     shown = {**await _shown(of, record), "values": state.values}
-    interrupts = {task.id: _interrupts(task.interrupts) for task in state.tasks if task.interrupts}
+    interrupts = {task.id: interrupts_json(task.interrupts) for task in state.tasks if task.interrupts}
     if interrupts and shown["status"] == "idle":
         shown |= {"status": "interrupted", "interrupts": interrupts}
-    return _json(shown)
+    return await _json(shown)
 
 
 @router.patch("/{thread_id}")
@@ -114,11 +119,10 @@ async def change(thread_id: str, who: Asker, of: Serving, body: Given) -> dict[s
     """Put fields over those of a thread's metadata, such as its title.
 
     Raises:
-        SettingsError: They would be too many.
+        SettingsError: They would be too much.
     """
     known = await thread_of(of, who, thread_id)
-    if len({*known.metadata, *(body.metadata or {})}) > MAX_METADATA:
-        raise SettingsError(f"A thread's metadata have at most {MAX_METADATA} fields.", hint="Change those it has.")
+    refuse_large_metadata({**known.metadata, **(body.metadata or {})})
     record = await of.threads.change(who.owner, thread_id, body.metadata or {})
     if record is None:
         raise NotFoundError("thread", thread_id)
@@ -146,22 +150,27 @@ async def remove(thread_id: str, who: Asker, of: Serving) -> None:
 async def state(thread_id: str, who: Asker, of: Serving) -> Response:
     """Return what a thread holds now."""
     await thread_of(of, who, thread_id)
-    return _json(state_json(await of.answer.aget_state({"configurable": {"thread_id": thread_id}})))
+    return await _json(state_json(await of.answer.aget_state({"configurable": {"thread_id": thread_id}})))
 
 
 @router.post("/{thread_id}/state")
 async def edit(thread_id: str, who: Asker, of: Serving, body: StateEdit) -> Response:
     """Write into a thread's state, as a step of the graph would have; the next run goes on from there."""
     await thread_of(of, who, thread_id)
+    check_values(body.values or {})
     if body.values is not None and "messages" in body.values:
         messages_of(body.values["messages"])
+    await of.limits.begin(who)
+    await of.limits.keep(who)
     # The namespace is asked for where there is no such checkpoint.
     configurable: dict[str, Any] = {"thread_id": thread_id, "checkpoint_ns": "", **who.as_configurable()}
     if body.checkpoint_id is not None:
         configurable["checkpoint_id"] = await of.checkpoint_of(thread_id, body.checkpoint_id)
-    with _told():
+    with _told(), measured() as written:
+        await refuse_large((await of.answer.aget_state({"configurable": configurable})).values, body.values)
         config = await of.answer.aupdate_state({"configurable": configurable}, body.values, as_node=body.as_node)
-    return _json({"checkpoint": _checkpoint(config)})
+    await of.threads.touch(thread_id, written.size)
+    return await _json({"checkpoint": checkpoint_json(config)})
 
 
 @router.get("/{thread_id}/state/{checkpoint_id}")
@@ -169,7 +178,7 @@ async def state_at(thread_id: str, checkpoint_id: str, who: Asker, of: Serving) 
     """Return what a thread held at one of its checkpoints."""
     await thread_of(of, who, thread_id)
     configurable = {"thread_id": thread_id, "checkpoint_id": await of.checkpoint_of(thread_id, checkpoint_id)}
-    return _json(state_json(await of.answer.aget_state({"configurable": configurable})))
+    return await _json(state_json(await of.answer.aget_state({"configurable": configurable})))
 
 
 @router.post("/{thread_id}/state/checkpoint")
@@ -182,7 +191,7 @@ async def state_at_checkpoint(thread_id: str, who: Asker, of: Serving, body: Giv
 
 @router.post("/{thread_id}/history")
 async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Response:
-    """Return a thread's checkpoints, the last one first."""
+    """Return a thread's checkpoints, the last one first; fewer than asked for where they are large."""
     await thread_of(of, who, thread_id)
     configurable: dict[str, Any] = {"thread_id": thread_id}
     if body.checkpoint_id is not None:
@@ -190,15 +199,15 @@ async def history(thread_id: str, who: Asker, of: Serving, body: Given) -> Respo
     before: RunnableConfig | None = None
     if body.before is not None:
         before = {"configurable": {"checkpoint_id": await of.checkpoint_of(thread_id, body.before)}}
-    snapshots = of.answer.aget_state_history(
-        {"configurable": configurable}, limit=body.limit, filter=body.metadata, before=before
-    )
     with _told():
-        return _json([state_json(each) async for each in snapshots])
+        found = await history_of(
+            of, {"configurable": configurable}, limit=body.limit, about=body.metadata, before=before
+        )
+    return Response(found, media_type="application/json")
 
 
 @router.get("/{thread_id}/history")
-async def history_of(
+async def history_by_get(
     thread_id: str, who: Asker, of: Serving, limit: Annotated[int, Query(ge=1, le=1000)] = 10
 ) -> Response:
     """Return a thread's checkpoints, the last one first."""
@@ -237,53 +246,6 @@ async def _shown(of: Services, record: ThreadRecord) -> dict[str, Any]:
     return thread_json(record, "busy" if busy else "idle")
 
 
-def thread_json(record: ThreadRecord, status: str) -> dict[str, Any]:
-    """Return a thread as LangGraph's servers show it."""
-    return {
-        "thread_id": record.thread_id,
-        "created_at": iso(record.created_at),
-        "updated_at": iso(record.updated_at),
-        "metadata": record.metadata,
-        "status": status,
-        "config": {},
-        "values": None,
-        "interrupts": {},
-    }
-
-
-def state_json(snapshot: StateSnapshot) -> dict[str, Any]:
-    """Return a state as LangGraph's servers show it."""
-    return {
-        "values": snapshot.values,
-        "next": snapshot.next,
-        "tasks": [
-            {"id": task.id, "name": task.name, "error": str(task.error) if task.error else None,
-             "interrupts": _interrupts(task.interrupts)}
-            for task in snapshot.tasks
-        ],
-        "interrupts": _interrupts(snapshot.interrupts),
-        "metadata": snapshot.metadata,
-        "created_at": snapshot.created_at,
-        "checkpoint": _checkpoint(snapshot.config),
-        "parent_checkpoint": _checkpoint(snapshot.parent_config),
-    }  # fmt: skip
-
-
-def _interrupts(found: Sequence[Interrupt]) -> list[dict[str, Any]]:
-    return [{"value": each.value, "id": each.id} for each in found]
-
-
-def _checkpoint(config: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if config is None:
-        return None
-    configurable = config.get("configurable", {})
-    return {name: configurable.get(name) for name in ("thread_id", "checkpoint_ns", "checkpoint_id")}
-
-
-def iso(time: float) -> str:
-    """Return a time as ISO 8601 has it, in UTC."""
-    return datetime.fromtimestamp(time, UTC).isoformat()
-
-
-def _json(value: Any) -> Response:  # noqa: ANN401  # whatever a graph holds
-    return Response(as_json(value), media_type="application/json")
+async def _json(value: Any) -> Response:  # noqa: ANN401  # whatever a graph holds
+    # In a thread: a state may take tens of milliseconds to write.
+    return Response(await asyncio.to_thread(as_json, value), media_type="application/json")

@@ -13,14 +13,14 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request
-from sqlalchemy import BigInteger, Column, String, Table, Update, case, insert, or_, select, true, update
+from sqlalchemy import BigInteger, Column, String, Table, Update, case, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch.errors import LimitReachedError
 from anabranch.identity import User, limits_of, needs_identity, refuse_limits
 from anabranch.identity.auth_file import PersonLimits
-from anabranch.server.database import now, tables
+from anabranch.server.database import now, runs, tables, threads
 from anabranch.server.requester import Requester
 
 MINUTE = 60
@@ -55,7 +55,8 @@ class UsageLimits:
         """
         limits = _limits(who.user)
         if limits.per_minute is not None and not await self._take(who, "begun", 1, limits.per_minute, MINUTE):
-            raise _reached(f"You may begin {limits.per_minute} questions, ingests and uploads a minute", MINUTE)
+            told = f"You may begin {limits.per_minute} questions, ingests, uploads, threads and edits a minute"
+            raise _reached(told, MINUTE)
         if upload_bytes and limits.upload_mb_a_day is not None:
             room = limits.upload_mb_a_day
             if not await self._take(who, "upload_bytes", upload_bytes, room * MEGABYTE, DAY):
@@ -68,6 +69,26 @@ class UsageLimits:
         most = limits.questions_a_day
         if most is not None and not await self._take(who, "questions", 1, most, DAY):
             raise _reached(f"You may ask {most} questions a day, and have asked them", DAY)
+
+    async def keep(self, who: Requester, *, is_thread: bool = False) -> None:
+        """See that somebody may keep more: what they keep is what is there now, and of no minute or day.
+
+        Raises:
+            LimitReachedError: They keep as much as they may, or, for one more thread, as many.
+        """
+        limits = _limits(who.user)
+        of_threads = select(func.count(), func.coalesce(func.sum(threads.c.kept), 0)).where(
+            threads.c.owner == who.owner
+        )
+        of_runs = select(func.coalesce(func.sum(runs.c.kept), 0)).where(runs.c.owner == who.owner)
+        async with self._engine.connect() as connection:
+            number, size = (await connection.execute(of_threads)).one()
+            size += (await connection.execute(of_runs)).scalar_one()
+        if is_thread and limits.threads is not None and number >= limits.threads:
+            raise LimitReachedError(f"You may have {limits.threads:,} threads, and have them.", hint="Remove some.")
+        if limits.kept_mb is not None and size >= limits.kept_mb * MEGABYTE:
+            msg = f"Your threads may take {limits.kept_mb:,} MB here, and take {size / MEGABYTE:,.0f} MB."
+            raise LimitReachedError(msg, hint="Remove some; what runs left apart from that is gone after an hour.")
 
     async def spend(self, user: Mapping[str, Any] | None, tokens: int) -> None:
         """Count tokens that a run of somebody's has used; what was begun may end, so this refuses nothing.

@@ -6,6 +6,7 @@ used and not only where they are made.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -25,6 +26,7 @@ from anabranch.readers.document import Chunk
 MAX_PROBLEMS = 3
 
 _LENGTHS = {
+    "question": 50_000, "filters": 1_000, "active_filters": 1_000, "settings": 200,
     "original_question": 10_000, "standalone_question": 50_000, "message_id": 200, "access_digest": 64,
     "answer": 400_000, "queries": 64, "query_texts": 64, "ranked_lists": 1_000, "candidates": 200_000,
     "external_passages": 200_000, "texts": 400_000, "passages": 10_000, "windows": 100_000, "excerpts": 10_000,
@@ -33,11 +35,17 @@ _LENGTHS = {
 """Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
 
 
+MAX_VALUE = 1_000_000
+"""Characters, as JSON, of what a caller writes into one channel: some may have any names and texts in them."""
+
+_OF_OTHERS = frozenset({"messages", "settings", "question", "filters"})
+"""Channels that the steps themselves check."""
+
+
 @cache
-def _shape(of: type) -> TypeAdapter[Any]:
+def _shape(of: type, besides: frozenset[str] = _OF_OTHERS) -> TypeAdapter[Any]:
     """Return what checks a state; channels that are absent are no concern of it, nor are those that others check."""
-    checked_elsewhere = {"messages", "settings", "question", "filters"}
-    hints = {name: hint for name, hint in get_type_hints(of).items() if name not in checked_elsewhere}
+    hints = {name: hint for name, hint in get_type_hints(of).items() if name not in besides}
     if "external_passages" in hints:
         hints["external_passages"] = dict[str, TypedDict("Brought", get_type_hints(Chunk))]  # type: ignore[operator,misc]  # made here
     fields = {
@@ -61,9 +69,7 @@ def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
     try:
         _shape(of).validate_python(state, strict=True)
     except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
-        told = "; ".join(f"{'.'.join(map(str, item['loc']))[:80]}: {item['msg']}" for item in problems)
-        raise _unusable(told) from error
+        raise _unusable(_told(error)) from error
     try:
         yield
     except KeyError as error:
@@ -71,6 +77,33 @@ def checked(state: Mapping[str, Any], of: type = State) -> Iterator[None]:
             told = f"it has no {error.args[0]!r}"
             raise _unusable(told) from error
         raise
+
+
+def check_values(values: Mapping[str, Any]) -> None:
+    """See that a thread's state can take values of a caller's, wherever they are written: no step may follow.
+
+    Messages are looked at by whoever reads them from a request.
+
+    Raises:
+        ThreadStateError: A channel would have the wrong shape, or be too long.
+    """
+    try:
+        _shape(State, frozenset({"messages"})).validate_python(values, strict=True)
+    except ValidationError as error:
+        raise _unwritable(_told(error)) from error
+    for name, value in values.items():
+        if len(json.dumps(value)) > MAX_VALUE:
+            raise _unwritable(f"{name[:80]}: more than {MAX_VALUE:,} characters as JSON")
+
+
+def _unwritable(told: str) -> ThreadStateError:
+    msg = f"These values cannot be written into a thread: {told}."
+    return ThreadStateError(msg, hint="Write what a step of the graph would.")
+
+
+def _told(error: ValidationError) -> str:
+    problems = error.errors(include_input=False, include_url=False, include_context=False)[:MAX_PROBLEMS]
+    return "; ".join(f"{'.'.join(map(str, item['loc']))[:80]}: {item['msg']}" for item in problems)
 
 
 def _unusable(told: str) -> ThreadStateError:

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import inspect, select, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from anabranch.errors import OperationError, SettingsError
 from anabranch.server import database, run_queue
 from anabranch.server.database import SCHEMA, database_url, open_database, runs, versions
 from anabranch.server.requester import Requester
-from anabranch.server.run_queue import RunQueue
+from anabranch.server.run_queue import RunQueue, RunRecord
 from anabranch.server.run_request import RunRequest
-from anabranch.server.run_worker import ATTEMPTS
+from anabranch.server.run_worker import ATTEMPTS, WORKED
 from anabranch.server.services import open_services
 from anabranch.server.thread_records import Threads
 
@@ -112,19 +112,77 @@ async def test_nobody_finds_the_runs_and_threads_of_others(engine: AsyncEngine) 
     assert [each.metadata for each in await threads.search("ida", metadata={"title": "Weirs"})] == [{"title": "Weirs"}]
 
 
-async def test_a_run_that_ends_its_process_each_time_is_given_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        ({"tries": ATTEMPTS, "attempt": ATTEMPTS}, f"begun {ATTEMPTS} times at the same step"),
+        ({"tries": 1, "attempt": 1, "worked": WORKED + 60}, "was worked on for 121 minutes"),
+        # Restarts of a sound server, and steps that each of them kept, are no tries.
+        ({"tries": 0, "attempt": 40, "worked": WORKED - 60}, "There is no corpus"),
+    ],
+)
+async def test_a_run_that_ends_its_process_each_time_is_given_up(
+    tmp_path: Path, left: dict[str, float], told: str
+) -> None:
     async with open_services(str(tmp_path / "data"), grace=1) as services:
         await services.worker.stop(0)
         run = await services.runs.add("ida", ASKED, thread_id=None, user=None)
     async with open_database(str(tmp_path / "data")) as engine, engine.begin() as connection:
-        await connection.execute(update(runs).values(attempt=ATTEMPTS, status="running"))
+        await connection.execute(update(runs).values(status="running", **left))
     async with open_services(str(tmp_path / "data"), grace=1) as services:
         await services.events.over(run.run_id)
         record = await services.runs.get(run.run_id)
     assert record is not None
     assert record.status == "error"
     assert record.result is not None
-    assert f"begun {ATTEMPTS} times" in record.result["error"]["message"]
+    assert told in record.result["error"]["message"]
+
+
+async def test_begun_again_counts_until_it_gets_on_and_not_where_a_worker_stops_in_good_order(
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, began = RunQueue(engine), database.now()
+    at = [began]
+    monkeypatch.setattr(run_queue, "now", lambda: at[0])
+    await queue.add("ida", ASKED, thread_id=None, user=None)
+
+    async def taken(worker: str) -> RunRecord:
+        at[0] += run_queue.LEASE + 1
+        (found,) = await queue.claim(worker, 1)
+        return found
+
+    for number in (1, 2, 3):
+        run = await taken(f"killed {number}")
+        assert (run.tries, run.attempt) == (number, number)
+    on = await queue.got_on(run, "a checkpoint")
+    assert (on.tries, (await taken("killed 4")).tries) == (1, 2)
+    run = await taken("stops")
+    at[0] += 5
+    assert await queue.extend("stops", [run.run_id]) == {run.run_id}
+    at[0] += 2
+    await queue.hand_over("stops")
+    (again,) = await queue.claim("next", 1)
+    assert (run.tries, again.tries, again.attempt) == (3, 3, 6)
+    assert again.worked == pytest.approx(7)
+    assert (await queue.got_on(again, "a checkpoint")).tries == 3
+
+
+async def test_tables_of_an_earlier_version_get_what_they_lack(tmp_path: Path) -> None:
+    added = {"anabranch_threads": ["kept"], "anabranch_runs": ["kept", "reached", "tries", "worked"]}
+    async with open_database(str(tmp_path)) as engine, engine.begin() as connection:
+        await Threads(engine).add("ida", "before")
+        for table, columns in added.items():
+            await connection.execute(text(f"DROP INDEX {table}_kept"))
+            for column in columns:
+                await connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
+        await connection.execute(update(versions).values(schema=1))
+    async with open_database(str(tmp_path)) as engine:
+        await RunQueue(engine).add("ida", ASKED, thread_id="before", user=None)
+        assert [each.tries for each in await RunQueue(engine).claim("w", 1)] == [1]
+        async with engine.connect() as connection:
+            assert (await connection.execute(select(versions.c.schema))).scalar_one() == SCHEMA
+            indexes = await connection.run_sync(lambda it: inspect(it).get_indexes("anabranch_threads"))
+            assert "anabranch_threads_kept" in {each["name"] for each in indexes}
 
 
 async def test_a_server_that_stops_waits_for_what_runs_and_no_longer(tmp_path: Path) -> None:

@@ -161,10 +161,10 @@ async def test_stop_may_be_pressed_again_while_the_run_ends(served: Served, monk
     place = f"/threads/{run['thread_id']}/runs/{run['run_id']}"
     finish = served.of.runs.finish
 
-    async def noted(*given: Any) -> bool:
+    async def noted(*given: Any, **more: Any) -> bool:
         again = asyncio.create_task(served.http.post(f"{place}/cancel"))
         assert (await asyncio.shield(again)).status_code == 204
-        return await finish(*given)
+        return await finish(*given, **more)
 
     monkeypatch.setattr(served.of.runs, "finish", noted)
     await served.gate.began.wait()

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import delete, event, insert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from anabranch.server import thread_records
 from anabranch.server.database import open_database, threads
 from anabranch.server.thread_records import Threads
 
@@ -63,6 +64,23 @@ async def test_pages_of_two_thousand(many: AsyncEngine) -> None:
     assert numbers(await kept.search("ida", metadata={"even": True}, limit=3, offset=2)) == [1994, 1992, 1990]
     assert numbers(await kept.search("ida", metadata={"graph_id": "answer"}, limit=2)) == [1999, 1998]
     assert numbers(await kept.search("ida", metadata={"title": "Räder 7", "number": 7})) == [7]
+
+
+async def test_a_page_ends_where_a_reply_would_be_too_large(
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, told = Threads(engine), {"graph_id": "answer", "note": "x" * 1_000}
+    for number in range(7):
+        await kept.add("ida", metadata={**told, "number": number})
+    monkeypatch.setattr(thread_records, "MAX_REPLY", 3_500)
+    for wanted in (None, {"graph_id": "answer"}):
+        seen: list[int] = []
+        while page := await kept.search("ida", metadata=wanted, limit=100, offset=len(seen)):
+            assert len(page) <= 3
+            seen += numbers(page)
+        assert sorted(seen) == list(range(7))
+    monkeypatch.setattr(thread_records, "MAX_REPLY", 10)
+    assert len(await kept.search("ida")) == 1
 
 
 async def test_values_are_equal_as_they_are_in_python(many: AsyncEngine) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from anabranch.server.thread_records import MAX_METADATA_CHARS
 from tests.server.gate import ASKED, Served, gated
 
 
@@ -110,6 +111,17 @@ async def test_metadata_have_a_bound_as_a_whole(served: Served) -> None:
     assert (await served.http.patch(f"/threads/{thread}", json={"metadata": {"title": "Mills"}})).status_code == 200
     more = await served.http.patch(f"/threads/{thread}", json={"metadata": {"one": "more"}})
     assert (more.status_code, "50 fields" in more.text) == (422, True)
+
+
+async def test_metadata_have_a_bound_in_characters(served: Served) -> None:
+    long = {"note": "x" * MAX_METADATA_CHARS}
+    assert (await served.http.post("/threads", json={"metadata": long})).status_code == 422
+    thread = await served.thread(metadata={"note": "x" * (MAX_METADATA_CHARS // 2)})
+    more = {"metadata": {"more": "x" * (MAX_METADATA_CHARS // 2)}}
+    assert (await served.http.patch(f"/threads/{thread}", json=more)).status_code == 422
+    # What a question notes of itself is no reason to refuse it.
+    await served.http.patch(f"/threads/{thread}", json={"metadata": {"more": "x" * (MAX_METADATA_CHARS // 2 - 40)}})
+    assert (await served.http.post(f"/threads/{thread}/runs", json=ASKED)).status_code == 200
 
 
 async def test_a_number_that_no_database_compares_is_refused(served: Served) -> None:

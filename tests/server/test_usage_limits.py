@@ -115,7 +115,7 @@ async def test_it_says_until_when_and_begins_anew_then(engines: list[AsyncEngine
     with pytest.raises(LimitReachedError, match=r"ask 1 questions a day.*00:00 UTC, in 12:00:00") as caught:
         await limits.begin(ADA, is_question=True)
     assert caught.value.retry_after == DAY // 2
-    with pytest.raises(LimitReachedError, match=r"2 questions, ingests and uploads a minute.*0:01:00"):
+    with pytest.raises(LimitReachedError, match=r"2 questions, ingests, uploads, threads and edits a minute.*0:01:00"):
         await limits.begin(ADA)
     clock.time += 61
     assert await begun(limits, ADA, upload_bytes=1 << 20)
