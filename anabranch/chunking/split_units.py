@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,12 +18,11 @@ SEPARATOR = "\n\n"
 """Between two blocks in a document's text."""
 
 # The indent belongs to the line behind: code that lost that of its first line cannot be read.
-_LINE_END = re.compile(r"\n(?:[^\S\n]*\n)*(?=[^\S\n]*\S)")
+_LINE_END = re.compile(r"\n(?:[^\S\n]*\n)*")
 # Not at a colon, which parts a name from its value.
 _CLAUSE_END = re.compile(r"[,;)\]—–]\s+|[、，；]\s*")
 _LONG_RUN = re.compile(r"\S{257,}")
 _GAP = re.compile(r"\s+")
-_WORD = re.compile(r"\S")
 
 # The tokenizer sees so many characters at once, and of a sentence that has no end so many: it takes up to a hundred
 # bytes for each, and a huge document must not double in memory.
@@ -118,12 +118,10 @@ def _stretches(text: str, piece: SplitPiece) -> Iterator[SplitPiece]:
 def _begin(text: str, start: int, end: int) -> int:
     """Return where the next part begins: after a line end of this one, else a clause, else a word, else anywhere."""
     near = start + _LONGEST
-    words = _WORD.search(text, start, near)
     for pattern in (_LINE_END, _CLAUSE_END, _GAP):
-        found = pattern.finditer(text, words.start(), near) if words else ()
-        ends = [match.end() for match in found if match.end() < near]
+        ends = _ends_of(pattern, text[start:near])
         if ends:
-            return ends[-1]
+            return start + ends[-1]
     gap = _GAP.match(text, near, end)
     return gap.end() if gap else near
 
@@ -166,12 +164,13 @@ def _refined(
 
 
 def _after(pattern: re.Pattern[str]) -> _Boundaries:
-    def ends(text: str) -> list[int]:
-        # Blanks at the front stay with the first words: a piece of blanks alone could be found by nothing.
-        start = len(text) - len(text.lstrip())
-        return [match.end() for match in pattern.finditer(text, start) if match.end() < len(text)]
+    return partial(_ends_of, pattern)
 
-    return ends
+
+def _ends_of(pattern: re.Pattern[str], text: str) -> list[int]:
+    # Blanks at either end stay with the words there: a piece of blanks alone could be found by nothing.
+    first, last = len(text) - len(text.lstrip()), len(text.rstrip())
+    return [match.end() for match in pattern.finditer(text, first, last) if match.end() < last]
 
 
 def _sentence_ends(text: str) -> list[int]:

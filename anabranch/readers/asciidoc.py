@@ -28,9 +28,10 @@ _ITEM = re.compile(r"\s*(\*{1,5}|-|\.{1,5}|\d+\.)\s+(?:\[[ xX*]\]\s+)?(.*)")
 _TERM = re.compile(r"(\S.*?):{2,4}(?:\s+(.*))?$")
 _CELL = re.compile(r"(?:^|\s)(?:\d*(?:\.\d+)?[+*])?[<^>.]*[aehlmsd]?\|")
 _LINK = re.compile(r"(?:(?:link:|mailto:|xref:)[^\[\s]+|(?:https?|ftp)://[^\[\s]+)\[([^\]]*)\]")
-_CROSS = re.compile(r"<<([^,>]+)(?:,\s*([^>]+))?>>")
-_ANCHOR = re.compile(r"\[\[[^\]]*\]\]|\[#[\w-]+\](?=\S)|(?:indexterm2?|footnote):\[|\(\(\(.*?\)\)\)")
-_MARKS = re.compile(r"(?<!\w)(\*\*|__|``|##|[*_`#+])(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_CROSS = re.compile(r"<<([^,<>]+)(?:,\s*([^<>]+))?>>")
+_ANCHOR = re.compile(r"\[\[[^\]]*\]\]|\[#[\w-]+\](?=\S)|(?:indexterm2?|footnote):\[|\(\(\(.{0,1000}?\)\)\)")
+# Nothing is emphasised over more than a thousand characters, so that a mark that nothing closes costs no more.
+_MARKS = re.compile(r"(?<!\w)(\*\*|__|``|##|[*_`#+])(?=\S)(.{1,1000}?)(?<=\S)\1(?!\w)")
 _BREAK = re.compile(r"\s\+$")
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
 

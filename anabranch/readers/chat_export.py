@@ -16,7 +16,7 @@ from anabranch.text.normalization import clean, squeeze
 # What a record of JSON is.
 JsonRecord = dict[str, Any]
 
-_REFERENCE = re.compile(r"<([@#!]?)([^|>\s]*)(?:\|([^>]*))?>")
+_REFERENCE = re.compile(r"<([@#!]?)([^|<>\s]*)(?:\|([^<>]*))?>")
 _LONGEST_CHAT = 100_000  # messages: `parent` may lead round in a ring
 
 

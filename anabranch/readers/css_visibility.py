@@ -14,7 +14,7 @@ from bs4.element import Tag
 from soupsieve import SelectorSyntaxError
 
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
-_RULE = re.compile(r"([^{}@;]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}@;])([^{}@;]+)\{([^{}]*)\}")
 _MEDIA = re.compile(r"@[\w-]+[^{};]*(?:;|\{(?:[^{}]|\{[^{}]*\})*\})")
 _HIDING = re.compile(
     r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?![.\d])"

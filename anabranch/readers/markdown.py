@@ -26,7 +26,8 @@ from anabranch.readers.html import visible_text
 from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import clean, squeeze
 
-_ACCESS = re.compile(r"^\W*access\W*:", re.MULTILINE | re.IGNORECASE)
+# Each line for itself: what reaches over lines is tried anew from every one of a thousand empty lines.
+_ACCESS = re.compile(r"^[^\w\n]*access\W*:", re.MULTILINE | re.IGNORECASE)
 # The modules that an MDX page imports and exports stand in paragraphs of their own (mdxjs.com/docs/what-is-mdx#esm).
 _ESM = re.compile(
     r"(?:^|(?<=\n\n))(?:import|export)\s[^\n]*(?:from\s+['\"]|['\"];?$|=|\{)(?:[^\n]|\n(?!\n))*", re.MULTILINE

@@ -108,7 +108,7 @@ def _run(command: Sequence[str], given: bytes, seconds: float) -> subprocess.Com
 
 
 _LINES = frozenset({"ocr_line", "ocr_header", "ocr_caption", "ocr_textfloat"})
-_FACT = re.compile(r"([a-z_]+)((?: -?\d+(?:\.\d+)?)+)")
+_FACT = re.compile(r"(?<![a-z_])([a-z_]+)((?: -?\d+(?:\.\d+)?)+)")
 _BULLETS = frozenset({"¢", "e¢"})  # what Tesseract takes the dot before a list item for
 _WIDE = 1.2  # of the line height: a gap between columns, not between words
 _LEAST_SURE = 40.0  # per cent; specks and textures are read with less

@@ -44,7 +44,7 @@ _VERBATIM = (nodes.literal_block, nodes.doctest_block, nodes.math_block)
 _LISTS = (nodes.bullet_list, nodes.enumerated_list)
 _DIRECTIVE = re.compile(r"\.\. +(?P<name>[\w:+.-]+)::[ \t]*(?P<argument>[^\n]*)")
 _OPTIONS = re.compile(r"(?:[ \t]*:[\w-]+:[^\n]*\n)*")
-_ROLE = re.compile(r":[\w:+.-]+:`[~!]?([^`<]*[^`<\s])(?:\s*<[^>`]*>)?`")
+_ROLE = re.compile(r":[\w:+.-]{1,100}:`[~!]?([^`<]*[^`<\s])(?:\s*<[^>`]*>)?`")
 _CODE = frozenset({"code-block", "sourcecode", "parsed-literal", "testcode", "testoutput", "prompt", "ipython"})
 # What they show is in another file, or nothing.
 _POINTERS = frozenset({"toctree", "index", "currentmodule", "module", "literalinclude", "include", "highlight", "raw"})

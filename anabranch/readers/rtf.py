@@ -17,8 +17,9 @@ from anabranch.readers.plain_text import paragraphs
 from anabranch.readers.table_blocks import table_parts
 from anabranch.text.normalization import squeeze
 
-_TITLE = re.compile(r"\{\\title\s((?:[^{}\\]|\\'[0-9a-f]{2}|\\u-?\d+\s?\??)*)\}")
-_AUTHOR = re.compile(r"\{\\author\s((?:[^{}\\]|\\'[0-9a-f]{2}|\\u-?\d+\s?\??)*)\}")
+# Possessive: a digit behind `\u` fits in two ways, and a group that nothing closes would be tried in all of them.
+_TITLE = re.compile(r"\{\\title\s((?:[^{}\\]|\\'[0-9a-f]{2}|\\u-?\d+\s?\??)*+)\}")
+_AUTHOR = re.compile(r"\{\\author\s((?:[^{}\\]|\\'[0-9a-f]{2}|\\u-?\d+\s?\??)*+)\}")
 # Letters that are hidden end where the group does, or where they are said not to be.
 _HIDDEN = re.compile(r"\\v(?:1)?(?![a-z0-9-])[ ]?((?:[^{}\\]|\\'[0-9a-f]{2})*)")
 

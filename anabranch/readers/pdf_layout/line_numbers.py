@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from anabranch.readers.pdf_layout.text_lines import Line, PageLines
 
-_ENTRY = re.compile(r"\w, (?:\d+[ ,f–-]*)+$")
+_ENTRY = re.compile(r"\w, \d[\d ,f–-]*$")
+_LONGEST_END = 200  # of an entry: what comes before its last page numbers does not matter
 _WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7ff]")
 _NUMBER = re.compile(r"\d{1,4}")
 _NUMBERED = re.compile(r"(\d{1,4})\s+(?=\S)")
@@ -26,7 +27,7 @@ _ALL = 0.6  # share of the lines of text that are numbered where the numbers cou
 
 def is_entry(text: str) -> bool:
     """Tell an entry of an index, which ends in page numbers; a long one wraps, and only its last line does."""
-    return bool(_ENTRY.search(text))
+    return bool(_ENTRY.search(text[-_LONGEST_END:]))
 
 
 def is_text(line: Line) -> bool:

@@ -31,7 +31,7 @@ from anabranch.text.normalization import clean_counted
 
 _STAMP, _WHOLE = 100, 0.6  # characters of a stamp on a scan, share of the page that the scan covers
 _SOFT_HYPHEN = re.compile(r"\u00ad\s*$")  # shown at a line end, and nowhere else
-_LEADER = re.compile(r"\s*(?:[.·_]\s?){5,}")
+_LEADER = re.compile(r" ?(?:[.·_] ?){5,}")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")
 
 # Blanks that set words apart as a tabulator does, in text that was laid out by them.

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from anabranch.readers.pdf_layout.line_numbers import is_text, without_line_numbers
+from anabranch.readers.pdf_layout.line_numbers import is_entry, is_text, without_line_numbers
 from anabranch.readers.pdf_layout.text_lines import Line
 from tests.readers.pdf_layout.build import line, page
 
@@ -55,6 +55,13 @@ def test_the_numbers_of_entries_that_run_over_lines_stay() -> None:
         for half, text, x, width in ((0, str(at + 1), 30, 8), (0, PROSE, 60, 400), (1, PROSE, 60, 380))
     ]
     assert left(entries) == [[entry.text for entry in entries]]
+
+
+@pytest.mark.work(10)
+def test_digits_that_end_in_a_letter_are_not_parted_in_every_way() -> None:
+    assert is_entry("Herons, 12, 14–16, 207f")
+    assert is_entry("Herons, " + "1, " * 5_000)
+    assert not is_entry("Herons, " + "1" * 5_000 + "x")
 
 
 def test_running_text() -> None:
