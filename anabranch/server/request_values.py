@@ -20,6 +20,10 @@ MAX_MESSAGES_CHARS = 400_000
 """Of the messages of one request, as JSON: all of them are read with each question."""
 
 
+MAX_RUN_CHARS = 500_000
+"""Of all that one run is asked, as JSON: it is kept with the run."""
+
+
 def _writable(value: dict[str, Any]) -> dict[str, Any]:
     try:
         as_json(value)

@@ -11,14 +11,23 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.dependencies import MAX_CONCURRENCY
 from anabranch.errors import SettingsError
-from anabranch.server.request_values import CheckpointId, JsonObject, messages_of, refuse_unsupported
+from anabranch.server.json_values import as_json
+from anabranch.server.request_values import (
+    MAX_RUN_CHARS,
+    CheckpointId,
+    JsonObject,
+    messages_of,
+    refuse_unsupported,
+)
 
-# LangGraph's servers call the stream of single words by another name than LangGraph itself.
+# LangGraph's servers call the stream of single words by another name than LangGraph itself, whose name they give to the
+# stream of messages as far as they are written.
 MODES: Mapping[str, StreamMode] = {
     "values": "values",
     "updates": "updates",
     "custom": "custom",
     "messages-tuple": "messages",
+    "messages": "messages",
 }
 
 MOST_AT_ONCE = 64
@@ -112,6 +121,9 @@ class RunRequest(BaseModel):
             raise SettingsError("There is nothing to do.", hint='Give input={"question": "..."}.')
         if self.input is not None and "messages" in self.input:
             messages_of(self.input["messages"])
+        if len(as_json(self.model_dump())) > MAX_RUN_CHARS:
+            msg = f"A run is asked at most {MAX_RUN_CHARS:,} characters, with its settings and all else."
+            raise SettingsError(msg, hint="Put long material into the corpus instead.")
 
     def given(self) -> dict[str, Any] | Command[Any] | None:
         """Return what the graph is given: an input, a command, or None to go on from a checkpoint."""
@@ -136,6 +148,11 @@ class RunRequest(BaseModel):
     def modes(self) -> list[StreamMode]:
         """Return LangGraph's own modes: those that were asked for, and what the end is known by."""
         return [*dict.fromkeys([*(MODES[mode] for mode in self.stream_mode), "values"])]
+
+    @property
+    def has_whole_messages(self) -> bool:
+        """Whether a message comes whole with each piece: as on LangGraph's servers, not where both are asked for."""
+        return "messages" in self.stream_mode and "messages-tuple" not in self.stream_mode
 
     def event_name(self, mode: str, place: Sequence[str]) -> str | None:
         """Return the name of an event in the stream; None for what was not asked for.

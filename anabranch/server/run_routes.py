@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from typing import Annotated, Any
@@ -10,7 +11,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from anabranch.errors import AnabranchError
 from anabranch.server.event_log import STREAM_HEADERS, RunEvent
+from anabranch.server.json_values import as_json
 from anabranch.server.request_values import messages_of
 from anabranch.server.requester import Asker, Requester
 from anabranch.server.run_queue import RunRecord
@@ -43,7 +46,7 @@ async def stream(thread_id: str, body: RunRequest, who: Asker, of: Serving) -> S
 
 
 @router.post("/threads/{thread_id}/runs/wait")
-async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving, request: Request) -> JSONResponse:
+async def wait(thread_id: str, body: RunRequest, who: Asker, of: Serving, request: Request) -> Response:
     """Accept a run, and return what it left."""
     return await _waited(of, await accepted(of, who, body, thread_id), body, request)
 
@@ -55,7 +58,7 @@ async def stream_alone(body: RunRequest, who: Asker, of: Serving) -> StreamingRe
 
 
 @router.post("/runs/wait")
-async def wait_alone(body: RunRequest, who: Asker, of: Serving, request: Request) -> JSONResponse:
+async def wait_alone(body: RunRequest, who: Asker, of: Serving, request: Request) -> Response:
     """Return what a run without a thread left."""
     return await _waited(of, await accepted(of, who, body, None), body, request)
 
@@ -76,9 +79,9 @@ async def get(thread_id: str, run_id: str, who: Asker, of: Serving) -> JSONRespo
 
 
 @router.get("/threads/{thread_id}/runs/{run_id}/join")
-async def join(thread_id: str, run_id: str, who: Asker, of: Serving) -> JSONResponse:
+async def join(thread_id: str, run_id: str, who: Asker, of: Serving) -> Response:
     """Wait for a run, and return what it left."""
-    return JSONResponse(await _left(of, await _run_of(of, who, thread_id, run_id)))
+    return await _left(of, await _run_of(of, who, thread_id, run_id))
 
 
 @router.get("/threads/{thread_id}/runs/{run_id}/stream")
@@ -147,18 +150,22 @@ async def _run_of(of: Services, who: Requester, thread_id: str | None, run_id: s
     return record
 
 
-async def _waited(of: Services, record: RunRecord, body: RunRequest, request: Request) -> JSONResponse:
+async def _waited(of: Services, record: RunRecord, body: RunRequest, request: Request) -> Response:
     if body.on_disconnect == "cancel":
         await of.over(record, request)
-    return JSONResponse(await _left(of, record), headers=_places(record))
+    reply = await _left(of, record)
+    reply.headers.update(_places(record))
+    return reply
 
 
-async def _left(of: Services, record: RunRecord) -> Any:  # noqa: ANN401  # what the graph gives out
+async def _left(of: Services, record: RunRecord) -> Response:
     await of.events.over(record.run_id)
     run = await of.runs.get(record.run_id)
     result = (run.result if run is not None else None) or {}
     # As LangGraph's servers do: a run that failed is a result too, and the client raises it.
-    return {"__error__": result["error"]} if "error" in result else result.get("values")
+    left = {"__error__": result["error"]} if "error" in result else result.get("values")
+    # In a thread: a state may take tens of milliseconds to write.
+    return await asyncio.to_thread(JSONResponse, left)
 
 
 def _joined(of: Services, record: RunRecord, last_event_id: str | None) -> StreamingResponse:
@@ -169,8 +176,13 @@ def _joined(of: Services, record: RunRecord, last_event_id: str | None) -> Strea
 def _streamed(of: Services, record: RunRecord, body: RunRequest, after: int) -> StreamingResponse:
     async def lines() -> AsyncIterator[str]:
         async with of.stopped_when_left(record) if body.on_disconnect == "cancel" else nullcontext():
-            async for event in of.events.read(record.run_id, after):
-                yield _line(event)
+            try:
+                async for event in of.events.read(record.run_id, after):
+                    yield _line(event)
+            except AnabranchError as error:
+                # Its status has been sent; the client reads on from the last event that has a number.
+                told = {"error": type(error).__name__, "message": str(error)}
+                yield f"event: error\ndata: {as_json(told)}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={**STREAM_HEADERS, **_places(record)})
 

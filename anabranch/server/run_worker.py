@@ -5,30 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import AIMessageChunk
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import StateSnapshot
 from sqlalchemy.exc import SQLAlchemyError
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import CHANNELS
-from anabranch.errors import AnabranchError, OperationError
-from anabranch.identity import AUTH_USER, User
+from anabranch.errors import AnabranchError
 from anabranch.models.usage import Meter, billed
 from anabranch.server.checkpoints import Written, measured
 from anabranch.server.database import now
 from anabranch.server.event_log import FLUSH, EventLog
 from anabranch.server.json_values import as_json
+from anabranch.server.message_events import MessageEvents
 from anabranch.server.run_queue import LEASE, RunQueue, RunRecord, RunStatus
 from anabranch.server.run_request import RunRequest
+from anabranch.server.run_resumption import config_of, is_of, reached, refuse_hopeless
 from anabranch.server.run_telemetry import RunTelemetry, set_waiting
 from anabranch.server.state_size import refuse_large
 from anabranch.server.thread_records import Threads
@@ -47,12 +46,6 @@ CONCURRENT = 16
 
 KEPT = 3600.0
 """Seconds for which the events of a run that has ended can be read again."""
-
-ATTEMPTS = 5
-"""Times that a run is begun from one place: one that ends its process would end every process, one after the other."""
-
-WORKED = 2 * 3600.0
-"""Seconds of work after which a run whose worker is gone is not taken over: it would hold up every server in turn."""
 
 SWEEP = 300.0
 
@@ -233,13 +226,14 @@ class RunWorker:
         self._events.put(record.run_id, "metadata", as_json({"run_id": record.run_id, "attempt": record.attempt}))
         is_again = record.attempt > 1
         snapshot = await graph.aget_state({"configurable": {"thread_id": record.state_id}}, subgraphs=is_again)
-        has_begun = is_again and _is_of(snapshot, record)
+        has_begun = is_again and is_of(snapshot, record)
         if is_again:
-            _refuse_hopeless(await self._runs.got_on(record, _reached(snapshot) if has_begun else ""))
+            refuse_hopeless(await self._runs.got_on(record, reached(snapshot) if has_begun else ""))
         if not has_begun:
             await refuse_large(snapshot.values)
         config = config_of(record, request, has_begun=has_begun)
         values: Any = snapshot.values
+        messages = MessageEvents(is_whole=request.has_whole_messages)
         is_said = False
         # A run that had ended when its process did has no step left; its state is streamed all the same.
         stream = graph.astream(
@@ -253,74 +247,35 @@ class RunWorker:
             # Written before the next step begins, so that a run that is taken over repeats no finished model call.
             durability="sync",
         )
-        async for place, mode, payload in stream:
-            telemetry.said(mode)
-            if mode == "values" and not place:
-                values = payload
-            is_said = is_said or mode == "messages"
-            if (name := request.event_name(mode, place)) is not None:
-                self._events.put(record.run_id, name, as_json(payload))
-        if has_begun and not is_said:
-            self._say_again(record, request, values)
+        try:
+            async for place, mode, payload in stream:
+                telemetry.said(mode)
+                if mode == "values" and not place:
+                    values = payload
+                is_said = is_said or mode == "messages"
+                if (name := request.event_name(mode, place)) is not None:
+                    self._put(record, messages.of(name, payload))
+            if has_begun and not is_said:
+                self._say_again(record, request, values, messages)
+        finally:
+            self._put(record, messages.rest())
         interrupts = values.get("__interrupt__") if isinstance(values, Mapping) else None
         return ("interrupted" if interrupts else "success"), {"values": json.loads(as_json(values))}
 
-    def _say_again(self, record: RunRecord, request: RunRequest, values: Mapping[str, Any]) -> None:
+    def _put(self, record: RunRecord, said: Iterable[tuple[str, Any]]) -> None:
+        for name, payload in said:
+            self._events.put(record.run_id, name, as_json(payload))
+
+    def _say_again(
+        self, record: RunRecord, request: RunRequest, values: Mapping[str, Any], messages: MessageEvents
+    ) -> None:
         """Say an answer whole that an attempt before has made: not all of its words were written when it was killed."""
         for message in values.get("messages", [])[-1:]:
             if message.type == "ai" and (name := request.event_name("messages", ())) is not None:
                 # As a piece like those before it: plain words, which every reader of a stream joins.
                 piece = AIMessageChunk(content=message.text, id=message.id)
-                self._events.put(record.run_id, name, as_json((piece, {})))
+                self._put(record, messages.of(name, (piece, {})))
 
 
 def _failure(error: AnabranchError) -> dict[str, Any]:
     return {"error": {"error": type(error).__name__, "message": str(error)}}
-
-
-def _refuse_hopeless(record: RunRecord) -> None:
-    """Give a run up that was taken over often, and got no further, or that has had much time.
-
-    Raises:
-        OperationError: It is such a one.
-    """
-    told = ""
-    if record.tries > ATTEMPTS:
-        told = f"was begun {ATTEMPTS} times at the same step, and each time the server ended before the step did"
-    elif record.worked > WORKED:
-        told = f"was worked on for {record.worked / 60:.0f} minutes, and each time the server ended before it did"
-    if told:
-        raise OperationError(f"This run {told}.", hint="Ask something that needs less, or see the server's log.")
-
-
-def config_of(record: RunRecord, request: RunRequest, *, has_begun: bool) -> RunnableConfig:
-    """Return what LangGraph is told of a run: its thread, who asks, and its id, by which its checkpoints are known.
-
-    Args:
-        record: The run.
-        request: What was asked.
-        has_begun: Whether it goes on from its own last checkpoint.
-    """
-    configurable: dict[str, Any] = {"thread_id": record.state_id}
-    if request.checkpoint_id is not None and not has_begun:
-        configurable["checkpoint_id"] = request.checkpoint_id
-    if record.user is not None:
-        configurable[AUTH_USER] = User.model_validate(record.user)
-    return RunnableConfig(
-        configurable=configurable,
-        # By its id, a worker that takes the run over knows the checkpoints that are this run's.
-        metadata={"run_id": record.run_id},
-        run_name=request.assistant_id,
-        max_concurrency=request.max_concurrency,
-    )
-
-
-def _reached(snapshot: StateSnapshot) -> str:
-    """Return the id of the last checkpoint, also of a step that is a graph itself; ids are in the order of time."""
-    inner = [_reached(task.state) for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
-    return max([str(snapshot.config["configurable"].get("checkpoint_id", "")), *inner])
-
-
-def _is_of(snapshot: StateSnapshot, record: RunRecord) -> bool:
-    """Tell whether a thread's last checkpoint is this run's: then it goes on from there, and is not begun again."""
-    return (snapshot.metadata or {}).get("run_id") == record.run_id

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,31 @@ async def test_streams(filled: Any) -> None:
     assert "Ida Marrow" in "".join(data[0]["content"] for data in modes["messages"])
     assert {data[0]["type"] for data in modes["messages"]} <= {"ai", "AIMessageChunk"}
     assert modes["custom"][0]["step"] == "begin"
+
+
+@pytest.mark.parametrize("modes", [["messages", "values"], ["messages", "messages-tuple"]])
+async def test_messages_stream_as_far_as_they_are_written(filled: Any, modes: list[str], kind: str) -> None:
+    if kind == AEGRA:
+        pytest.skip("aegra has its own form of these events")
+    parts: dict[str, list[Any]] = {}
+    async for part in filled.runs.stream(None, "answer", input=QUESTION, stream_mode=modes):
+        parts.setdefault(part.event, []).append(part.data)
+    assert "error" not in parts, parts["error"]
+    if "messages-tuple" in modes:
+        # The one excludes the other.
+        assert "Ida Marrow" in "".join(data[0]["content"] for data in parts["messages"])
+        assert not {"messages/metadata", "messages/partial", "messages/complete"} & set(parts)
+        return
+    (told,), said = parts["messages/metadata"], [message for (message,) in parts["messages/partial"]]
+    (known,) = {message["id"] for message in said}
+    assert list(told) == [known]
+    assert set(told[known]) == {"metadata"}
+    assert {message["type"] for message in said} == {"ai"}
+    texts = [message["content"] for message in said]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
+    assert "Ida Marrow" in texts[-1]
+    assert "Ida Marrow" in parts["values"][-1]["answer"]
+    assert "messages" not in parts
 
 
 async def test_other_agents_get_the_words_and_what_the_graphs_are_for(filled: Any, server: str, kind: str) -> None:

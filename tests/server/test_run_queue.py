@@ -16,7 +16,7 @@ from anabranch.server.database import SCHEMA, database_url, open_database, runs,
 from anabranch.server.requester import Requester
 from anabranch.server.run_queue import RunQueue, RunRecord
 from anabranch.server.run_request import RunRequest
-from anabranch.server.run_worker import ATTEMPTS, WORKED
+from anabranch.server.run_resumption import ATTEMPTS, WORKED
 from anabranch.server.services import open_services
 from anabranch.server.thread_records import Threads
 

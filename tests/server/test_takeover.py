@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
+from anabranch.agent.nodes.settings import Context
 from anabranch.ingestion.pipeline import ingest
 from anabranch.server.database import events, open_database, runs
 from anabranch.server.event_log import EventLog, RunEvent
 from anabranch.server.requester import Requester
 from anabranch.server.run_queue import RunQueue
 from anabranch.server.run_request import RunRequest
+from anabranch.server.run_resumption import ATTEMPTS, reached
 from anabranch.server.services import Services, open_services
+from anabranch.server.write_probe import WriteProbe
 from tests.conftest import REPOSITORY
 
 QUESTION = {"question": "Who built the Halden weir?"}
@@ -78,10 +81,41 @@ async def test_an_answer_is_said_whole_where_its_last_words_were_not_written(hom
     assert "Ida Marrow" in record.result["values"]["answer"]
 
 
+async def test_a_run_that_got_further_since_it_was_taken_over_is_begun_again(home: Path) -> None:
+    place = str(home / "data")
+    async with open_services(place, grace=1) as services:
+        thread = (await services.threads.add("local")).thread_id
+        run = await services.accept(Requester(None), RunRequest(input=QUESTION), thread)
+        await services.events.over(run.run_id)
+        at = reached(await services.answer.aget_state({"configurable": {"thread_id": thread}}, subgraphs=True))
+    for before, ends in (("", "success"), (at, "error"), ("an earlier one", "success")):
+        async with open_database(place) as engine, engine.begin() as connection:
+            killed = {"status": "running", "tries": ATTEMPTS, "reached": before, "result": None}
+            await connection.execute(update(runs).values(**killed))
+        async with open_services(place, grace=1) as services:
+            await services.events.over(run.run_id)
+            record = await services.runs.get(run.run_id)
+        assert record is not None
+        assert (record.status, record.reached) == (ends, at)
+
+
+async def test_a_step_that_is_a_graph_gets_on_within_itself(home: Path) -> None:
+    async with open_services(str(home / "data"), grace=1) as services:
+        of: Any = {"configurable": {"thread_id": (await services.threads.add("local")).thread_id}}
+        seen = []
+        async for place, _, _ in services.answer.astream(
+            QUESTION, of, context=Context(), stream_mode=["updates"], subgraphs=True, durability="sync"
+        ):
+            if place:
+                seen.append(reached(await services.answer.aget_state(of, subgraphs=True)))
+    assert len(set(seen)) > 3
+    assert [each.partition("+")[0] for each in seen] == sorted(each.partition("+")[0] for each in seen)
+
+
 async def test_what_a_run_said_last_is_written_with_its_end_or_not_at_all(home: Path) -> None:
     async with open_database(str(home / "data")) as engine:
         queue = RunQueue(engine)
-        log = EventLog(engine, queue)
+        log = EventLog(engine, queue, WriteProbe(engine, None))
         run = await queue.add("ida", {"input": QUESTION}, thread_id=None, user=None)
         (taken,) = await queue.claim("slow", 1)
         log.begin(run.run_id, taken.attempt)

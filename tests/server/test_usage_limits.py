@@ -15,13 +15,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from anabranch.errors import LimitReachedError, SettingsError
 from anabranch.identity import User, limits_of, load_authenticators, refuse_limits
 from anabranch.identity.api_keys import digest_of_secret, new_key
+from anabranch.identity.auth_file import PersonLimits
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
-from anabranch.server import usage_limits
+from anabranch.server import database, usage_limits
 from anabranch.server.application import create_app
-from anabranch.server.database import open_database
+from anabranch.server.database import open_database, threads
 from anabranch.server.page_app import app as page_app
 from anabranch.server.requester import Requester
+from anabranch.server.run_queue import RunQueue
+from anabranch.server.thread_records import Threads
 from anabranch.server.usage_limits import DAY, UsageLimits
 from tests.graph.replies import model
 from tests.servers.openai_stub import OpenAIStub
@@ -126,6 +129,76 @@ async def test_it_says_until_when_and_begins_anew_then(engines: list[AsyncEngine
     # Another server's clock is a little late: what it counts is of the day that has begun, which is used up.
     clock.time -= 2
     assert not await begun(behind, ADA, is_question=True)
+
+
+async def test_threads_and_edits_count_and_what_is_kept_has_a_bound(
+    served: Path, auth: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auth(per_minute=12, threads=3, kept_mb=1, people={"bo": {"threads": None, "kept_mb": None, "per_minute": None}})
+    app = create_app(str(served / "data"))
+    ada, bo = ({"Authorization": f"Bearer {KEYS[name]}"} for name in ("ada", "bo"))
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http,
+    ):
+
+        async def edited(thread: str, who: dict[str, str]) -> int:
+            body = {"values": {"answer": "x" * 300_000}, "as_node": "finish"}
+            reply = await http.post(f"/threads/{thread}/state", json=body, headers=who)
+            assert reply.status_code == 200 or "minute" in reply.text or "1 MB" in reply.text
+            return reply.status_code
+
+        made = [await http.post("/threads", json={}, headers=ada) for _ in range(4)]
+        assert [each.status_code for each in made] == [200, 200, 200, 429]
+        assert "3 threads" in made[-1].text
+        thread = made[0].json()["thread_id"]
+        asked = await http.post("/threads/new/runs/wait", json={**QUESTION, "if_not_exists": "create"}, headers=ada)
+        assert (asked.status_code, "3 threads" in asked.text) == (429, True)
+        # An edit is kept as a step's write and in a checkpoint.
+        assert [await edited(thread, ada) for _ in range(4)] == [200, 200, 200, 429]
+        # The run's own question is refused as well, and a thread; what is removed is room again.
+        for path, body in ((f"/threads/{thread}/runs", QUESTION), ("/runs/wait", QUESTION)):
+            assert "1 MB" in (await http.post(path, json=body, headers=ada)).text
+        clock.time += 61
+        assert (await http.delete(f"/threads/{thread}", headers=ada)).status_code == 204
+        assert (await http.post("/threads", json={}, headers=ada)).status_code == 200
+        assert "Ida Marrow" in (await http.post("/runs/wait", json=QUESTION, headers=ada)).json()["answer"]
+        assert [await edited(made[1].json()["thread_id"], ada) for _ in range(2)] == [200, 200]
+        clock.time += 61
+        threads = [(await http.post("/threads", json={}, headers=bo)).json()["thread_id"] for _ in range(5)]
+        assert [await edited(threads[0], bo) for _ in range(6)] == [200] * 6
+        auth(per_minute=2)
+        assert [(await http.post("/threads", json={}, headers=bo)).status_code for _ in range(3)] == [200, 200, 429]
+        assert await edited(threads[0], bo) == 429
+
+
+async def test_a_run_counts_with_what_it_was_asked_and_left_and_said(engines: list[AsyncEngine], auth: Any) -> None:
+    auth(kept_mb=1)
+    limits, queue = UsageLimits(engines[0]), RunQueue(engines[0])
+    question = {"assistant_id": "answer", "input": {"question": "x" * 400_000}}
+    run = await queue.add(ADA.owner, question, thread_id=None, user=None)
+    await limits.keep(ADA)
+    (taken,) = await queue.claim("w", 1)
+    assert await queue.finish(taken, "w", "success", {"values": {"answer": "y" * 400_000}}, spoken=300_000)
+    with pytest.raises(LimitReachedError, match="may take 1 MB here, and take 1 MB"):
+        await limits.keep(ADA)
+    await limits.keep(BO)
+    await queue.remove_ended(database.now() + 1)
+    assert await queue.get(run.run_id) is None
+    await limits.keep(ADA)
+
+
+async def test_without_a_word_of_limits_what_is_kept_has_bounds_all_the_same(
+    engines: list[AsyncEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits, alone = UsageLimits(engines[0]), Requester(None)
+    await limits.keep(alone, is_thread=True)
+    await Threads(engines[0]).add(alone.owner, "weir")
+    assert PersonLimits().threads == 10_000
+    async with engines[0].begin() as connection:
+        await connection.execute(threads.update().values(kept=5_000 << 20))
+    with pytest.raises(LimitReachedError, match="5,000 MB"):
+        await limits.keep(alone)
 
 
 async def test_without_limits_nothing_is_written(engines: list[AsyncEngine], auth: Any) -> None:
