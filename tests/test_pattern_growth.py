@@ -25,6 +25,7 @@ from anabranch.errors import ReadingError
 from anabranch.ingestion.isolation.read_and_chunk import read_and_chunk
 from anabranch.readers import asciidoc, code, dehyphenation
 from anabranch.readers.pdf_layout import headers_footers, line_numbers
+from tests.hostile_texts import ATOMS, repeated
 
 PACKAGES = ("chunking", "ingestion", "readers")
 LENGTH = 10_000
@@ -39,15 +40,6 @@ SHORT = {
 }
 """Patterns that see no more than so many characters, by module or name."""
 
-ATOMS = (
-    *("a", "A", "1", "é", "中", " ", "\t", "\n", "\r", "\u00a0", "\u00ad", "\u200b", "\x00"),
-    *".,:;!?-_*+=|<>&/\\()[]{}\"'`~$@#%^",
-    *("ab ", "a1 ", "a b\n", "1, ", "1.2", "a. ", "A. ", "1. ", "IV. ", "a-\n", "(a)", "[1]", "(1) ", "a: b\n", "a::"),
-    *("\n\n", " \n", "\n ", "- a\n", "# a\n", "> ", "| a ", "|a|\n", "|\n", "---\n", "===\n", "a\n=\n", "```\n", "//"),
-    *("<<", "<a>", "<a ", "</p>", "<!--", "&lt;", "&amp", "[[", "[a](", "[a]: ", "](", "![", "\\a{", "\\par ", "{\\"),
-    *("https://", "link:", "a@b.c ", "From a\n", "12:34:56\n", " --> ", "=?a?q?", '"a",', '""', "a,", "BEGIN:", "$a"),
-    *("**a ", "(((", "@a ", "/*", 'x="', "{{", "<table>", "import a\n", "p {", "a(b "),
-)
 ENDS = ("", "!\x00")
 """What comes behind them: a pattern that matches to the end has nothing to try again."""
 
@@ -106,7 +98,7 @@ def test_patterns_take_time_that_grows_with_the_text(name: str, pattern: re.Patt
     length = SHORT.get(name, SHORT.get(name.rpartition(".")[0], LENGTH))
     for atom in ATOMS:
         for end in ENDS:
-            text = (atom * length)[:length] + end
+            text = repeated(atom, length) + end
             given = text.encode() if isinstance(pattern.pattern, bytes) else text
             for method in methods & set(METHODS):
                 seconds = took(partial(METHODS[method], pattern, given))
@@ -133,7 +125,7 @@ HERE = {
 def test_short_files_take_time_that_grows_with_the_text(tmp_path: Path, name: str) -> None:
     (path := tmp_path / name).touch()
     for atom in ATOMS:
-        path.write_text(HERE[name].replace("{}", (atom * LENGTH)[:LENGTH]), encoding="utf-8", newline="")
+        path.write_text(HERE[name].replace("{}", repeated(atom, LENGTH)), encoding="utf-8", newline="")
         seconds = took(partial(read_whole, path))
         assert seconds < 4 * SECONDS, f"{atom!r} behind one another: {seconds:.2f} s"
 
