@@ -19,8 +19,10 @@ from anabranch.agent.nodes.support.drafts import instructions, passages_of
 from anabranch.agent.nodes.support.state_records import Citation, Degraded, Excerpt, Verification
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import granted
+from anabranch.citations.check_pool import check
 from anabranch.citations.deep_links import link_to
 from anabranch.citations.similarity import with_similar
+from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.verification import (
     CHECKED,
     Attribution,
@@ -48,14 +50,18 @@ async def cite(state: State, context: Context) -> Update:
     given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
     written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
     corpus = await corpus_of(context)
-    # In threads: a long answer over many windows is seconds of work, and other questions wait for this loop.
     find = attribute_verbatim if state["route"]["name"] == "compose" else attribute
-    attribution = await asyncio.to_thread(find, written, passages, state["standalone_question"])
-    attribution = await asyncio.to_thread(with_similar, attribution, corpus.embedder)
+
+    def attributed(limit: TimeLimit) -> Attribution:
+        return with_similar(find(written, passages, state["standalone_question"], limit), corpus.embedder)
+
+    attribution = await check(attributed)
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
     if removed:
         degraded.append(Degraded(step="cite", reason=_LEAKED.format(removed)))
     checked = await asyncio.to_thread(attribution.verified)
+    if checked.unchecked:
+        degraded.append(Degraded(step="cite", reason=_UNCHECKED.format(checked.unchecked, len(checked.claims))))
     spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
     # A parent may run over several pages and sections; the reader wants those of the quoted words.
     places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
@@ -78,6 +84,7 @@ async def cite(state: State, context: Context) -> Update:
     }
 
 
+_UNCHECKED = "{} of {} claims were not checked: they are too long, or no time was left for them"
 _LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
 
 

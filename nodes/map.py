@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import MapTask
 from anabranch.agent.nodes.support.dependencies import model_of
@@ -21,6 +19,7 @@ from anabranch.agent.nodes.support.state_records import Partial
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import repeat_within
 from anabranch.agent.prompts import GUARD
+from anabranch.citations.check_pool import check
 from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
 
@@ -44,6 +43,6 @@ async def map_window(state: MapTask, context: Context) -> Update:
         return {"partials": [], "degraded": [failed(f"map:{index + 1}", error)], "counts": {"window": index + 1}}
     # Scored here, where the window's passages are at hand; the step that compares the answers has none.
     shown, _ = await passages_of(context, state, state["excerpts"])
-    placed = await asyncio.to_thread(verify, draft["answer"], shown, question)
+    placed = await check(lambda limit: verify(draft["answer"], shown, question, limit))
     partial = Partial(level=0, index=index, draft=draft, group=None, score=round(placed.score, 3))
     return {"partials": [partial], "counts": {"window": index + 1, "score": partial["score"]}}

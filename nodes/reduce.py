@@ -13,6 +13,7 @@ from anabranch.agent.nodes.support.state_records import Degraded, Draft, Partial
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import repeat_within
 from anabranch.agent.prompts import GUARD
+from anabranch.citations.check_pool import check
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
@@ -69,7 +70,7 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     # The parts' markers are all that leads back to the passages: an answer without any could not be checked.
     lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
-    if lost or not (await asyncio.to_thread(verify, joined["answer"], parts)).supported:
+    if lost or not (await check(lambda limit: verify(joined["answer"], parts, limit=limit))).supported:
         msg = "The joined answer names no passage, or says nothing of its parts; they stand one after the other."
         raise ModelError(msg)
     return joined

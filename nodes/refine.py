@@ -24,6 +24,7 @@ from anabranch.agent.nodes.support.state_records import Degraded, Draft
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import beside, left_of, repeat_within
 from anabranch.agent.prompts import GUARD
+from anabranch.citations.check_pool import check
 from anabranch.citations.verification import verify
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
@@ -98,7 +99,7 @@ async def _support(context: Context, state: State, answer: str, windows: int) ->
     """Return the share of the claims of an answer that the windows read so far support."""
     excerpts = [excerpt for window in state["windows"][:windows] for excerpt in window]
     passages, _ = await passages_of(context, state, excerpts)
-    checked = await asyncio.to_thread(verify, answer, passages, state["standalone_question"])
+    checked = await check(lambda limit: verify(answer, passages, state["standalone_question"], limit))
     return checked.supported / len(checked.claims) if checked.claims else 0.0
 
 

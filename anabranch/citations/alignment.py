@@ -46,6 +46,7 @@ from anabranch.citations.quote_matching import find_quote, fold, locate
 from anabranch.citations.rivals import is_anchored, listed_as, outdone
 from anabranch.citations.sentence_parts import mixes_parts
 from anabranch.citations.table_cells import find_row, wrong_column
+from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.function_words import CONJUNCTIONS, NO, YES
 from anabranch.text.language import language_of
@@ -66,6 +67,21 @@ _REPHRASED = 16
 # Words by which an answer is so short that it proves nothing where the question is not spoken of.
 _SHORT = 3
 
+MAX_WORDS = 200
+"""Words of a claim that is compared with spans; a longer one is only looked up as it stands.
+
+The rules compare each word with each other one. A sentence of a law has some 100.
+"""
+
+MAX_CLAIM = 20_000
+"""Characters of a claim that is read at all."""
+
+MAX_QUESTION = 2_000
+"""Characters of a question that claims are read as answers to."""
+
+CHECK_SECONDS = 10.0
+"""Processor time for the claims of one answer; 250 claims of 500 characters need 2.5 seconds."""
+
 
 @dataclass(frozen=True)
 class Aligned:
@@ -77,6 +93,8 @@ class Aligned:
         span: [start, end) in the passage.
         score: To compare answers by, 0 to 1.
         missing: Numbers, dates, names and codes of an unsupported claim that no passage has, as they are written.
+        is_checked: Whether it was compared with the passages; one that is too long, or that no time was left for, was
+            not.
     """
 
     grade: Grade
@@ -84,6 +102,10 @@ class Aligned:
     span: tuple[int, int] = (0, 0)
     score: float = 0.0
     missing: tuple[str, ...] = ()
+    is_checked: bool = True
+
+
+NOT_CHECKED = Aligned("unsupported", is_checked=False)
 
 
 @dataclass(frozen=True)
@@ -98,14 +120,23 @@ class _Candidate:
 class Alignment:
     """Aligns the claims of one answer with the passages that it was written from."""
 
-    def __init__(self, passages: Mapping[int, PassageText], question: str = "") -> None:
-        """Read the passages, by number, as places to look; without a question claims stand for themselves."""
+    def __init__(self, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None) -> None:
+        """Read the passages, by number, as places to look; without a question claims stand for themselves.
+
+        Raises:
+            TimeIsUp: The limit was reached, here or in a method.
+        """
+        self._limit = limit or TimeLimit(CHECK_SECONDS)
+        question = question[:MAX_QUESTION]
         self._passages = passages
         self._language = language_of(" ".join(passage.text[:1000] for passage in passages.values()), "english")
         self._question = question
         self._asked = tuple(tokens(question, language_of(question, self._language)))
         self._titles = denying_titles(self._asked)
         self._terms = frozenset(chain.from_iterable(token.terms for token in self._asked))
+        for passage in passages.values():
+            self._limit.spend()
+            _ = passage.candidates  # read here, one passage after the other
         self._names = names_of(chain(self._asked, *(each.whole.tokens for each in passages.values())))
         self._places = QuestionPlaces(self._terms, passages)
         self._linked = LinkedPlaces(self._terms, passages, self._places)
@@ -118,12 +149,24 @@ class Alignment:
 
     def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
         """Return where a claim stands best: in the passages that it cites, else in any of them."""
+        self._limit.spend()
+        if len(claim) > MAX_CLAIM:
+            return NOT_CHECKED
         claim = without_lead_in(claim)
         said = self._read(claim)
+        if len(said.tokens) > MAX_WORDS:
+            return self._verbatim(claim) or NOT_CHECKED
         if found := self._found(claim, said, cited) or self._in_parts(claim, said, cited):
             return found
         missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
         return Aligned("unsupported", missing=as_written(claim, missing))
+
+    def _verbatim(self, claim: str) -> Aligned | None:
+        """Find the words of a claim as they are, whatever they say."""
+        for number, passage in self._passages.items():
+            if span := find_quote(claim, passage.folded):
+                return Aligned("quoted", number, passage.around(span), 1.0)
+        return None
 
     def _in_parts(self, claim: str, said: ReadClaim, cited: Sequence[int]) -> Aligned | None:
         """Find the parts of a claim, before and after a comma, each by itself; the one that stands worse is shown.
@@ -175,7 +218,7 @@ class Alignment:
         """
         claim = without_lead_in(claim)
         said = self._read(claim)
-        if not self._terms or self._ranked(said, list(self._passages)):
+        if not self._terms or len(said.tokens) > MAX_WORDS or self._ranked(said, list(self._passages)):
             return []
         found = [
             _Candidate(number, passage, piece, place)
@@ -278,6 +321,7 @@ class Alignment:
 
     def _link(self, said: ReadClaim, number: int, at: int) -> frozenset[str]:
         """Return the names that lead from another passage to a sentence which does not speak of the question alone."""
+        self._limit.spend()
         if self._places.speaks(self._places.of[number][at]):
             return frozenset()
         added = frozenset(chain.from_iterable(token.terms or (token.text,) for token in said.added))
@@ -352,8 +396,10 @@ class Alignment:
         )
 
     def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
-        keys = set(chain.from_iterable(map(lookup_keys, (*said.added, *said.repeated))))
-        shared = Counter(chain.from_iterable(self._holders.get(key, ()) for key in keys))
+        shared = Counter[int]()
+        for key in set(chain.from_iterable(map(lookup_keys, (*said.added, *said.repeated)))):
+            self._limit.spend()
+            shared.update(self._holders.get(key, ()))
         if len(numbers) < len(self._passages):
             # Of the spans, not of each word that they share: a common word is in thousands.
             shared = Counter({index: count for index, count in shared.items() if self._spans[index][0] in numbers})
@@ -364,6 +410,7 @@ class Alignment:
 
     def _candidate(self, said: ReadClaim, number: int, first: int, last: int, piece: Piece) -> _Candidate | None:
         """Return a span with its score, if it has what the claim adds and speaks of what the claim repeats."""
+        self._limit.spend()
         passage = self._passages[number]
         if first != last and not _both_add(said, passage.sentences[first], passage.sentences[last]):
             return None
@@ -400,6 +447,7 @@ class Alignment:
 
         What stands nearer to the words of the question is no rival of a part, which may be about something else.
         """
+        self._limit.spend()
         piece, passage = found.piece, found.passage
         return (
             self._has_figures_of_question(said, passage, piece)

@@ -50,6 +50,8 @@ _LONGEST = 40
 _ROUNDED = Decimal("0.02")
 # Numbers up to this one are written as words in running text, in most languages.
 _AS_A_WORD = 12
+# Digits of an hour, or of such a number; Python reads no number of thousands of digits.
+_DAY_DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class Figure:
     @property
     def may_be_a_word(self) -> bool:
         """Whether another text may well have it as a word: a small whole number without a symbol."""
-        return not self.unit and all(value.isdigit() and int(value) <= _AS_A_WORD for value in self.scaled)
+        return not self.unit and all(
+            len(value) <= _DAY_DIGITS and value.isdigit() and int(value) <= _AS_A_WORD for value in self.scaled
+        )
 
     def matches(self, other: Figure) -> bool:
         """Tell whether two texts say the same number; a unit that one of them leaves out does not count."""
@@ -207,7 +211,7 @@ def _clock(text: str, match: re.Match[str]) -> tuple[frozenset[str], str] | None
     read = _CLOCK.fullmatch(written)
     if read is None and (half or _GERMAN_HOUR.match(text, match.end())):
         read = _DOTTED_CLOCK.fullmatch(written)
-    if read is None and not (half and written.isdigit() and 1 <= int(written[-3:]) <= _NOON):
+    if read is None and not (half and len(written) <= _DAY_DIGITS and written.isdigit() and 1 <= int(written) <= _NOON):
         return None
     hour, minutes = (int(read[1]), read[2] + (read[3] or "")) if read else (int(written), "00")
     hours = {hour}

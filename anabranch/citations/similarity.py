@@ -7,7 +7,10 @@ is asked only of spans that have the claim's numbers, dates, names and codes, an
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
+from anabranch.citations.alignment import Aligned
+from anabranch.citations.time_limit import TimeIsUp
 from anabranch.citations.verification import Attribution
 from anabranch.models.embedder import Embedder
 from anabranch.models.minilm.bundled import MINILM_NAME
@@ -30,11 +33,11 @@ def with_similar(found: Attribution, embedder: Embedder) -> Attribution:
     """
     if embedder.name not in CALIBRATED:
         return found
-    rephrased = {
-        at: (claim, [(each, found.passages[each.number].text[slice(*each.span)]) for each in spans])
-        for at, claim in found.unplaced[:MOST]
-        if not _OTHER_LETTER.search(claim) and (spans := found.alignment.rephrasings(claim))
-    }
+    rephrased: dict[int, tuple[str, list[tuple[Aligned, str]]]] = {}
+    with suppress(TimeIsUp):
+        for at, claim in found.unplaced[:MOST]:
+            if not _OTHER_LETTER.search(claim) and (spans := found.alignment.rephrasings(claim)):
+                rephrased[at] = claim, [(each, found.passages[each.number].text[slice(*each.span)]) for each in spans]
     # Each text once, all in one call: several claims are compared with the same sentences.
     texts = list(dict.fromkeys(text for claim, spans in rephrased.values() for text in (claim, *(w for _, w in spans))))
     if not texts:

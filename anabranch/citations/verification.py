@@ -6,14 +6,16 @@ writer's own markers only say where to look first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from anabranch.citations.alignment import Aligned, Alignment, Grade
+from anabranch.citations.alignment import CHECK_SECONDS, NOT_CHECKED, Aligned, Alignment, Grade
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.quote_matching import locate
+from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
 
@@ -78,11 +80,13 @@ class Verified:
         answer: The answer with markers 1 to m by first use, and [?] after each unsupported claim.
         citations: One for each claim that has evidence, in the order of the answer.
         claims: All claims, in the order of the answer.
+        unchecked: How many of the unsupported ones were compared with nothing, for their length or for want of time.
     """
 
     answer: str
     citations: tuple[CitationRecord, ...]
     claims: tuple[CheckedClaim, ...]
+    unchecked: int = 0
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -132,25 +136,32 @@ class Attribution:
 
     @property
     def unplaced(self) -> list[tuple[int, str]]:
-        """The place of each claim that has no evidence, and the claim; refusals are none."""
-        return [(at, c.text) for at, (c, one) in enumerate(self.found) if not one.number and not is_refusal(c.text)]
+        """The place of each claim that was checked and has no evidence, and the claim; refusals are none."""
+        return [
+            (at, claim.text)
+            for at, (claim, one) in enumerate(self.found)
+            if one.is_checked and not one.number and not is_refusal(claim.text)
+        ]
 
     def changed(self, alignments: Mapping[int, Aligned]) -> Attribution:
         """Return it with other alignments for some claims, by their places."""
         found = tuple((claim, alignments.get(at, one)) for at, (claim, one) in enumerate(self.found))
         return replace(self, found=found)
 
-    def quoted(self, words: Mapping[int, str]) -> Attribution:
+    def quoted(self, words: Mapping[int, str], limit: TimeLimit | None = None) -> Attribution:
         """Return it with the words that somebody says support some claims, as far as they stand in a passage.
 
         A number, date, name or denial of the claim that is not beside them refuses them all the same.
         """
         found = {}
-        for at, quote in words.items():
-            claim, _ = self.found[at]
-            aligned = self.alignment.beside(claim.text, quote)
-            if aligned.number:
-                found[at] = aligned
+        limit = limit or TimeLimit(CHECK_SECONDS)
+        with suppress(TimeIsUp):
+            for at, quote in words.items():
+                limit.spend()
+                claim, _ = self.found[at]
+                aligned = self.alignment.beside(claim.text, quote)
+                if aligned.number:
+                    found[at] = aligned
         return self.changed(found)
 
     def verified(self) -> Verified:
@@ -165,47 +176,69 @@ class Attribution:
                 _record(claim, one, order[one.number], self.passages[one.number]) for claim, one in stated if one.number
             ),
             claims=tuple(CheckedClaim(claim.text, one.grade, one.score, one.missing) for claim, one in stated),
+            unchecked=sum(not one.is_checked for _, one in stated),
         )
 
 
-def attribute(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Attribution:
+def attribute(
+    answer: str, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None
+) -> Attribution:
     """Find for every claim of an answer where the passages say it.
 
     Args:
         answer: What the model wrote; it may have [n] markers.
         passages: By the number that the model saw.
         question: What was asked: claims are read as answers to it.
+        limit: Processor time for it, `CHECK_SECONDS` where none is given; the claims that it is too short for are not
+            checked, and say so.
 
     Returns:
-        The claims and their alignments. Never raises; the work is bounded.
+        The claims and their alignments. Never raises.
     """
     # Before anything is cut from it, so that no claim holds what must not reach a reader.
     answer = strip_links(answer)
-    alignment = Alignment(passages, question)
-    nothing = Aligned("unsupported")
-    return Attribution(
-        answer,
-        tuple(
-            (claim, alignment.of(claim.text, claim.markers) if index < MAX_CLAIMS else nothing)
-            for index, claim in enumerate(claims(answer, question))
-        ),
-        passages,
-        alignment,
-    )
+    stated = claims(answer, question)
+    return _attributed(answer, stated, passages, question, limit, _aligned)
 
 
-def attribute_verbatim(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Attribution:
+def attribute_verbatim(
+    answer: str, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None
+) -> Attribution:
     """Find the statements of an answer that was put together of its passages: each stands where its marker says.
 
     They are not held against the question: nobody claims that they answer it. What cites nothing, such as the head of a
     table that was set over a row, is no statement.
     """
     answer = strip_links(answer)
-    alignment = Alignment(passages, question)
-    stated = [claim for claim in claims(answer, question) if claim.markers][:MAX_CLAIMS]
+    stated = [claim for claim in claims(answer, question) if claim.markers]
+
     # Words that do not stand there, because a mark of the document was taken out of them, are looked for as any other.
-    found = [(claim, _as_it_stands(claim, passages) or alignment.of(claim.text, claim.markers)) for claim in stated]
-    return Attribution(answer, tuple(found), passages, alignment)
+    def align(alignment: Alignment, claim: Claim) -> Aligned:
+        return _as_it_stands(claim, passages) or _aligned(alignment, claim)
+
+    return _attributed(answer, stated, passages, question, limit, align)
+
+
+def _attributed(
+    answer: str,
+    stated: Sequence[Claim],
+    passages: Mapping[int, PassageText],
+    question: str,
+    limit: TimeLimit | None,
+    align: Callable[[Alignment, Claim], Aligned],
+) -> Attribution:
+    found: list[Aligned] = []
+    alignment = Alignment({}, question, limit := limit or TimeLimit(CHECK_SECONDS))
+    with suppress(TimeIsUp):
+        alignment = Alignment(passages, question, limit)
+        for claim in stated[:MAX_CLAIMS]:
+            found.append(align(alignment, claim))  # noqa: PERF401  # what is found before the time is up stays
+    found += [NOT_CHECKED] * (len(stated) - len(found))
+    return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, alignment)
+
+
+def _aligned(alignment: Alignment, claim: Claim) -> Aligned:
+    return alignment.of(claim.text, claim.markers)
 
 
 def _as_it_stands(claim: Claim, passages: Mapping[int, PassageText]) -> Aligned | None:
@@ -214,9 +247,11 @@ def _as_it_stands(claim: Claim, passages: Mapping[int, PassageText]) -> Aligned 
     return Aligned("quoted", claim.markers[0], passage.around(span), 1.0) if passage and span else None
 
 
-def verify(answer: str, passages: Mapping[int, PassageText], question: str = "") -> Verified:
+def verify(
+    answer: str, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None
+) -> Verified:
     """Check every claim of an answer by words alone; the arguments are those of `attribute`."""
-    return attribute(answer, passages, question).verified()
+    return attribute(answer, passages, question, limit).verified()
 
 
 def _record(claim: Claim, aligned: Aligned, marker: int, passage: PassageText) -> CitationRecord:

@@ -39,8 +39,9 @@ _TAG = re.compile(r"^\s*</?[a-zA-Z][\w-]*>\s*$")
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*\|[\s|:-]*$")
 _TABLE_ROW = re.compile(r"\s*\|(?:\s*#?\d{1,3}\s*\|)?([^|]*)")
 _EXPLAINED = re.compile(r"^[\"“«]([^\"”»]{3,})[\"”»]\s*[-–—:(].*")
-_JSON = re.compile(r"(?:^|:)\s*(?:```\w*\s*)?(?=[\[{])", re.MULTILINE)
-_INLINE_ITEM = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s+\S)")
+# From the first blank before it: from each one, a reply of line ends would be read once for each of them.
+_JSON = re.compile(r"(?:\A|:|(?<!\s)[^\S\n]*+\n)\s*+(?:```\w*+\s*+)?(?=[\[{])")
+_INLINE_ITEM = re.compile(r"(?<!\s)\s++(?=\(?\d{1,2}[.)]\s+\S)")
 _CHATTER = re.compile(
     r"^(?:(?:sure|certainly|of course|okay|ok|here(?:'s|’s| are| is)|below|the following|these (?:are|queries|should)|"
     r"let me|i hope|i(?:'m|’m| am) sorry|i (?:can(?:no|')t|cannot|could not|am unable)|as an ai|feel free|hope this|"

@@ -7,7 +7,7 @@ tools, and links are taken out elsewhere (`anabranch.safety.link_removal`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from anabranch.safety.link_removal import strip_links
@@ -18,7 +18,11 @@ RUN = 7
 
 WORD = re.compile(r"\w+")
 # Such as the name of a version or a secret that somebody wrote into a prompt: no language has words like these.
-_CODE = re.compile(r"(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{6,}")
+_LONG_WORD = re.compile(r"[\w-]{6,}")
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+
+HELD = 1_000
+"""Characters of a stream that wait at most for the words after them; the end of an answer is looked at whole."""
 
 Runs = frozenset[tuple[str, ...]]
 
@@ -103,7 +107,7 @@ class InstructionFilter:
         words = list(WORD.finditer(self._text))[-RUN:]
         for at, match in enumerate(words):
             if f" {' '.join(word[0].casefold() for word in words[at:])}" in self._phrases:
-                return match.start()
+                return max(match.start(), len(self._text) - HELD)
         return len(self._text)
 
 
@@ -126,7 +130,7 @@ def _among(text: str, runs: Runs, codes: frozenset[str]) -> list[tuple[int, int]
         for at in range(len(words) - RUN + 1)
         if tuple(words[at : at + RUN]) in runs
     ]
-    return found + [match.span() for match in _CODE.finditer(text) if match[0].casefold() in codes]
+    return found + [match.span() for match in _codes(text) if match[0].casefold() in codes]
 
 
 def runs_in(text: str) -> set[tuple[str, ...]]:
@@ -137,4 +141,9 @@ def runs_in(text: str) -> set[tuple[str, ...]]:
 
 def codes_in(text: str) -> set[str]:
     """Return the words of a text that look like a key or a code, in lower case."""
-    return {match[0].casefold() for match in _CODE.finditer(text)}
+    return {match[0].casefold() for match in _codes(text)}
+
+
+def _codes(text: str) -> Iterator[re.Match[str]]:
+    # In three looks: one pattern with all three conditions looks at the rest of a word from each of its characters.
+    return (match for match in _LONG_WORD.finditer(text) if _DIGIT.search(match[0]) and _LETTER.search(match[0]))

@@ -11,6 +11,7 @@ from anabranch.agent.nodes.support.dependencies import corpus_of, max_concurrenc
 from anabranch.agent.nodes.support.drafts import asks_for_markers, prompt
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.alignment import Aligned
+from anabranch.citations.check_pool import check
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
@@ -51,7 +52,7 @@ async def with_quotes(context: Context, chat: Chat, found: Attribution, question
     user = prompt(wrap(shown, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
     quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=reply))
     places = {at: quotes[number] for number, (at, _) in enumerate(unplaced, start=1) if number in quotes}
-    return await asyncio.to_thread(found.quoted, places)
+    return await check(lambda limit: found.quoted(places, limit))
 
 
 async def judged(context: Context, chat: Chat | None, found: Attribution, calls: int) -> list[tuple[int, Judgement]]:

@@ -1,0 +1,35 @@
+"""Runs the check of claims in threads of its own, so that long answers keep no other step from a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+
+from anabranch.citations.alignment import CHECK_SECONDS
+from anabranch.citations.time_limit import TimeLimit
+
+WORKERS = 2
+"""Checks at once in a process: they are pure Python, so that more would only share the time of one core."""
+
+T = TypeVar("T")
+
+# Owner: this module. It holds no more than its threads, and the checks of runs that wait for it.
+_pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="claim-check")
+
+
+async def check(work: Callable[[TimeLimit], T], seconds: float = CHECK_SECONDS) -> T:
+    """Run a check in a thread of the pool, and end it where nobody waits for it any more.
+
+    Args:
+        work: The check; it calls `spend` of the limit that it gets as often as it can.
+        seconds: Processor time for it.
+    """
+    limit = TimeLimit(seconds)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_pool, copy_context().run, work, limit)
+    finally:
+        # A cancelled run does not wait for its thread, so neither does a server that stops.
+        limit.stop()
