@@ -61,7 +61,7 @@ def reached(snapshot: StateSnapshot) -> str:
     inner = [reached(task.state) for task in snapshot.tasks if isinstance(task.state, StateSnapshot)]
     ended = sum(task.result is not None for task in snapshot.tasks)
     # Ids are in the order of time.
-    return max([f"{snapshot.config['configurable'].get('checkpoint_id', '')}+{ended}", *inner])
+    return max([f"{snapshot.config.get('configurable', {}).get('checkpoint_id', '')}+{ended}", *inner])
 
 
 def is_of(snapshot: StateSnapshot, record: RunRecord) -> bool:

@@ -24,6 +24,10 @@ PATHS = (
     "{}/../..",
     ".",
 )
+ODD_IDS = ("你好", "a\nX-Other: y", "\x00", "\u202ea", "x" * 101)
+HUGE = 10**20
+LONG = "1-a_" * 30_000
+"""Of what patterns look far ahead in: longer than most bounds, and not so long that it is slow to send."""
 NODES = ("begin", "retrieval", "pack", "create", "cite", "finish", "abstain", "review_sources", "__start__", "nobody")
 MODES = ("values", "updates", "custom", "messages-tuple")
 UNFILLED = ("assistant_id", "name", "number", "checkpoint_id")
@@ -193,6 +197,9 @@ class Attacker:
             "messages": [{"role": "user", "content": self.question()}],
             "owner": theirs.owner,
         }
+        if self._random.random() < 0.1:
+            known = {name: self.one(LONG, [LONG], {"a": LONG}) for name in (*known, "answer", "question", "usage")}
+            known["draft"] = {"answer": LONG, "window": 0, "keeps": 0}
         return {name: known[name] for name in self.some(known)}
 
     def run(self) -> dict[str, Any]:
@@ -269,8 +276,8 @@ class Attacker:
         known: dict[str, Callable[[], Any]] = {
             "chunk_id": lambda: self.id("chunk_id"), "thread_id": lambda: self.id("thread_id"),
             "run_id": lambda: self.id("run_id"), "checkpoint_id": lambda: self.id("checkpoint_id"),
-            "start": lambda: self.one(0, 1, 10**9, -1), "end": lambda: self.one(0, 40, 10**9),
-            "limit": lambda: self.one(1, 500, 1000, 10**9), "offset": lambda: self.one(0, 1, 10**6),
+            "start": lambda: self.one(0, 1, 10**9, -1, HUGE), "end": lambda: self.one(0, 40, 10**9, HUGE),
+            "limit": lambda: self.one(1, 500, 1000, 10**9, HUGE), "offset": lambda: self.one(0, 1, 10**6, HUGE),
             "owner": lambda: self.other().user.owner, "tenant": lambda: self.one(ACME, GLOBEX),
             "access": lambda: self.one(*TAGS), "user": lambda: self.other().user.identity,
             "wait": lambda: self.one("true", "false"), "path": self.path, "corpus": self.path,
@@ -319,9 +326,9 @@ def _search(at: Attacker) -> dict[str, Any]:
 BODIES: Mapping[str, Callable[[Attacker], Any]] = {
     "POST /assistants/search": _search,
     "POST /threads": lambda at: {
-        "thread_id": at.one(None, at.id("thread_id")),
+        "thread_id": at.one(None, at.id("thread_id"), at.one(*ODD_IDS)),
         "if_exists": at.one("raise", "do_nothing"),
-        "metadata": {"owner": at.other().user.owner, "tenant": at.one(ACME, GLOBEX)},
+        "metadata": {"owner": at.other().user.owner, "tenant": at.one(ACME, GLOBEX), **at.one({}, {"a": LONG})},
     },
     "POST /threads/search": _search,
     "PATCH /threads/{thread_id}": lambda at: {"metadata": {"owner": at.other().user.owner, "title": at.question()}},

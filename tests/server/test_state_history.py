@@ -42,15 +42,11 @@ async def test_an_edit_is_looked_at_whatever_step_it_is_written_as(step: str | N
 
 async def test_edits_do_not_pile_up_in_a_thread(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_size, "MAX_STATE", 40_000)
-    thread, statuses = await served.thread(), []
-    for _ in range(6):
-        note = {"step": "wait", "reason": "x" * 9_000}
-        reply = await served.http.post(
-            f"/threads/{thread}/state", json={"values": {"degraded": [note]}, "as_node": "wait"}
-        )
-        statuses.append(reply.status_code)
-    assert statuses == [200, 200, 200, 200, 422, 422]
-    assert "Start a new thread" in reply.text
+    thread = await served.thread()
+    edit = {"values": {"degraded": [{"step": "wait", "reason": "x" * 9_000}]}, "as_node": "wait"}
+    replies = [await served.http.post(f"/threads/{thread}/state", json=edit) for _ in range(6)]
+    assert [each.status_code for each in replies] == [200, 200, 200, 200, 422, 422]
+    assert "Start a new thread" in replies[-1].text
     assert len((await served.http.get(f"/threads/{thread}/state")).content) < 41_000
     assert (await served.http.post(f"/threads/{thread}/runs/wait", json=ASKED)).json()["answer"]
 
