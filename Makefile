@@ -37,8 +37,8 @@ exhaustive: $(VENV)/.dev  ## Try every case of what `make test` tries a few of
 faults: $(VENV)/.dev  ## Try each fault that a corpus or a server has to survive 200 times; takes an hour
 	$(BIN)/python -m pytest tests/faults --faults 200 --faults-report benchmarks/faults.md
 
-fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads and requests to the graph; takes half an hour
-	$(BIN)/python -m pytest tests/fuzz tests/server/test_attacks.py --fuzz 50 --attacks 10000 --timeout 0
+fuzz: $(VENV)/.dev  ## Send thousands of odd settings, threads, texts and requests; takes an hour
+	$(BIN)/python -m pytest tests/fuzz tests/server/test_attacks.py tests/server/test_*_attacks.py --fuzz 50 --attacks 10000 --timeout 0
 
 check: $(VENV)/.dev  ## Lint, types, import rules, generated docs
 	$(BIN)/ruff check .
