@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from anabranch.citations.claims import Claim, Marker, markers
 
 UNSUPPORTED = "[?]"
-_BETWEEN = re.compile(r"[ \t]*,?[ \t]*")
+_BETWEEN = re.compile(r"[ \t]*+,?[ \t]*+")
 
 
 @dataclass(frozen=True, slots=True)

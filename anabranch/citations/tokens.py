@@ -26,7 +26,7 @@ Kind = Literal["word", "function", "figure", "month", "weekday", "name", "code",
 HARD: frozenset[Kind] = frozenset({"figure", "month", "weekday", "name", "code"})
 
 # Where words are not parted by blanks, each character stands for itself. An apostrophe parts two words but in English.
-_PART = rf"(?:[^\W{UNSPACED}][{MARKS}]*)+"
+_PART = rf"(?:[^\W{UNSPACED}][{MARKS}]*)++"
 _WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:[.\-_/]+{_PART})*")
 _ENGLISH_WORD = re.compile(rf"[{UNSPACED}]|{_PART}(?:['’.\-_/]+{_PART})*")
 _STEMMED = frozenset(languages())

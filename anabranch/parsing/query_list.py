@@ -36,7 +36,7 @@ _CHANNEL = "<|message|>"
 
 _TAGGED = re.compile(r"^\s*<([a-zA-Z][\w-]*)>(.*)</\1>\s*$")
 _TAG = re.compile(r"^\s*</?[a-zA-Z][\w-]*>\s*$")
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*\|[\s|:-]*$")
+_TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{3,}+:?\s*+\|[\s|:-]*+$")
 _TABLE_ROW = re.compile(r"\s*\|(?:\s*#?\d{1,3}\s*\|)?([^|]*)")
 _EXPLAINED = re.compile(r"^[\"“«]([^\"”»]{3,})[\"”»]\s*[-–—:(].*")
 # From the first blank before it: from each one, a reply of line ends would be read once for each of them.

@@ -14,7 +14,7 @@ Action = Literal["keep", "add", "revise"]
 _KEEP = re.compile(r"\W*(?:keep|none|nothing|no (?:changes?|new information))\b\W*", re.IGNORECASE)
 _LABEL = re.compile(r"\W*(?:add|revise|keep)\W*[:\n]\s*", re.IGNORECASE)
 _LEADING = re.compile(r"\s*(?:\[\d+\]\s*)+")
-_BEFORE_STOP = re.compile(r"\s+(?=[.,;:!?…])")
+_BEFORE_STOP = re.compile(r"(?<!\s)\s++(?=[.,;:!?…])")
 _ENDS = re.compile(r"[.!?…:。！？।؟][\"'”’)\]]*(?:\s*\[\d+\])*$")  # stops of other scripts
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
 _ROW = re.compile(r"\s*\|")

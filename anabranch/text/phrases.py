@@ -24,7 +24,10 @@ _PAUSE = re.compile(r"[,.!]\s|\n")
 _OPENING = 200
 _PLEASES = [each for phrases in _PHRASES.values() for each in phrases["please"].split(" | ")]
 _ANY_PLEASE = "|".join(map(re.escape, _PLEASES)).replace("'", "['’]")
-_PLEASE = re.compile(rf"(?P<before>[^\W\d_]+)?[\s,.!]+(?:{_ANY_PLEASE})(?P<end>[\s.!?]*)\Z", re.IGNORECASE)
+_PLEASE = re.compile(
+    rf"(?:(?<![^\W\d_])(?P<before>[^\W\d_]++)|(?<![\s,.!]))[\s,.!]++(?:{_ANY_PLEASE})(?P<end>[\s.!?]*+)\Z",
+    re.IGNORECASE,
+)
 # "The word for please", "Please Please Please": it is what is asked about.
 _SMALL = frozenset(map(str.casefold, _PLEASES)).union(*STOP_WORDS.values())
 _ASKING = frozenset[str]().union(*INTERROGATIVES.values())

@@ -64,8 +64,8 @@ _BEFORE_ORDINALS = {
 
 _ARTICLES = frozenset(" ".join(_BEFORE_ORDINALS.values()).split())
 
-_ORDINAL = re.compile(r"(?:(\w+)\s+)?\d{1,2}$")
-_ACRONYM = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]$")
+_ORDINAL = re.compile(r"(?:(?<!\w)(\w++)\s++)?\d{1,2}$")
+_ACRONYM = re.compile(r"[A-Za-z]\.[A-Za-z]$")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«—–/]+$")
 _NEXT_WORD = re.compile(r"[\"'“‘«(\[¿¡*_`]*([^\W_]+)?")
 

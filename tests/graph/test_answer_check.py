@@ -230,3 +230,22 @@ async def test_a_call_that_is_made_again_keeps_to_the_limit(calls: int, river: s
         await _ask(river, stub, answer_form="quoted", max_model_calls=calls)
         assert len(stub.calls) == calls
         assert len(_requests(stub, "quote")) == calls - 1
+
+
+async def test_a_claim_that_is_too_long_is_said_not_to_be_checked(river: str) -> None:
+    long = " ".join(f"word{number}" for number in range(300))
+    with OpenAIStub(model(create=f"{TWO} And {long}.")) as stub:
+        state = await _ask(river, stub)
+    assert [each["reason"] for each in state["degraded"]] == [
+        "1 of 3 claims were not checked: they are too long, or no time was left for them"
+    ]
+    assert state["verification"]["unsupported"] == 1
+    assert len(state["citations"]) == 2
+
+
+@pytest.mark.work(60)
+@pytest.mark.parametrize("atom", ["1", "Ida ", "&lt;", "\n", "-"])
+async def test_a_reply_of_one_repeated_piece_is_answered(river: str, atom: str) -> None:
+    with OpenAIStub(model(create=f"The relief channel. {atom * (60_000 // len(atom))}")) as stub:
+        state = await _ask(river, stub)
+    assert state["trace"][-1]["node"] in {"cite", "abstain", "finish"}

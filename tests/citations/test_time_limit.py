@@ -1,0 +1,91 @@
+"""The time of a check: counted in its own thread, and over at once where nobody waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from anabranch.citations.passage_text import PassageText
+from anabranch.citations.time_limit import TimeIsUp, TimeLimit
+from anabranch.citations.verification import attribute, attribute_verbatim
+
+PASSAGES = {1: PassageText("a", "Ida lives in Bonn. Anna has 12 cats and no dog.")}
+ANSWER = "Ida lives in Bonn. Anna has 12 cats."
+
+
+def _work(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def test_time_that_is_left_is_spent() -> None:
+    limit = TimeLimit(60)
+    limit.spend()
+    limit.spend()
+
+
+def test_time_that_is_used_up_ends_the_check() -> None:
+    limit = TimeLimit(0.01)
+    limit.spend()
+    _work(0.02)
+    with pytest.raises(TimeIsUp):
+        limit.spend()
+
+
+def test_what_other_threads_work_is_not_counted() -> None:
+    limit = TimeLimit(0.2)
+    limit.spend()
+    other = threading.Thread(target=_work, args=(0.4,))
+    other.start()
+    other.join()
+    limit.spend()
+
+
+def test_a_check_that_is_stopped_ends_at_once() -> None:
+    limit = TimeLimit(60)
+    limit.stop()
+    with pytest.raises(TimeIsUp):
+        limit.spend()
+
+
+class _After(TimeLimit):
+    """Ends after so many calls, whatever the machine."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(60)
+        self._calls = calls
+
+    def spend(self) -> None:
+        self._calls -= 1
+        if self._calls < 0:
+            raise TimeIsUp
+
+
+def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
+    whole = attribute(ANSWER, PASSAGES).verified()
+    assert (whole.supported, whole.unchecked) == (2, 0)
+    seen = set()
+    for calls in range(60):
+        found = attribute(ANSWER, PASSAGES, limit=_After(calls)).verified()
+        assert len(found.claims) == 2
+        assert found.supported + found.unchecked == 2
+        seen.add(found.unchecked)
+    assert seen == {0, 1, 2}
+
+
+def test_verbatim_sentences_have_a_limit_too() -> None:
+    found = attribute_verbatim("Ida lives in Bonn. [1]", PASSAGES, limit=_After(0)).verified()
+    assert (found.supported, found.unchecked) == (0, 1)
+
+
+def test_a_claim_of_very_many_words_is_only_looked_up_as_it_stands() -> None:
+    long = " ".join(f"word{number}" for number in range(300))
+    passages = {1: PassageText("a", f"Before. {long}. After.")}
+    there = attribute(f"{long}.", passages).verified()
+    assert [claim.grade for claim in there.claims] == ["quoted"]
+    other = attribute(f"{long} more.", passages).verified()
+    assert [claim.grade for claim in other.claims] == ["unsupported"]
+    assert other.unchecked == 1

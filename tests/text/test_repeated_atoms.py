@@ -1,0 +1,201 @@
+"""What a document, a model or a caller may have written is read in linear time, whatever it repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from anabranch.citations import deep_links, lead_in, quantities, quote_matching, table_cells, tokens
+from anabranch.citations.alignment import Alignment
+from anabranch.citations.claims import claims, markers
+from anabranch.citations.markers import mark
+from anabranch.citations.passage_text import PassageText
+from anabranch.citations.verification import attribute, attribute_verbatim
+from anabranch.errors import AnabranchError
+from anabranch.parsing import json_repair, numbered_lines, relevance_scores, revision
+from anabranch.parsing.answer_reply import read_answer
+from anabranch.parsing.answer_stream import AnswerStream
+from anabranch.parsing.evidence_verdict import parse_verdict
+from anabranch.parsing.query_list import parse_queries
+from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
+from anabranch.parsing.refusal import is_refusal
+from anabranch.safety import key_redaction, link_removal, prompt_envelope, prompt_leak, prompt_template
+from anabranch.text import (
+    amounts,
+    analyzer,
+    function_words,
+    line_starts,
+    normalization,
+    phrases,
+    quantity_questions,
+    scripts,
+    sentences,
+)
+from anabranch.text.language import language_of
+from tests.text.repeated_atoms import ATOMS, patterns, public_functions, slow
+
+PACKAGES = ("anabranch.text", "anabranch.citations", "anabranch.safety", "anabranch.parsing")
+
+INSTRUCTIONS = ["Answer from the passages alone. The code K3-7742 is a secret."]
+STATED = "Ida lives in Bonn. Anna has 12 cats and no dog."
+
+
+def _passage(text: str) -> dict[int, PassageText]:
+    return {1: PassageText("a", text, text[:200])}
+
+
+def _fed(stream: Any, text: str) -> None:  # noqa: ANN401  # whatever has `feed`
+    for start in range(0, len(text), 16):
+        stream.feed(text[start : start + 16])
+
+
+def _checked_prompt(text: str) -> None:
+    with suppress(AnabranchError):
+        prompt_template.checked_prompt("create", text)
+
+
+TRIED: dict[str, Callable[[str], object]] = {
+    "amounts.without_amounts": amounts.without_amounts,
+    "analyzer.analyser": lambda text: [analyzer.analyser(each).terms(text) for each in ("english", "german")],
+    "function_words.fold_word": function_words.fold_word,
+    "language.language_of": language_of,
+    "line_starts.line_kind": line_starts.line_kind,
+    "line_starts.entry_kinds": lambda text: line_starts.entry_kinds([text, text]),
+    "normalization.clean": normalization.clean,
+    "normalization.clean_counted": normalization.clean_counted,
+    "normalization.squeeze": normalization.squeeze,
+    "normalization.storable": normalization.storable,
+    "normalization.visible": normalization.visible,
+    "phrases.greeting_reply": phrases.greeting_reply,
+    "phrases.phrases_for": phrases.phrases_for,
+    "phrases.without_courtesy": phrases.without_courtesy,
+    "quantity_questions.measure_words": quantity_questions.measure_words,
+    "quantity_questions.without_quantity_words": quantity_questions.without_quantity_words,
+    "scripts.letters_by_script": scripts.letters_by_script,
+    "scripts.main_script": scripts.main_script,
+    "sentences.is_shortened": lambda text: sentences.is_shortened(text, len(text) // 2),
+    "sentences.running_spans": sentences.running_spans,
+    "sentences.spans": sentences.spans,
+    "claims.claims": lambda text: claims(text, text),
+    "claims.markers": markers,
+    "markers.mark": lambda text: mark(text, [(claim, 1) for claim in claims(text)]),
+    "deep_links.link_to": lambda text: deep_links.link_to("a.md", page=None, quote=text, start=0, end=len(text)),
+    "lead_in.without_lead_in": lead_in.without_lead_in,
+    "quantities.figures": quantities.figures,
+    "quantities.figure_spans": lambda text: quantities.figure_spans(text, blanks=True),
+    "quantities.unit_of_column": quantities.unit_of_column,
+    "quantities.in_terms_of": lambda text: quantities.in_terms_of(quantities.figures("3")[0], text),
+    "quote_matching.fold": quote_matching.fold,
+    "quote_matching.find_quote": lambda text: quote_matching.find_quote(text[:3000] + "x", quote_matching.fold(text)),
+    "quote_matching.locate": lambda text: quote_matching.locate(text[:3000], quote_matching.fold(text)),
+    "table_cells.table_rows": table_cells.table_rows,
+    "table_cells.row_cells": table_cells.row_cells,
+    "table_cells.find_row": lambda text: table_cells.find_row(text, table_cells.table_rows(text)),
+    "tokens.tokens": lambda text: [tokens.tokens(text, each) for each in ("english", "german", "arabic")],
+    # Each reads with all that it calls: a passage against another answer, against itself, and against a question.
+    "verification.attribute": lambda text: [
+        attribute(text, _passage(STATED), "Where does Ida live?").verified(),
+        attribute(STATED, _passage(text), "Where does Ida live?").verified(),
+        attribute(text, _passage(text), "Where does Ida live?").verified(),
+        attribute(text[:300], _passage(text), text).verified(),
+    ],
+    "verification.verify": lambda text: attribute(text, _passage(text), text).verified(),
+    "verification.attribute_verbatim": lambda text: attribute_verbatim(f"{text} [1]", _passage(text), text).verified(),
+    "similarity.with_similar": lambda text: Alignment(_passage(text), text).rephrasings(text),
+    "key_redaction.redacted": lambda text: key_redaction.redacted(text, [text[:50]]),
+    "link_removal.strip_links": link_removal.strip_links,
+    "link_removal.LinkFilter": lambda text: _fed(link_removal.LinkFilter(), text),
+    "prompt_envelope.wrap": lambda text: prompt_envelope.wrap([(1, text, text)], prompt_envelope.new_nonce()),
+    "prompt_envelope.unwrap": lambda text: [
+        prompt_envelope.unwrap(each) for each in (text, prompt_envelope.wrap([(1, text, text)], "0" * 16))
+    ],
+    "prompt_envelope.is_nonce": prompt_envelope.is_nonce,
+    "prompt_envelope.with_first_lines": prompt_envelope.with_first_lines,
+    "prompt_envelope.first_line": prompt_envelope.first_line,
+    "prompt_leak.without_instructions": lambda text: [
+        prompt_leak.without_instructions(text, [text], ["other words"]),
+        prompt_leak.without_instructions(text, INSTRUCTIONS, [text]),
+    ],
+    "prompt_leak.runs_in": prompt_leak.runs_in,
+    "prompt_leak.codes_in": prompt_leak.codes_in,
+    "prompt_leak.InstructionFilter": lambda text: _fed(prompt_leak.InstructionFilter([text], ["other"]), text),
+    "prompt_template.checked_prompt": _checked_prompt,
+    "prompt_template.is_template": prompt_template.is_template,
+    "prompt_template.filled": lambda text: prompt_template.filled("{query_str}", query_str=text),
+    "prompt_template.messages": lambda text: prompt_template.messages(text, "usual", query_str=text),
+    "answer_reply.read_answer": read_answer,
+    "answer_stream.AnswerStream": lambda text: _fed(AnswerStream(told=INSTRUCTIONS, given=["other"]), text),
+    "evidence_verdict.parse_verdict": parse_verdict,
+    "json_repair.find_json": lambda text: [
+        json_repair.find_json(text, cut_off=each) for each in ("complete", "refuse")
+    ],
+    "json_repair.find_object": json_repair.find_object,
+    "numbered_lines.read_judgements": lambda text: numbered_lines.read_judgements(text, 9),
+    "numbered_lines.read_quotes": numbered_lines.read_quotes,
+    "numbered_lines.read_yes": numbered_lines.read_yes,
+    "query_list.parse_queries": lambda text: parse_queries(text, limit=3, original=text),
+    "reasoning_blocks.drop_thinking": drop_thinking,
+    "reasoning_blocks.ThinkingFilter": lambda text: _fed(ThinkingFilter(), text),
+    "refusal.is_refusal": is_refusal,
+    "relevance_scores.document_of": relevance_scores.document_of,
+    "relevance_scores.score_of": relevance_scores.score_of,
+    "relevance_scores.says_none": relevance_scores.says_none,
+    "relevance_scores.read_judgements": lambda text: relevance_scores.read_judgements(text, 9),
+    "relevance_scores.from_table": lambda text: list(relevance_scores.from_table(text)),
+    "relevance_scores.from_lines": lambda text: list(relevance_scores.from_lines(text)),
+    "revision.read_revision": lambda text: revision.read_revision(text, text),
+    "revision.appended": lambda text: revision.appended(text, text),
+}
+
+# They take no text but the words of a claim and of a span, which `Alignment` bounds; `attribute` calls them all.
+RULES = {
+    f"{module}.{name}"
+    for module, names in {
+        "agreement": "denials denies_else denying_titles goes_on is_among is_denied_before opposed replaces same "
+        "shortest_run",
+        "counted_numbers": "counted_as counts_else lies_between measures_else per_another_period signed_else "
+        "turns_round",
+        "named_roles": "gives_to_another",
+        "parallel_sentences": "is_of_another",
+        "passage_text": "lookup_keys",
+        "quantities": "has lacking",
+        "rivals": "is_anchored listed_as outdone",
+        "sentence_parts": "front_of mixes_parts parts_of",
+        "table_cells": "denied_cells wrong_column",
+        "tokens": "as_written is_fixed names_of",
+    }.items()
+    for name in names.split()
+}
+
+# They take names, numbers and settings of the program or of its operator.
+NO_TEXT = {
+    "check_pool.check", "key_redaction.keys_of", "language_tables.tables_of", "plural.counted",
+    "prompt_envelope.new_nonce", "refusal.source_words", "relevance_scores.on_ten", "relevance_scores.value_in",
+    "scripts.script_of", "stemmer.checked_language", "stemmer.languages",
+}  # fmt: skip
+OF_THE_OPERATOR = ("operator.", "reach.")
+
+
+def test_there_are_sixty_atoms() -> None:
+    assert len(set(ATOMS)) >= 60
+
+
+def test_every_public_function_is_tried() -> None:
+    there = {name for name in public_functions(*PACKAGES) if not name.startswith(OF_THE_OPERATOR)}
+    assert there - set(TRIED) - RULES - NO_TEXT == set()
+
+
+@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.work(60)
+def test_no_function_is_slow(name: str) -> None:
+    assert slow(TRIED[name]) == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.work(120)
+def test_no_pattern_is_slow(package: str) -> None:
+    found = {name: times for name, tried in patterns(package).items() if (times := slow(tried))}
+    assert found == {}
