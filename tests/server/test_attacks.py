@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from random import Random
 from uuid import UUID
@@ -30,6 +31,9 @@ SEED = 15
 AT_ONCE = 8
 PATIENCE = 300.0
 """Seconds for a reply, on a machine that does much beside."""
+
+LISTEN = 5.0
+ENDLESS = re.compile("/threads/[^/]+/stream")
 
 OFTENER = 3
 """Times that one route is attacked beside the others: it does most, and of its attacks most fail for two reasons."""
@@ -169,6 +173,8 @@ async def nothing_told(http: httpx.AsyncClient, attack: Attack, reply: httpx.Res
 
 
 async def sent(http: httpx.AsyncClient, attack: Attack, path: str) -> httpx.Response:
+    if ENDLESS.fullmatch(path):
+        return await overheard(http, attack, path)
     try:
         async with asyncio.timeout(PATIENCE):
             return await http.request(
@@ -176,6 +182,20 @@ async def sent(http: httpx.AsyncClient, attack: Attack, path: str) -> httpx.Resp
             )
     except TimeoutError:
         pytest.fail(f"no reply in {PATIENCE} seconds: {attack}")
+
+
+async def overheard(http: httpx.AsyncClient, attack: Attack, path: str) -> httpx.Response:
+    """Listen for a while to what has no end: what LangGraph's server says of a thread of one's own."""
+    said: list[bytes] = []
+    async with http.stream(
+        attack.method, path, params=attack.params, headers=attack.headers, json=attack.json
+    ) as reply:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LISTEN):
+                async for piece in reply.aiter_bytes():
+                    said.append(piece)
+    kind = {"content-type": reply.headers.get("content-type", "")}
+    return httpx.Response(reply.status_code, headers=kind, content=b"".join(said))
 
 
 def is_admins(world: World, attack: Attack, leaked: set[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
+from anabranch.ingestion.pipeline import ingest
+from anabranch.safety.operator import environment
 from anabranch.server.request_values import MAX_RUN_CHARS
 from tests.server.gate import ASKED, Served, gated
 
@@ -86,15 +89,19 @@ async def test_every_number_that_a_request_may_have_has_bounds(served: Served) -
     assert [(name, schema) for name, schema in found if not {"minimum", "maximum"} <= set(schema)] == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/passages/x?start={}", "/passages/x?end={}", "/documents/x/pages/{}.png", "/documents/x/pages/{}/marks",
-        "/documents/x/pages/1/marks?start={}", "/documents?limit={}", "/documents?offset={}",
-        "/threads/x/runs?limit={}", "/threads/x/history?limit={}",
-    ],
-)  # fmt: skip
-async def test_a_huge_number_is_refused(path: str, served: Served) -> None:
-    for number in ("99999999999999999999", "-99999999999999999999", "9" * 5_000, "1e400", "nan"):
-        assert (await served.http.get(path.format(number))).status_code in (403, 404, 422), number
-    assert (await served.http.get(path.format("9" * 20))).status_code == 422
+NUMBERED = [
+    "/passages/x?start={}", "/passages/x?end={}", "/documents/x/pages/{}.png", "/documents/x/pages/{}/marks",
+    "/documents/x/pages/1/marks?start={}", "/documents?limit={}", "/documents?offset={}",
+    "/threads/x/runs?limit={}", "/threads/x/history?limit={}",
+]  # fmt: skip
+
+
+async def test_a_huge_number_is_refused(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "weir.md").write_text("# Weir\n\nThe Halden weir was built in 1897.\n")
+    await asyncio.to_thread(ingest, [tmp_path / "weir.md"], tmp_path / "corpus")
+    monkeypatch.setenv("ANABRANCH_CORPUS", str(tmp_path / "corpus"))
+    environment.cache_clear()
+    for path in NUMBERED:
+        for number in ("9" * 20, "-" + "9" * 20, "9" * 5_000, "1e400", "nan"):
+            reply = await served.http.get(path.format(number))
+            assert (reply.status_code, "cannot be read" in reply.text) == (422, True), (path, number, reply.text)
