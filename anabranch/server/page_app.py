@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 import anabranch
 from anabranch.errors import AnabranchError
@@ -18,8 +18,10 @@ from anabranch.server import document_routes, feedback_routes, login_routes, mcp
 from anabranch.server.application import refused
 from anabranch.server.database import open_database
 from anabranch.server.feedback import FeedbackBook
+from anabranch.server.page_policy import PagePolicy
 from anabranch.server.request_log import GUEST_TELEMETRY
 from anabranch.server.request_values import MAX_BODY
+from anabranch.server.requester import refuse_other_names
 
 
 @asynccontextmanager
@@ -39,7 +41,11 @@ app = FastAPI(
     lifespan=_lifespan,
     telemetry=GUEST_TELEMETRY,
     max_body_size=MAX_BODY,
+    dependencies=[Depends(refuse_other_names)],
+    docs_url=None,
+    redoc_url=None,
 )
 for each in (document_routes, feedback_routes, upload_routes, login_routes, mcp_routes, page_routes):
     app.include_router(each.router)
 app.add_exception_handler(AnabranchError, refused)
+app.add_middleware(PagePolicy)

@@ -26,18 +26,6 @@ FILES: Mapping[str, str] = {
     "favicon.svg": "image/svg+xml",
 }
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-}
-
 OPERATORS = frozenset({"access", *REACHING} - {"model", "rerank_model"})
 """Settings that the page has no field for: the operator's, or for programs."""
 
@@ -71,4 +59,4 @@ async def file(name: str) -> FileResponse:
 
 
 def _file(name: str) -> FileResponse:
-    return FileResponse(STATIC / name, media_type=FILES[name], headers=dict(HEADERS))
+    return FileResponse(STATIC / name, media_type=FILES[name], headers={"Cache-Control": "no-cache"})

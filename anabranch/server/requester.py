@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated, Any
@@ -13,6 +14,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from anabranch.errors import NotAllowedError
 from anabranch.identity import AUTH_USER, User, identity_of, needs_identity
 from anabranch.identity.user import LOCAL, UserRole
+
+# RFC 3986, section 3.2, without what no browser sends: a user, and the many ways to write a name.
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?::[0-9]{0,5})?")
 
 PEER = "anabranch.peer"
 """Where the ASGI scope of a request says which machine is at the other end of the connection."""
@@ -64,18 +68,24 @@ async def requester(request: Request) -> Requester:
     """
     refuse_other_sites(request)
     if not needs_identity():
-        _refuse_other_names(request)
         return Requester(None)
     client = request.scope.get(PEER, request.scope.get("client"))
     return Requester(await identity_of(request.headers.raw, client[0] if client else None))
 
 
-def _refuse_other_names(request: Request) -> None:
+async def refuse_other_names(request: Request) -> None:
     """Refuse what was sent to another name than this machine's own, where nobody has to say who they are.
 
-    A page whose name is made to lead here (DNS rebinding) is of the same site as what it asks for.
+    A page whose name is made to lead here (DNS rebinding) is of the same site as what it asks for. So applications ask
+    this before every route, also before those that anybody may read.
+
+    Raises:
+        NotAllowedError: It was.
     """
-    if not is_own_name(_split(f"//{request.headers.get('host', '')}").hostname or ""):
+    if needs_identity():
+        return
+    named = _HOST.fullmatch(request.headers.get("host", ""))
+    if named is None or not is_own_name((named["v6"] or named["name"]).lower()):
         msg = "This server is for whoever uses this machine, and was reached by another name."
         raise NotAllowedError(msg, hint="Use http://127.0.0.1 or http://localhost; for others, set ANABRANCH_AUTH.")
 

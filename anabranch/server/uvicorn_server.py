@@ -11,6 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 from typing_extensions import override
 
+from anabranch.server.connection_watch import ConnectionWatch, TimedBodies
 from anabranch.server.requester import KeepPeer
 from anabranch.server.services import GRACE, Services
 
@@ -20,12 +21,20 @@ if TYPE_CHECKING:
 LEAVING = 5
 """Seconds that readers have to leave after what runs had its time to end."""
 
+BACKLOG = 256
+"""Connections that may come at once."""
+
 
 class GracefulServer(uvicorn.Server):
     """A server that lets what runs end while those who read it are still connected."""
 
     def __init__(
-        self, app: FastAPI, grace: float = GRACE, *, ahead: Callable[[], Awaitable[None]] | None = None
+        self,
+        app: FastAPI,
+        grace: float = GRACE,
+        *,
+        ahead: Callable[[], Awaitable[None]] | None = None,
+        watch: ConnectionWatch | None = None,
     ) -> None:
         """Take the application.
 
@@ -33,12 +42,25 @@ class GracefulServer(uvicorn.Server):
             app: With its `Services` in `state`, once it has started.
             grace: Seconds that what runs has to end.
             ahead: What is done beside the first requests, such as loading.
+            watch: Ends connections that keep the server waiting; None for one with the usual bounds.
         """
+        self._watch = watch or ConnectionWatch()
         # Its own lines of access would show whole addresses; ours name the pattern of the path.
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=int(grace) + LEAVING)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=int(grace) + LEAVING,
+            limit_concurrency=self._watch.most + 1,
+            # Also those that are let in before one of the others is ended for them.
+            backlog=BACKLOG,
+            # A connection that became something else would be out of sight.
+            ws="none",
+        )
         config.load()
         # Two packages write down what an ASGI application is, each in its own words.
-        config.loaded_app = KeepPeer(cast("ASGIApp", config.loaded_app))
+        config.loaded_app = TimedBodies(KeepPeer(cast("ASGIApp", config.loaded_app)))
+        config.http_protocol_class = cast("type[asyncio.Protocol]", self._watch.protocol(config.http_protocol_class))
         super().__init__(config)
         self._app = app
         self._grace = grace
@@ -51,6 +73,13 @@ class GracefulServer(uvicorn.Server):
         await super().startup(sockets)
         if self._ahead is not None and not self.should_exit:
             self._doing = asyncio.ensure_future(self._ahead())
+
+    @override
+    async def on_tick(self, counter: int) -> bool:
+        """Look after the connections; comes ten times in a second."""
+        if counter % 10 == 0:
+            self._watch.sweep()
+        return await super().on_tick(counter)
 
     @override
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

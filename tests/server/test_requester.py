@@ -8,9 +8,11 @@ from typing import Any
 import httpx
 import pytest
 import yaml
+from fastapi.routing import iter_route_contexts
 
 from anabranch.safety.operator import environment
 from anabranch.server.application import create_app
+from anabranch.server.requester import refuse_other_names
 from anabranch.server.uvicorn_server import GracefulServer
 
 
@@ -65,3 +67,41 @@ async def test_a_proxy_on_the_same_machine_may_say_for_whom_it_asks(app: Any, au
 @pytest.mark.parametrize("headers", [{"Origin": "http://[::1"}, {"Host": "[::1"}, {"Origin": "null"}])
 async def test_addresses_that_are_none_are_refused(headers: dict[str, str], app: Any) -> None:
     assert (await asked(app, **headers)).status_code == 403
+
+
+OWN_NAMES = [
+    "127.0.0.1",
+    "127.0.0.1:8300",
+    "127.8.9.1",
+    "localhost",
+    "LocalHost:1",
+    "[::1]",
+    "[::1]:8300",
+    "localhost:",
+]
+OTHER_NAMES = [
+    "a@127.0.0.1", "127.0.0.1@a", "127.0.0.1/x", "127.0.0.1#x", "127.0.0.1?x", "127.0.0.1:x", "127.0.0.1:80:80", "",
+    "localhost.evil.example", "evil.example", "127.0.0.1.evil.example", "127.0.0.1 evil.example", "::1", "[::1", "[::1]x",
+    "[127.0.0.1]@a", "127.1", "2130706433", "0x7f.0.0.1", "0.0.0.0", "localhost\\@a", "localhost%00", "127.0.0.1,a",
+]  # fmt: skip
+OPEN = ["/", "/page/app.js", "/openapi.json", "/ok", "/info", "/login", "/.well-known/agent-card.json", "/page/options"]
+
+
+@pytest.mark.parametrize("path", OPEN)
+async def test_every_route_looks_at_the_name_that_it_was_reached_by(path: str, app: Any) -> None:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
+        told = {host: (await http.get(path, headers={"Host": host})).status_code for host in OWN_NAMES + OTHER_NAMES}
+    assert {told[host] for host in OTHER_NAMES} == {403}
+    assert {told[host] for host in OWN_NAMES} == {200}
+
+
+async def test_where_people_say_who_they_are_any_name_leads_here(app: Any, auth: Any) -> None:
+    auth(proxy={"identity": "X-User", "addresses": ["127.0.0.1"]})
+    assert (await asked(app, **{"X-User": "alice", "Host": "anabranch.example.org"})).status_code == 200
+
+
+async def test_every_route_of_the_server_is_one_of_them(tmp_path: Path) -> None:
+    app = create_app(str(tmp_path / "data"))
+    for route in iter_route_contexts(app.routes):
+        dependencies = [each.dependency for each in getattr(route, "dependencies", [])]
+        assert refuse_other_names in dependencies, route
