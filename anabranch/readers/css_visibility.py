@@ -15,7 +15,7 @@ from soupsieve import SelectorSyntaxError
 
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _RULE = re.compile(r"(?<![^{}@;])([^{}@;]+)\{([^{}]*)\}")
-_MEDIA = re.compile(r"@[\w-]+[^{};]*(?:;|\{(?:[^{}]|\{[^{}]*\})*\})")
+_MEDIA = re.compile(r"@[\w-]{1,100}[^{};]{0,1000}(?:;|\{(?:[^{}]|\{[^{}]*\})*\})")
 _HIDING = re.compile(
     r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:font-size|opacity)\s*:\s*0(?:\.0+)?(?![.\d])"
     r"|font-size\s*:\s*(?:0?\.\d+|1)(?:px|pt)(?![.\d]))",

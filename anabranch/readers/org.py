@@ -24,7 +24,7 @@ _DRAWER = re.compile(r"\s*:[\w-]+:\s*$")
 _PLANNING = re.compile(r"\s*(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):")
 _ITEM = re.compile(r"(\s*)([-+]|\d+[.)])\s+(?:\[[ xX-]\]\s+)?(.*)")
 _LINK = re.compile(r"\[\[([^]\[]+)\](?:\[([^]\[]+)\])?\]")
-_EMPHASIS = re.compile(r"(?<![\w*/_=~+])([*/_=~+])(?=\S)([^\n]*?\S)\1(?![\w*/_=~+])")
+_EMPHASIS = re.compile(r"(?<![\w*/_=~+])([*/_=~+])(?=\S)([^\n]{0,1000}?\S)\1(?![\w*/_=~+])")
 _AS_IT_STANDS = frozenset({"src", "example", "export", "verse"})
 
 

@@ -9,6 +9,7 @@ import pkgutil
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 LENGTH = 10_000
 
@@ -54,7 +55,7 @@ def patterns(*packages: str) -> dict[str, Callable[[str], object]]:
     """
     found: dict[str, Callable[[str], object]] = {}
     for module in modules(*packages):
-        used = _methods(inspect.getsource(module))  # type: ignore[arg-type]  # a module
+        used = _methods(Path(module.__file__).read_text("utf-8"))  # type: ignore[attr-defined]  # a module
         for name, value in vars(module).items():
             for place, pattern in _inside(value, name):
                 methods = used.get(name, set()) if place == name else set()
