@@ -106,6 +106,20 @@ async def test_ingest_stays_inside_its_root_and_passes_by_what_is_hidden(filled:
     assert "outside the folder" in str(result)
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/redoc", "/openapi.json", "/ok", "/info", "/assistants/none"])
+async def test_no_page_runs_what_is_from_elsewhere_or_is_framed(server: str, kind: str, path: str) -> None:
+    if kind == AEGRA:
+        pytest.skip("its own routes are not our application's")
+    async with httpx.AsyncClient(base_url=server, timeout=60) as http:
+        reply = await http.get(path)
+    policy = reply.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert reply.headers["x-frame-options"] == "DENY"
+    # LangGraph's own page of its routes loads scripts from elsewhere; under the policy it stays empty.
+    assert (path == "/docs" and kind == DEV) == ("cdn." in reply.text)
+
+
 async def test_the_context_is_a_typed_form(filled: Any) -> None:
     (assistant,) = [a for a in await filled.assistants.search(limit=10) if a["graph_id"] == "answer"]
     schemas = await filled.assistants.get_schemas(assistant["assistant_id"])

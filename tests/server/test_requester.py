@@ -81,8 +81,9 @@ OWN_NAMES = [
 ]
 OTHER_NAMES = [
     "a@127.0.0.1", "127.0.0.1@a", "127.0.0.1/x", "127.0.0.1#x", "127.0.0.1?x", "127.0.0.1:x", "127.0.0.1:80:80", "",
-    "localhost.evil.example", "evil.example", "127.0.0.1.evil.example", "127.0.0.1 evil.example", "::1", "[::1", "[::1]x",
-    "[127.0.0.1]@a", "127.1", "2130706433", "0x7f.0.0.1", "0.0.0.0", "localhost\\@a", "localhost%00", "127.0.0.1,a",
+    "localhost.evil.example", "evil.example", "127.0.0.1.evil.example", "127.0.0.1 evil.example", "::1", "[::1",
+    "[::1]x", "[127.0.0.1]@a", "127.1", "2130706433", "0x7f.0.0.1", "0.0.0.0", "localhost\\@a", "localhost%00",
+    "127.0.0.1,a",
 ]  # fmt: skip
 OPEN = ["/", "/page/app.js", "/openapi.json", "/ok", "/info", "/login", "/.well-known/agent-card.json", "/page/options"]
 

@@ -25,7 +25,7 @@ async def test_a_stop_takes_no_longer_with_a_reader(tmp_path: Path, monkeypatch:
     gate = Gate()
     monkeypatch.setattr(server_services, "build_answer", gate.graph)
     monkeypatch.setattr(uvicorn_server, "LEAVING", 1)
-    server = GracefulServer(create_app(str(tmp_path / "data")), grace=2)
+    server = GracefulServer(create_app(str(tmp_path / "data")), grace=4)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -40,7 +40,7 @@ async def test_a_stop_takes_no_longer_with_a_reader(tmp_path: Path, monkeypatch:
                 with pytest.raises(httpx.HTTPError):
                     await reply.aread()
             await served
-    assert time.monotonic() - began < 4.5
+    assert time.monotonic() - began < 8  # one after the other takes 9 on an idle machine, at once 5
     async with open_database(str(tmp_path / "data")) as engine:
         assert [each.run_id for each in await RunQueue(engine).claim("next", 10)] == [run_id]
 
