@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from anabranch.models.embedders import load_embedder
 from anabranch.models.entailment import load_entailment
 from anabranch.models.rerankers.cross_encoder import CrossEncoderReranker
 from anabranch.safety.operator import environment
+from tests.conftest import REPOSITORY
 
 PERSON = User(identity="bob", roles=frozenset({"ask"}))
 GIVEN: dict[str, Any] = {
@@ -69,6 +71,12 @@ def test_whatever_its_description_says_of_folders_and_machines_is_locked() -> No
     }
     # How long a model call may take says what is usual at a server of one's own.
     assert told - {"model_timeout"} <= set(REACHING)
+
+
+def test_the_guide_names_all_of_them() -> None:
+    guide = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
+    told = guide.partition("without being in the list: ")[2].partition(".")[0]
+    assert set(re.findall(r"`(\w+)`", told)) == set(REACHING)
 
 
 @pytest.mark.parametrize("lock", [None, "[]", '["top_k"]', '["base_url"]'])
