@@ -1,7 +1,7 @@
 """Ends connections that never finish a request, or never read the answer, so that they keep nobody else out.
 
-uvicorn waits for both for ever. It says 503 to a request where too many connections are open; before that one is let
-in, the longest of those that are waited for makes room. What is worked on, and a stream that is read, is left alone.
+uvicorn waits for both for ever. Where too many connections are open, the one that has been waited for the longest makes
+room, and where none is waited for, a request is refused. What is worked on, and a stream that is read, is left alone.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from enum import IntEnum
 from typing import cast
 
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
+
+from anabranch.server.page_policy import HEADERS
 
 PATIENCE = 20.0
 """Seconds for the head of a request, for a pause in its body, and for an answer of which nothing is read."""
@@ -71,6 +74,11 @@ class ConnectionWatch:
                 self.end(min(waited_for, key=lambda each: (each.stage, each.since)))
         self._open.add(connection)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more than there is room for, because all others are being answered."""
+        return len(self._open) > self.most
+
     def remove(self, connection: WatchedConnection) -> None:
         """Forget one."""
         self._open.discard(connection)
@@ -94,6 +102,7 @@ class WatchedConnection(asyncio.Protocol):
         stage: What it is at.
         since: Since when, by `time.monotonic`.
         transport: Its transport.
+        watch: All of them.
     """
 
     transport: asyncio.Transport
@@ -102,14 +111,9 @@ class WatchedConnection(asyncio.Protocol):
         """Make the protocol itself; by the state that it hands to each request, the application finds this one."""
         state = cast("dict[str, object]", app_state or {})
         self._inner = inner(app_state={**state, CONNECTION: self}, **given)
-        self._watch = watch
+        self.watch = watch
         self.stage, self.since = Stage.HEAD, time.monotonic()
         self._unread, self._was_read = 0, self.since
-
-    @property
-    def patience(self) -> float:
-        """Seconds that it may keep the server waiting."""
-        return self._watch.patience
 
     def enter(self, stage: Stage) -> None:
         """Note what it is at from now on."""
@@ -131,21 +135,21 @@ class WatchedConnection(asyncio.Protocol):
             self._was_read = now
         self._unread = unread
         if unread:
-            return now - self._was_read > self.patience
-        # Of a body that does not come the application is told (`TimedBodies`).
-        return self.stage is Stage.HEAD and now - self.since > self.patience
+            return now - self._was_read > self.watch.patience
+        # Of a body that does not come the application is told (`WatchedRequests`).
+        return self.stage is Stage.HEAD and now - self.since > self.watch.patience
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let it in."""
         self.transport = cast("asyncio.Transport", transport)
-        self._watch.add(self)
+        self.watch.add(self)
         self._inner.connection_made(transport)
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
-        self._watch.remove(self)
+        self.watch.remove(self)
         self._inner.connection_lost(exc)
 
     @override
@@ -169,8 +173,8 @@ class WatchedConnection(asyncio.Protocol):
         self._inner.resume_writing()
 
 
-class TimedBodies:
-    """Goes around an application: a request whose body does not come is answered with 408."""
+class WatchedRequests:
+    """Goes around an application: 503 where there is no room, and 408 to a request whose body does not come."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Take the application."""
@@ -182,6 +186,10 @@ class TimedBodies:
         if scope["type"] != "http" or connection is None:
             await self._app(scope, receive, send)
             return
+        if connection.watch.is_full:
+            headers = {**HEADERS, "Retry-After": "1", "Connection": "close"}
+            await JSONResponse({"detail": "The server has too many connections."}, 503, headers)(scope, receive, send)
+            return
         connection.enter(Stage.ANSWER)
         try:
             await self._app(scope, _timed(connection, receive), send)
@@ -191,7 +199,8 @@ class TimedBodies:
 
 def _timed(connection: WatchedConnection, receive: Receive) -> Callable[[], Awaitable[Message]]:
     """Return what receives a request under a bound on the time that it is waited for, but not on that of its answer."""
-    left, is_whole = connection.patience, False
+    patience = connection.watch.patience
+    left, is_whole = patience, False
 
     async def receiving() -> Message:
         nonlocal left, is_whole
@@ -206,7 +215,7 @@ def _timed(connection: WatchedConnection, receive: Receive) -> Callable[[], Awai
             raise HTTPException(408, "The body of the request did not come.", {"Connection": "close"}) from None
         is_whole = not message.get("more_body", False)
         left += len(message.get("body", b"")) / RATE - (time.monotonic() - began)
-        left = min(left, connection.patience)
+        left = min(left, patience)
         return message
 
     return receiving

@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 from typing_extensions import override
 
-from anabranch.server.connection_watch import ConnectionWatch, TimedBodies
+from anabranch.server.connection_watch import ConnectionWatch, WatchedRequests
 from anabranch.server.requester import KeepPeer
 from anabranch.server.services import GRACE, Services
 
@@ -51,7 +51,6 @@ class GracefulServer(uvicorn.Server):
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=int(grace) + LEAVING,
-            limit_concurrency=self._watch.most + 1,
             # Also those that are let in before one of the others is ended for them.
             backlog=BACKLOG,
             # A connection that became something else would be out of sight.
@@ -59,7 +58,7 @@ class GracefulServer(uvicorn.Server):
         )
         config.load()
         # Two packages write down what an ASGI application is, each in its own words.
-        config.loaded_app = TimedBodies(KeepPeer(cast("ASGIApp", config.loaded_app)))
+        config.loaded_app = WatchedRequests(KeepPeer(cast("ASGIApp", config.loaded_app)))
         config.http_protocol_class = cast("type[asyncio.Protocol]", self._watch.protocol(config.http_protocol_class))
         super().__init__(config)
         self._app = app

@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,9 @@ async def test_where_too_many_are_open_the_one_that_is_waited_for_the_longest_ma
         slow = [await opened(port, HEAD + b"Expect: 100-continue\r\nContent-Length: 100\r\n\r\n")]
         assert b" 100 " in await slow[0][0].readline()  # its body is waited for by now
         slow += [await opened(port, UNFINISHED["half a head"]) for _ in range(30)]
-        assert await is_up(port)
+        async with httpx.AsyncClient(timeout=LONG) as http:
+            told = [(await http.get(f"http://127.0.0.1:{port}/ok")).status_code for _ in range(5)]
+        assert told == [200] * 5
         # A body that is on its way is of more use than a head that does not come.
         ended = [asyncio.create_task(all_of(reader)) for reader, _ in slow]
         done, left = await asyncio.wait(ended[1:26], timeout=LONG)
@@ -193,15 +195,19 @@ async def test_where_all_are_being_answered_one_more_is_told_so(
 ) -> None:
     gate = Gate()
     monkeypatch.setattr(server_services, "build_answer", gate.graph)
-    async with serving(tmp_path, most=3, patience=LONG) as port, httpx.AsyncClient(timeout=LONG) as http:
-        url = f"http://127.0.0.1:{port}"
-        waiting = [asyncio.create_task(http.post(f"{url}/runs/wait", json=ASKED)) for _ in range(3)]
-        await gate.began.wait()
-        async with asyncio.timeout(LONG):
-            while (await http.get(f"{url}/ok")).status_code != 503:
-                await asyncio.sleep(0.05)
+    async with (
+        serving(tmp_path, most=3, patience=LONG) as port,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=LONG) as http,
+        AsyncExitStack() as streams,
+    ):
+        # Each has begun to be answered when its head is here.
+        listening = [await streams.enter_async_context(http.stream("POST", "/runs/stream", json=ASKED)) for _ in "123"]
+        refused = await http.get("/")
+        assert (refused.status_code, refused.headers["connection"]) == (503, "close")
+        assert "frame-ancestors 'none'" in refused.headers["content-security-policy"]
         gate.opened.set()
-        assert {reply.status_code for reply in await asyncio.gather(*waiting)} == {200}
+        for reply in listening:
+            assert b"event: " in await reply.aread()
         assert await is_up(port)
 
 
