@@ -92,12 +92,12 @@ async def is_up(port: int) -> bool:
         return (await http.get(f"http://127.0.0.1:{port}/ok")).is_success
 
 
-@pytest.mark.parametrize("sent", UNFINISHED.values(), ids=UNFINISHED)
-async def test_what_is_not_finished_is_ended(sent: bytes, opened: Opened, tmp_path: Path) -> None:
+async def test_what_is_not_finished_is_ended(opened: Opened, tmp_path: Path) -> None:
     async with serving(tmp_path, patience=SHORT) as port:
-        reader, _ = await opened(port, sent)
-        said = await all_of(reader)
-        assert (b" 408 " in said) == (b"POST" in sent)
+        readers = {name: (await opened(port, sent))[0] for name, sent in UNFINISHED.items()}
+        said = dict(zip(readers, await asyncio.gather(*map(all_of, readers.values())), strict=True))
+        told = {name for name, reply in said.items() if b" 408 " in reply}
+        assert told == {name for name, sent in UNFINISHED.items() if b"POST" in sent}
         assert await is_up(port)
 
 
@@ -186,8 +186,9 @@ async def test_where_too_many_are_open_the_one_that_is_waited_for_the_longest_ma
         done, left = await asyncio.wait(ended[1:26], timeout=LONG)
         assert (len(done), len(left)) == (25, 0)
         assert not ended[0].done()
-        for task in ended:
+        for task, (_, writer) in zip(ended, slow, strict=True):
             task.cancel()
+            writer.transport.abort()
 
 
 async def test_where_all_are_being_answered_one_more_is_told_so(
