@@ -19,7 +19,7 @@ from anabranch.agent.nodes.support.drafts import (
     prompt,
     window_text,
 )
-from anabranch.agent.nodes.support.extractive_draft import composed_draft
+from anabranch.agent.nodes.support.passage_extracts import composed_draft
 from anabranch.agent.nodes.support.state_records import NO_DRAFT
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import beside, repeat_within

@@ -12,7 +12,7 @@ from anabranch.agent.nodes.support.answer_messages import new_message_id
 from anabranch.agent.nodes.support.context_window import envelope, room_of
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.agent.nodes.support.drafts import asks_for_markers, side_by_side
-from anabranch.agent.nodes.support.extractive_draft import composed_draft
+from anabranch.agent.nodes.support.passage_extracts import composed_draft
 from anabranch.agent.nodes.support.state_records import Degraded, Draft, Partial
 from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.agent.nodes.support.turn_budget import left_of

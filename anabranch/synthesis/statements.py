@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from anabranch.citations.table_cells import row_cells
-from anabranch.synthesis.shell_commands import SAID, command_spans, is_code, is_shell
+from anabranch.extracts.shell_commands import SAID, command_spans, is_code, is_shell
 from anabranch.text.sentences import running_spans
 
 MOST_HEADING_WORDS = 12

@@ -1,0 +1,113 @@
+"""Chooses what stands for an answer where no model writes one: the best leaves of the search, whole.
+
+The search is better at finding the passage that answers than anything here could be at finding the sentence in it, so
+nothing is left out of a passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from anabranch.extracts.passage_layout import piece_spans, trimmed_span
+from anabranch.readers.document import Chunk
+from anabranch.text.normalization import squeeze
+
+MOST_LEAVES = 3
+# Characters of all passages that are shown: what fits a screen.
+MOST_CHARS = 1_700
+
+
+@dataclass(frozen=True, slots=True)
+class LeafSpan:
+    """What is shown of one leaf: the characters [start, end) of its document."""
+
+    chunk: Chunk
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """A passage that is shown.
+
+    Attributes:
+        number: Its marker, from 1.
+        leaves: What it is made of, in reading order; each leaf begins where the one before it ends.
+        text: Their words.
+        best: [start, end) of `text` that fits the question best; empty where nothing does.
+    """
+
+    number: int
+    leaves: tuple[LeafSpan, ...]
+    text: str
+    best: tuple[int, int] = (0, 0)
+
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Where its sentences, rows and blocks of code are; a title over it shares a question's words, and is none."""
+        titles = {title for leaf in self.leaves for title in (leaf.chunk.title, *leaf.chunk.heading.split(" > "))}
+        spans = ((start, end, squeeze(self.text[start:end])) for start, end in piece_spans(self.text))
+        return [(start, end) for start, end, said in spans if said not in titles]
+
+    def fitting(self, best: tuple[int, int]) -> ShownPassage:
+        """Return it with what fits best."""
+        return replace(self, best=best)
+
+
+def best_passages(leaves: Sequence[Chunk]) -> list[ShownPassage]:
+    """Return the first leaves that there is room for, those that touch in a document as one passage.
+
+    Args:
+        leaves: Best first.
+
+    Returns:
+        At most `MOST_CHARS` characters: a leaf for which no room is left is passed over; a first one as long is cut.
+    """
+    ranked = list(_with_room(leaves))
+    ranks = {each.chunk.chunk_id: rank for rank, each in enumerate(ranked)}
+    runs = _runs(sorted(ranked, key=lambda each: (each.chunk.doc_id, each.start)))
+    # The passage with the best leaf comes first.
+    runs.sort(key=lambda run: min(ranks[each.chunk.chunk_id] for each in run))
+    return [
+        ShownPassage(number, tuple(run), "".join(_text(each) for each in run)) for number, run in enumerate(runs, 1)
+    ]
+
+
+def _with_room(leaves: Sequence[Chunk]) -> Iterator[LeafSpan]:
+    room, left = MOST_CHARS, MOST_LEAVES
+    for leaf in leaves:
+        start, end = trimmed_span(leaf.text, 0, min(len(leaf.text), MOST_CHARS))
+        # With the blanks at its end, which are shown where the next one follows.
+        size = min(len(leaf.text), MOST_CHARS)
+        if left and start < end and size <= room:
+            yield LeafSpan(leaf, leaf.start + start, leaf.start + end)
+            room, left = room - size, left - 1
+
+
+def _runs(spans: Sequence[LeafSpan]) -> list[list[LeafSpan]]:
+    """Put leaves together that touch; the blanks between them, which a leaf ends with, are shown then."""
+    runs: list[list[LeafSpan]] = []
+    for each in spans:
+        last = runs[-1][-1] if runs else None
+        if last and last.chunk.doc_id == each.chunk.doc_id and last.chunk.end == each.chunk.start:
+            runs[-1][-1] = replace(last, end=last.chunk.end)
+            runs[-1].append(replace(each, start=each.chunk.start))
+        else:
+            runs.append([each])
+    return runs
+
+
+def _text(span: LeafSpan) -> str:
+    return span.chunk.text[span.start - span.chunk.start : span.end - span.chunk.start]
+
+
+def shared_weight(asked: Mapping[str, float], said: Sequence[str]) -> float:
+    """Return the share of a question's words that a piece has, weighted by how rare they are.
+
+    Args:
+        asked: The question's analysed terms, each with its idf.
+        said: The analysed terms of the piece.
+    """
+    total = sum(asked.values())
+    return sum(asked[term] for term in asked.keys() & {*said}) / total if total else 0.0

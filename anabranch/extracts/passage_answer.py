@@ -1,0 +1,88 @@
+"""Writes passages as an answer in Markdown: each under its place, as it stands in the document.
+
+Tables get the line that makes Markdown read them as tables, lines of commands get a fence, and the sentence that fits
+best is bold. Links lead nowhere, as in the words of a model: a document may have been written by a stranger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from anabranch.extracts.best_passages import ShownPassage
+from anabranch.extracts.passage_layout import PassageBlock, blocks_of
+from anabranch.readers.document import Chunk
+from anabranch.safety.link_removal import strip_links
+from anabranch.text.normalization import squeeze
+
+MOST_HEADING = 160
+
+_REFERENCE = re.compile(r"\s?\[\d+(?:\s?[,;–-]\s?\d+)*\]")
+_RULE = re.compile(r"[\s|:-]+")
+_TICKS = re.compile(r"`{3,}|~{3,}")
+_BAR = re.compile(r"(?<!\\)\|")
+_BULLET = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
+
+
+def written_answer(first_line: str, passages: Sequence[ShownPassage]) -> str:
+    """Return the answer: what it is, and the passages, each behind its marker and its place."""
+    shown = (f"[{each.number}] {place_line(each.leaves[0].chunk)}\n\n{passage_markdown(each)}" for each in passages)
+    return "\n\n".join([first_line, *shown])
+
+
+def place_line(chunk: Chunk) -> str:
+    """Return where a passage stands, on one line: its source, page and heading."""
+    page = f"p. {chunk.page}" if chunk.page is not None else ""
+    heading = squeeze(chunk.heading)[-MOST_HEADING:]
+    told = ", ".join(part for part in (page, heading) if part)
+    # The address of a page stays; any other name may be its author's, and hold more than a name.
+    source = chunk.source if _ADDRESS.fullmatch(chunk.source) else strip_links(squeeze(chunk.source))
+    return f"{source}, {strip_links(told)}" if told else source
+
+
+def passage_markdown(passage: ShownPassage) -> str:
+    """Return the words of a passage as Markdown."""
+    blocks = (_block(passage, block) for block in blocks_of(passage.text))
+    return strip_links("\n\n".join(block for block in blocks if block))
+
+
+def _block(passage: ShownPassage, block: PassageBlock) -> str:
+    text = passage.text[block.start : block.end]
+    if block.kind == "code":
+        return _fenced(text.strip("\n"))
+    if block.kind == "table":
+        return _table(text.strip("\n"))
+    start, end = (min(max(at, block.start), block.end) - block.start for at in passage.best)
+    before, best, after = (_without_references(part) for part in (text[:start], text[start:end], text[end:]))
+    return f"{before}{_bold(best)}{after}".strip("\n")
+
+
+def _without_references(text: str) -> str:
+    """Remove a document's own reference marks, "[12]" or "[3, 7]": in an answer they would read as citations."""
+    return _REFERENCE.sub("", text)
+
+
+def _bold(text: str) -> str:
+    """Mark each line of a sentence; the bullet of an item stays outside, and what has marks of its own as it is."""
+    if "*" in text.lstrip("* ") or text.count("`") % 2 or not text.strip():
+        return text
+    bullet = found.end() if (found := _BULLET.match(text)) else 0
+    lines = (f"**{line.strip()}**" if line.strip() else line for line in text[bullet:].split("\n"))
+    return text[:bullet] + "\n".join(lines)
+
+
+def _fenced(code: str) -> str:
+    """Put a fence around code, longer than any in it; what the document fences itself stays."""
+    if not code.strip() or _TICKS.match(code.strip()):
+        return code
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in _TICKS.findall(code))])
+    return f"{fence}\n{code}\n{fence}"
+
+
+def _table(text: str) -> str:
+    """Set a rule below the first row where there is none: readers of documents leave it out."""
+    head, *rows = text.splitlines()
+    is_ruled = bool(rows) and bool(_RULE.fullmatch(rows[0]))
+    rule = [] if is_ruled else ["|" + " --- |" * (len(_BAR.findall(head)) - 1)]
+    return "\n".join([head, *rule, *rows])
