@@ -86,20 +86,17 @@ def after_rewrite(state: RetrievalState) -> list[Send] | Literal["review_queries
 def after_grade(state: RetrievalState) -> Literal["rewrite", "__end__"]:
     """Search once more if the evidence is thin and another round can help; otherwise end the search."""
     context = _settings(state)
-    # Without a model nobody has other words for the question, and the same ones would find the same passages.
-    able = has_model(context) and context.strategy != "none" and state["round"] < ROUNDS
+    # Without a call to a model nobody has other words for the question, and the same ones find the same passages.
+    asks = has_model(context) and not left_of(context, state.get("trace") or []).lacks(Spending(1, 0))
+    able = asks and context.strategy != "none" and state["round"] < ROUNDS
     return "rewrite" if able and state["evidence"]["verdict"] == "thin" else "__end__"
 
 
 def after_retrieval(state: State) -> Literal["pack", "abstain", "review_sources"]:
-    """Answer on evidence; abstain where there is nothing."""
-    context = _settings(state)
-    verdict = state["evidence"]["verdict"]
-    # A writing model can still say that it found nothing; verbatim sentences cannot, and a judge has said so.
-    judged = context.grade == "llm" or not has_model(context)
-    if verdict == "nothing" or (verdict == "thin" and judged):
+    """Answer from what was found, however thin; abstain where the search found nothing."""
+    if state["evidence"]["verdict"] == "nothing":
         return "abstain"
-    return "review_sources" if context.review == "sources" else "pack"
+    return "review_sources" if _settings(state).review == "sources" else "pack"
 
 
 def after_pack(state: State) -> list[Send] | str:

@@ -1,4 +1,7 @@
-"""Judge whether there is enough evidence: from scores, and then from a model if `grade` is 'llm'."""
+"""Judge whether to search once more: from scores, and then from a model if `grade` is 'llm'.
+
+No verdict refuses a question for which passages were found: whoever answers reads them.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ async def grade(state: RetrievalState, context: Context) -> Update:
     # Without passages there is nothing to answer from, whoever judges.
     if context.grade == "none" and state["passages"]:
         judgement = EvidenceJudgement("enough", ("grade: none was asked for",), ())
-    # On "nothing" there is no point in asking a model.
+    # A model is not asked about no passage.
     if (
         context.grade == "llm"
         and judgement.verdict != "nothing"

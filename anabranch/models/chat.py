@@ -21,9 +21,10 @@ from anabranch.errors import AnabranchError, MissingKeyError, RequestRefusedErro
 from anabranch.models.clients import Clients, Pool
 from anabranch.models.document_blocks import ChatRequest, CitedText, as_request
 from anabranch.models.lru import LRU
-from anabranch.models.provider_errors import sorted_error
+from anabranch.models.provider_errors import is_timeout, sorted_error
 from anabranch.models.providers import ChatSettings, length_limit, new_client
 from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, learned_of, reply_pieces
+from anabranch.models.usage import note_timeout
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.registry import object_name
 from anabranch.safety.key_redaction import keys_of, redacted
@@ -173,6 +174,8 @@ class Chat:
         try:
             yield
         except Exception as error:
+            if is_timeout(error):
+                note_timeout()
             raise sorted_error(
                 error,
                 repr(self.settings.model),

@@ -72,6 +72,15 @@ def sorted_error(
     return failure
 
 
+def is_timeout(error: BaseException | None) -> bool:
+    """Tell whether a call ran out of time, by the names of its errors: each client has classes of its own for it."""
+    while error is not None:
+        if isinstance(error, TimeoutError) or type(error).__name__.endswith(("Timeout", "TimeoutError")):
+            return True
+        error = error.__cause__
+    return False
+
+
 def _is_of_the_connection(error: BaseException | None) -> bool:
     """Tell whether a client could not connect, by the names of its errors: each has classes of its own for it."""
     while error is not None:

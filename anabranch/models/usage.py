@@ -19,6 +19,7 @@ class Meter:
     Attributes:
         repairs: Pieces of replies that had to be put right or left out.
         failures: What failed without ending the step, for people.
+        timed_out: Calls to the chat model that ran out of time.
         embedded: Queries that were embedded.
         known: Queries whose vectors were kept from before.
         spare_calls: Calls that the step may make beyond those it was planned with.
@@ -30,6 +31,7 @@ class Meter:
     output_tokens: int = 0
     repairs: int = 0
     failures: list[str] = field(default_factory=list)
+    timed_out: int = 0
     embedded: int = 0
     known: int = 0
     spare_calls: float = math.inf
@@ -102,6 +104,11 @@ def count_vectors(*, embedded: int, known: int) -> None:
     now = meter()
     now.embedded += embedded
     now.known += known
+
+
+def note_timeout() -> None:
+    """Say that a call to the chat model ran out of time, so that nobody waits for a longer one."""
+    meter().timed_out += 1
 
 
 def note_failure(reason: str) -> None:

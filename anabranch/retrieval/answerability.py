@@ -1,4 +1,4 @@
-"""Is there evidence? A judgement from retrieved scores alone, before any model is asked.
+"""Is there evidence? A judgement from retrieved scores alone; it asks for a second search, and refuses no question.
 
 Two features, because each is blind where the other sees: the best cosine of the question (a question on another subject
 has no near passage), and how much of what the question asks about occurs together in one passage, weighted by how rare
@@ -24,10 +24,8 @@ BIAS = -4.64
 WEIGHTS: Mapping[str, float] = {"dense": 5.16, "covered": 4.37}
 # The same where there is no cosine to go by.
 WORDS_BIAS, WORDS_WEIGHT = -3.37, 7.04
-# Confidence from which a question is answered.
+# Confidence from which there is no second search.
 SURE = 0.3
-# Confidence under which not even a chat model is asked, where there is a cosine to go by.
-DOUBTFUL = 0.15
 STATEMENT_BIAS = -2.95
 # Log-odds that the best statement answers: its own cosine, and its own share of the question's words.
 STATEMENT_WEIGHTS: Mapping[str, float] = {"cosine": 3.2, "covered": 2.4}
@@ -38,9 +36,6 @@ MATCHING = 0.36
 CERTAIN = 0.7
 # Match under which a reader is told that it is weak.
 WEAK = 0.5
-# Cosine from which a chat model is asked in any case. A question in other words than its answer has no words to count,
-# and one on another subject stays below .34 nineteen times in twenty.
-NEAR = 0.4
 # Idf given to a term that the corpus does not know at all: as telling as a very rare one.
 RARE = 6.0
 # Coverage of a question of stop words alone: neither for nor against.
@@ -52,7 +47,7 @@ class EvidenceJudgement:
     """Verdict with its reasons.
 
     Attributes:
-        verdict: 'enough' to answer, 'thin' where it might be, 'nothing' where there is no point in asking a model.
+        verdict: 'enough' to answer, 'thin' where another search may find more, 'nothing' where no passage was found.
         reasons: For people.
         missing: The question's terms that no passage has.
         confidence: That there is evidence, 0 to 1.
@@ -134,7 +129,7 @@ def judge(
         said.append(f"the nearest passage has a likeness in meaning of {cosine:.2f} of 1")
     sure = confidence(cosine=cosine, covered=covered)
     said.append(f"confidence {sure:.2f}")
-    return EvidenceJudgement(_verdict(sure, cosine), tuple(said), missing, sure, covered)
+    return EvidenceJudgement("enough" if sure >= SURE else "thin", tuple(said), missing, sure, covered)
 
 
 def either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJudgement:
@@ -147,12 +142,4 @@ def either(alone: EvidenceJudgement, together: EvidenceJudgement) -> EvidenceJud
     sure = 1.0 / (1.0 + math.exp(-sum(odds) / 2)) if len(odds) == 2 else 0.0
     if sure <= alone.confidence:
         return alone
-    doubtful: Verdict = "nothing" if alone.verdict == together.verdict == "nothing" else "thin"
-    return replace(together, verdict="enough" if sure >= SURE else doubtful, confidence=sure)
-
-
-def _verdict(sure: float, cosine: float | None) -> Verdict:
-    if sure >= SURE:
-        return "enough"
-    # Words alone cannot tell that there is nothing: a paraphrase shares none with its answer, nor does a translation.
-    return "nothing" if cosine is not None and cosine < NEAR and sure < DOUBTFUL else "thin"
+    return replace(together, verdict="enough" if sure >= SURE else "thin", confidence=sure)

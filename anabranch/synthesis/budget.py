@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 RouteName = Literal["compose", "create", "refine", "map_reduce", "installed"]
@@ -17,17 +17,22 @@ class Spending:
     Attributes:
         calls: Model calls in all.
         tokens: Of prompts and replies together.
+        too_slow: Whether a call ran out of time, so that no other one is made whatever the limits leave.
     """
 
     calls: float = math.inf
     tokens: float = math.inf
+    too_slow: bool = False
 
     def less(self, spent: Spending) -> Spending:
         """Return what is left after something was spent, at least nothing."""
-        return Spending(max(self.calls - spent.calls, 0), max(self.tokens - spent.tokens, 0))
+        calls, tokens = max(self.calls - spent.calls, 0), max(self.tokens - spent.tokens, 0)
+        return replace(self, calls=calls, tokens=tokens)
 
     def lacks(self, wanted: Spending) -> str:
         """Say, for people, what is missing to pay for something; empty where it can be paid."""
+        if self.too_slow and wanted.calls:
+            return "a faster model (a call for this question ran out of time)"
         if wanted.calls > self.calls:
             return f"{wanted.calls:,.0f} model calls, and max_model_calls leaves {self.calls:,.0f}"
         if wanted.tokens > self.tokens:

@@ -205,7 +205,8 @@ class Step(TypedDict):
 
 
 class Left(TypedDict):
-    """What a turn may still spend, None where nothing bounds it."""
+    """What a turn may still spend, None where nothing bounds it; no call where one was `too_slow`."""
 
     calls: Count | None
     tokens: Count | None
+    too_slow: NotRequired[bool]

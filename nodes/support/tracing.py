@@ -24,6 +24,9 @@ from anabranch.models.usage import Meter, metered
 UNWRITTEN = "model_did_not_write"
 """Code of the record that no model wrote the answer, though one was asked for."""
 
+TIMED_OUT = "timed_out"
+"""Under `counts` of a step: how many of its calls to the chat model ran out of time."""
+
 Update = dict[str, Any]
 NodeFunction = Callable[..., Awaitable[Update]]
 
@@ -72,6 +75,8 @@ def _line(name: str, ms: float, meter: Meter, update: Update) -> Step:
     counts = update.pop("counts", {}) | ({"repairs": meter.repairs} if meter.repairs else {})
     if meter.embedded or meter.known:
         counts |= {"embedded": meter.embedded, "known": meter.known}
+    if meter.timed_out:
+        counts |= {TIMED_OUT: meter.timed_out}
     if meter.failures:
         where = f"{name}:{counts['retriever']}" if "retriever" in counts else name
         noted = [Degraded(step=where, reason=reason) for reason in meter.failures]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from anabranch.agent.nodes.finish import usage_of
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.state_records import Left, Step
+from anabranch.agent.nodes.support.tracing import TIMED_OUT
 from anabranch.errors import OperationError
 from anabranch.models.usage import allow_repeats, note_failure
 from anabranch.synthesis.budget import Prices, RouteName, Spending
@@ -16,9 +17,11 @@ UNASKED = "the model was not asked: this step and the answer would take {}"
 
 
 def left_of(context: Context, trace: Sequence[Step]) -> Spending:
-    """Return the calls and tokens that are left of the limits."""
+    """Return the calls and tokens that are left of the limits; a call that ran out of time leaves none."""
     used = usage_of(list(trace))
-    most = Spending(context.max_model_calls, context.max_tokens or math.inf)
+    # A longer call to the same server would take as long again, and end as this one did.
+    too_slow = any(step["counts"].get(TIMED_OUT) for step in trace)
+    most = Spending(context.max_model_calls, context.max_tokens or math.inf, too_slow)
     return most.less(Spending(used["calls"], used["prompt_tokens"] + used["output_tokens"]))
 
 
@@ -43,15 +46,15 @@ def as_left(spending: Spending) -> Left:
     def bound(most: float) -> int | None:
         return None if math.isinf(most) else int(most)
 
-    return Left(calls=bound(spending.calls), tokens=bound(spending.tokens))
+    return Left(calls=bound(spending.calls), tokens=bound(spending.tokens), too_slow=spending.too_slow)
 
 
 def as_spending(left: Left | None) -> Spending:
     """Return what a branch was sent as a budget; none where it was sent nothing."""
     if left is None:
         return Spending()
-    bounds = (left["calls"], left["tokens"])
-    return Spending(*(math.inf if most is None else most for most in bounds))
+    calls, tokens = (math.inf if most is None else most for most in (left["calls"], left["tokens"]))
+    return Spending(calls, tokens, left.get("too_slow", False))
 
 
 def spares(context: Context, trace: Sequence[Step], *, calls: int = 1, tokens: int = 0) -> bool:

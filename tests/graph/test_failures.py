@@ -125,7 +125,9 @@ async def test_a_broken_model_server_degrades_and_says_so(reply: Any, river: str
         )
         assert len(stub.calls) <= 2 * 4
     assert "Ida Marrow" in state["answer"]
-    assert {item["step"] for item in state["degraded"]} >= {"rewrite", "create"}
+    # A server that was too slow for the first call is not asked again.
+    asked = {"rewrite"} if reply in (scripts.SILENT, scripts.DRIP) else {"rewrite", "create"}
+    assert {item["step"] for item in state["degraded"]} >= asked
     assert state["route"]["name"] == "compose"
 
 

@@ -30,6 +30,12 @@ def test_calls(route: RouteName, read: int, fan_in: int, wanted: int) -> None:
     assert _calls(route, read, fan_in) == wanted
 
 
+def test_after_a_call_that_ran_out_of_time_only_what_costs_no_call_can_be_had() -> None:
+    left = Spending(too_slow=True).less(Spending(1, 10))
+    assert "ran out of time" in left.lacks(Spending(1, 0))
+    assert left.lacks(Spending(0, 0)) == ""
+
+
 def test_tokens_are_those_of_every_prompt_and_the_longest_replies() -> None:
     prices = Prices([100, 200, 300], frame=50, reply=10, fan_in=4)
     assert prices.of("create", 1).tokens == 100 + 50 + 10
