@@ -70,7 +70,7 @@ async def _joined(context: Context, chat: Chat, state: ReduceTask) -> Draft:
     # The parts' markers are all that leads back to the passages: an answer without any could not be checked.
     lost = not MARKER.search(joined["answer"]) and any(MARKER.search(draft["answer"]) for draft in drafts)
     parts = {number: PassageText(str(number), MARKER.sub("", text)) for number, _, text in answers}
-    if lost or not (await check(lambda limit: verify(joined["answer"], parts, limit=limit))).supported:
+    if lost or not (await check(lambda limit: verify(joined["answer"], parts, limit=limit))).found:
         msg = "The joined answer names no passage, or says nothing of its parts; they stand one after the other."
         raise ModelError(msg)
     return joined

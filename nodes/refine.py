@@ -100,7 +100,7 @@ async def _support(context: Context, state: State, answer: str, windows: int) ->
     excerpts = [excerpt for window in state["windows"][:windows] for excerpt in window]
     passages, _ = await passages_of(context, state, excerpts)
     checked = await check(lambda limit: verify(answer, passages, state["standalone_question"], limit))
-    return checked.supported / len(checked.claims) if checked.claims else 0.0
+    return checked.found / len(checked.claims) if checked.claims else 0.0
 
 
 async def _check_room(context: Context, answer: str) -> None:

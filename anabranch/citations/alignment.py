@@ -7,11 +7,13 @@ meaning; `agreement`, `counted_numbers` and other modules beside this one look f
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nsmallest
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
+from math import log1p
 from typing import Literal
 
 from anabranch.citations.agreement import (
@@ -34,6 +36,7 @@ from anabranch.citations.counted_numbers import (
     signed_else,
     turns_round,
 )
+from anabranch.citations.known_facts import MOST_NAMED, lack_of, nearest_words
 from anabranch.citations.language_tables import tables_of
 from anabranch.citations.lead_in import without_lead_in
 from anabranch.citations.linked_places import LinkedPlaces
@@ -47,11 +50,11 @@ from anabranch.citations.rivals import is_anchored, listed_as, outdone
 from anabranch.citations.sentence_parts import mixes_parts
 from anabranch.citations.table_cells import find_row, wrong_column
 from anabranch.citations.time_limit import TimeLimit
-from anabranch.citations.tokens import Token, as_written, is_fixed, names_of, tokens
+from anabranch.citations.tokens import SIGNS, Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.function_words import CONJUNCTIONS, NO, YES
 from anabranch.text.language import language_of
 
-Grade = Literal["quoted", "supported", "unsupported"]
+Grade = Literal["quoted", "found", "not_confirmed"]
 
 # Share of what a claim adds that a span needs, by weight: a number or a name says more than a verb.
 ENOUGH = 0.6
@@ -64,6 +67,8 @@ _PARTED = 3
 _COMPARED = 60
 # Sentences that may say a claim in other words.
 _REPHRASED = 16
+# Rarity is summed in whole numbers: a sum of others depends on the order of a set.
+_RARITY = 1000
 # Words by which an answer is so short that it proves nothing where the question is not spoken of.
 _SHORT = 3
 
@@ -92,9 +97,10 @@ class Aligned:
         number: Of the passage; 0 for none.
         span: [start, end) in the passage.
         score: To compare answers by, 0 to 1.
-        missing: Numbers, dates, names and codes of an unsupported claim that no passage has, as they are written.
-        is_checked: Whether it was compared with the passages; one that is too long, or that no time was left for, was
-            not.
+        missing: Numbers, dates, names and codes of a claim that is not confirmed that no passage has, as written.
+        reason: Why it is not confirmed, where one fact is known; empty otherwise.
+        nearest: Of one that is not confirmed, the words of the passages that share most with it.
+        is_checked: Whether it was compared with the passages.
     """
 
     grade: Grade
@@ -102,10 +108,13 @@ class Aligned:
     span: tuple[int, int] = (0, 0)
     score: float = 0.0
     missing: tuple[str, ...] = ()
+    reason: str = ""
+    nearest: str = ""
     is_checked: bool = True
 
 
-NOT_CHECKED = Aligned("unsupported", is_checked=False)
+TOO_LONG = Aligned("not_confirmed", reason="not checked: too long", is_checked=False)
+NO_TIME = Aligned("not_confirmed", reason="not checked: no time was left", is_checked=False)
 
 
 @dataclass(frozen=True)
@@ -151,15 +160,47 @@ class Alignment:
         """Return where a claim stands best: in the passages that it cites, else in any of them."""
         self._limit.spend()
         if len(claim) > MAX_CLAIM:
-            return NOT_CHECKED
+            return TOO_LONG
         claim = without_lead_in(claim)
         said = self._read(claim)
         if len(said.tokens) > MAX_WORDS:
-            return self._verbatim(claim) or NOT_CHECKED
+            return self._verbatim(claim) or TOO_LONG
         if found := self._found(claim, said, cited) or self._in_parts(claim, said, cited):
             return found
-        missing = [token for token in said.added if token.is_hard and not self._is_known(token)]
-        return Aligned("unsupported", missing=as_written(claim, missing))
+        missing = as_written(claim, [token for token in said.tokens if self._is_nowhere(token, said)])
+        nowhere = (word for word in missing if not self._is_written(word))
+        reason = lack_of(list(islice(nowhere, MOST_NAMED)))
+        return Aligned("not_confirmed", missing=missing, reason=reason, nearest=self._nearest(said))
+
+    def _is_nowhere(self, token: Token, said: ReadClaim) -> bool:
+        """Tell whether a number, date, name or code of a claim is in no passage; a question rewords some."""
+        is_hard = is_fixed(token) if token in said.repeated else token.is_hard
+        # Of "5 weeks" the number alone is named, and may stand there with another word behind it.
+        if token.figure and token.figure.unit not in SIGNS:
+            token = token._replace(figure=replace(token.figure, unit=""))
+        return is_hard and not self._is_known(token)
+
+    def _is_written(self, word: str) -> bool:
+        """Tell whether some words stand in a passage, also in a part of it that is not compared."""
+        self._limit.spend()
+        as_it_is = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        return any(as_it_is.search(f"{passage.label}\n{passage.text}") for passage in self._passages.values())
+
+    def _nearest(self, said: ReadClaim) -> str:
+        """Return the words of the sentence that shares most with a claim, a rare word counting more."""
+        shared = Counter[int]()
+        for key in set(chain.from_iterable(map(lookup_keys, said.tokens))):
+            self._limit.spend()
+            holders = self._holders.get(key, ())
+            weight = round(_RARITY * log1p(len(self._spans) / len(holders))) if holders else 0
+            for index in holders:
+                shared[index] += weight
+        alone = (index for index in shared if self._spans[index][1] == self._spans[index][2])
+        best = min(alone, key=lambda index: (-shared[index], index), default=None)
+        if best is None:
+            return ""
+        number, *_, piece = self._spans[best]
+        return nearest_words(self._passages[number].text, piece, said.tokens)
 
     def _verbatim(self, claim: str) -> Aligned | None:
         """Find the words of a claim as they are, whatever they say."""
@@ -190,6 +231,8 @@ class Alignment:
     def _found(self, claim: str, said: ReadClaim, cited: Sequence[int]) -> Aligned | None:
         # The writer's markers only say where to look first: they may be wrong, or be missing.
         for numbers in ([number for number in cited if number in self._passages], list(self._passages)):
+            if not numbers:
+                continue
             found = self._whole(claim, said, numbers) or self._short(claim, said, numbers)
             # Words as they stand prove more than likeness does.
             if found := found or self._alike(claim, said, numbers):
@@ -207,8 +250,8 @@ class Alignment:
                 hard = all(piece.has(token) or passage.about.has(token) for token in said.added if token.is_hard)
                 denied = denials(piece.tokens) + piece.denials_for(said.tokens)
                 if hard and denials(said.tokens) == denied and not replaces(said, piece):
-                    return Aligned("supported", number, passage.around(span), LEAST_PLACE)
-        return Aligned("unsupported")
+                    return Aligned("found", number, passage.around(span), LEAST_PLACE)
+        return Aligned("not_confirmed")
 
     def rephrasings(self, claim: str) -> list[Aligned]:
         """Return the sentences that may say a claim in other words, those that speak most of the question first.
@@ -230,7 +273,7 @@ class Alignment:
         ]
         best = sorted(found, key=lambda each: each.score, reverse=True)[:_REPHRASED]
         return [
-            Aligned("supported", each.number, _shown(each.piece), min(each.score, 1.0))
+            Aligned("found", each.number, _shown(each.piece), min(each.score, 1.0))
             for each in best
             if self._supports(claim, said, each, each.piece.tokens)
         ]
@@ -308,7 +351,7 @@ class Alignment:
             return None
         place, number, piece, link = best
         # Where only two passages together speak of the question, the one that is shown proves less.
-        return Aligned("supported" if link else "quoted", -number, _shown(piece), place)
+        return Aligned("found" if link else "quoted", -number, _shown(piece), place)
 
     def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
         if listed_as(said, piece, self._asked) == "other" or is_of_another(said, self._asked, passage, piece):
@@ -337,7 +380,7 @@ class Alignment:
                 if self._is_refuted_in_part(claim, said):
                     return None
                 words = each.passage.text[each.piece.start : each.piece.end]
-                grade: Grade = "quoted" if find_quote(claim, fold(words)) else "supported"
+                grade: Grade = "quoted" if find_quote(claim, fold(words)) else "found"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
         return None
 

@@ -111,7 +111,8 @@ def _without_mere_leads(stated: Sequence[tuple[Claim, bool]], question: str) -> 
             if _has_news(claim, known, len(introduced)):
                 result.append(claim)
         else:
-            introduced = [claim] if after_lead else [*introduced, claim]
+            introduced = [] if after_lead else introduced
+            introduced.append(claim)
             result.append(claim)
         after_lead = is_lead
     return result[::-1]

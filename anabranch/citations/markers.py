@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from anabranch.citations.claims import Claim, Marker, markers
 
-UNSUPPORTED = "[?]"
+NOT_CONFIRMED = "[?]"
 _BETWEEN = re.compile(r"[ \t]*+,?[ \t]*+")
 
 
@@ -23,7 +23,7 @@ def mark(answer: str, cited: Sequence[tuple[Claim, int]]) -> tuple[str, dict[int
     """Return the answer with its markers set anew, and the marker of each passage number.
 
     A passage that a claim cited before keeps its place in the sentence; one that was found for it comes at the end. An
-    unsupported claim loses its markers and is followed by [?].
+    claim that is not confirmed loses its markers and is followed by [?].
 
     Args:
         answer: With the markers of its writer.
@@ -43,7 +43,7 @@ def mark(answer: str, cited: Sequence[tuple[Claim, int]]) -> tuple[str, dict[int
             is_placed = is_placed or number in edits[-1].parts
             at += 1
         if not is_placed:
-            edits.append(_Edit(claim.end, claim.end, (" ", number or UNSUPPORTED)))
+            edits.append(_Edit(claim.end, claim.end, (" ", number or NOT_CONFIRMED)))
     edits += (_kept(answer, group, known) for group in groups[at:])
     return _apply(answer, edits)
 
@@ -93,7 +93,7 @@ def _apply(answer: str, edits: Sequence[_Edit]) -> tuple[str, dict[int, int]]:
     for edit in edits:
         pieces = [answer[done : edit.start]]
         for part in edit.parts:
-            is_marker = isinstance(part, int) or part == UNSUPPORTED
+            is_marker = isinstance(part, int) or part == NOT_CONFIRMED
             text = f"[{order.setdefault(part, len(order) + 1)}]" if isinstance(part, int) else part
             if is_marker:
                 planned.add(size + sum(map(len, pieces)))

@@ -50,9 +50,13 @@ _DATE = re.compile(
 # "And" is one letter that is written together with the number after it.
 _ARABIC_AND = re.compile(r"\bو(?=\d)")
 _DECEMBER, _LAST_DAY = 12, 31
+_SIGN_BEFORE = re.compile(r"[$€£¥₹]\s?$")
+_SIGN_AFTER = re.compile(r"\s?[$€£¥₹%‰]")
 # Digits of a day, or of a year.
 _DAY_OR_YEAR = (1, 2, 4)
 _ABBREVIATION = 2
+SIGNS = frozenset("$€£¥₹%‰")
+"""Of what a number counts, in any language."""
 # Characters before a word that tell whether a sentence begins with it.
 _BEFORE = 12
 
@@ -297,11 +301,20 @@ def as_written(claim: str, read: Sequence[Token]) -> tuple[str, ...]:
     """Return some words of a claim as they are written there, those that stand side by side as one."""
     found: list[tuple[int, int]] = []
     for token in read:
-        if found and claim[found[-1][1] : token.start].isspace():
-            found[-1] = (found[-1][0], token.end)
+        start, end = _with_sign(claim, token)
+        if found and claim[found[-1][1] : start].isspace():
+            found[-1] = (found[-1][0], end)
         else:
-            found.append((token.start, token.end))
+            found.append((start, end))
     return tuple(dict.fromkeys(claim[start:end] for start, end in found))
+
+
+def _with_sign(claim: str, token: Token) -> tuple[int, int]:
+    """Return where a word stands, a number with the sign of what it counts: "£24.90", "5 %"."""
+    if token.figure is None or token.figure.unit not in SIGNS:
+        return token.start, token.end
+    before, after = _SIGN_BEFORE.search(claim, 0, token.start), _SIGN_AFTER.match(claim, token.end)
+    return before.start() if before else token.start, after.end() if after else token.end
 
 
 def is_fixed(token: Token) -> bool:

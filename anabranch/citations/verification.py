@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from anabranch.citations.alignment import CHECK_SECONDS, NOT_CHECKED, Aligned, Alignment, Grade
+from anabranch.citations.alignment import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Alignment, Grade
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
@@ -19,14 +19,14 @@ from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
 
-# Claims that are aligned; those of an answer that is longer than any reader wants are unsupported after these.
+# Claims that are aligned; those of an answer that is longer than any reader wants are not checked after these.
 MAX_CLAIMS = 256
 
 # What the program knows of a claim, for people: no more than this may be shown.
 CHECKED = (
-    "quoted: its words stand in the passage; supported: its words are there in another form, or a sentence there is "
-    "alike, and no number, unit, date, name, code or denial was seen to differ. Whether it follows from what is said "
-    "there was not checked"
+    "quoted: its words stand in the passage; found: its words are there in another form, or a sentence there is alike, "
+    "and no number, unit, date, name, code or denial was seen to differ; not confirmed: it could not be matched to a "
+    "passage, and may be right or wrong. Whether it follows from what is said there was not checked"
 )
 
 
@@ -57,19 +57,23 @@ class CitationRecord:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A claim and how well the passages support it.
+    """A claim and how well it was matched to the passages.
 
     Attributes:
         text: What it says, without markers.
-        grade: Quoted, supported or unsupported.
+        grade: Quoted, found or not confirmed.
         score: How well it is placed, 0 to 1.
-        missing: Where it is unsupported, its numbers, dates, names and codes that no passage has.
+        reason: Why it is not confirmed, where one fact is known: "£24.90 is in no passage"; empty otherwise.
+        nearest: Of one that is not confirmed, the words of the passages that share most with it.
+        marker: Its number in the answer; 0 for none.
     """
 
     text: str
     grade: Grade
     score: float
-    missing: tuple[str, ...] = ()
+    reason: str = ""
+    nearest: str = ""
+    marker: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,31 +81,28 @@ class Verified:
     """An answer whose markers all stand for evidence.
 
     Attributes:
-        answer: The answer with markers 1 to m by first use, and [?] after each unsupported claim.
+        answer: The answer with markers 1 to m by first use, and [?] after each claim that is not confirmed.
         citations: One for each claim that has evidence, in the order of the answer.
         claims: All claims, in the order of the answer.
-        unchecked: How many of the unsupported ones were compared with nothing, for their length or for want of time.
+        unchecked: How many were compared with nothing, for their length or for want of time.
+        missing: The numbers, dates, names and codes of the answer that no passage has, each once.
     """
 
     answer: str
     citations: tuple[CitationRecord, ...]
     claims: tuple[CheckedClaim, ...]
     unchecked: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
-    def missing(self) -> tuple[str, ...]:
-        """The numbers, dates, names and codes of the answer that no passage has, each once."""
-        return tuple(dict.fromkeys(word for claim in self.claims for word in claim.missing))
+    def not_confirmed(self) -> tuple[str, ...]:
+        """The claims that could not be matched to a passage."""
+        return tuple(claim.text for claim in self.claims if claim.grade == "not_confirmed")
 
     @property
-    def unsupported(self) -> tuple[str, ...]:
-        """The claims that nothing supports."""
-        return tuple(claim.text for claim in self.claims if claim.grade == "unsupported")
-
-    @property
-    def supported(self) -> int:
+    def found(self) -> int:
         """How many claims have evidence."""
-        return len(self.claims) - len(self.unsupported)
+        return len(self.claims) - len(self.not_confirmed)
 
     @property
     def score(self) -> float:
@@ -175,8 +176,12 @@ class Attribution:
             citations=tuple(
                 _record(claim, one, order[one.number], self.passages[one.number]) for claim, one in stated if one.number
             ),
-            claims=tuple(CheckedClaim(claim.text, one.grade, one.score, one.missing) for claim, one in stated),
+            claims=tuple(
+                CheckedClaim(claim.text, one.grade, one.score, one.reason, one.nearest, order.get(one.number, 0))
+                for claim, one in stated
+            ),
             unchecked=sum(not one.is_checked for _, one in stated),
+            missing=tuple(dict.fromkeys(word for _, one in stated for word in one.missing)),
         )
 
 
@@ -233,7 +238,8 @@ def _attributed(
         alignment = Alignment(passages, question, limit)
         for claim in stated[:MAX_CLAIMS]:
             found.append(align(alignment, claim))  # noqa: PERF401  # what is found before the time is up stays
-    found += [NOT_CHECKED] * (len(stated) - len(found))
+    unread = NO_TIME if len(found) < MAX_CLAIMS else TOO_LONG
+    found += [unread] * (len(stated) - len(found))
     return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, alignment)
 
 

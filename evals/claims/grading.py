@@ -55,4 +55,4 @@ def _grades(found: Attribution) -> list[GradedClaim]:
 def graded(row: LabelledClaim, checker: Checker = by_similarity) -> Grade:
     """Return the lowest grade of what a claim states."""
     found = checker(row.claim, row.passages, row.question)
-    return max((each.grade for each in found), key=GRADES.index, default="unsupported")
+    return max((each.grade for each in found), key=GRADES.index, default="not_confirmed")

@@ -28,7 +28,7 @@ class CheckedClaim(NamedTuple):
 
     def accepted(self, check: str) -> bool:
         """Whether a reader would be shown it as held."""
-        return self.grades[check] != "unsupported"
+        return self.grades[check] != "not_confirmed"
 
     def right(self, check: str) -> bool:
         """Whether the check does with it what its label asks for."""

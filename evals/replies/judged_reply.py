@@ -67,7 +67,7 @@ def judged(row: ScriptedQuestion, split: str, kind: str, result: Mapping[str, An
         kind=kind,
         abstained=result["abstained"],
         claims=figures.get("claims", 0),
-        held=figures.get("quoted", 0) + figures.get("supported", 0),
+        held=figures.get("quoted", 0) + figures.get("found", 0),
         unsupported=tuple(result["unsupported"]),
         cited=tuple((each["claim"], each["quote"]) for each in result["citations"]),
     )

@@ -129,7 +129,7 @@ def count_answer(*, abstained: bool, route: str, verification: Mapping[str, Any]
     """
     of = {"anabranch.outcome": "abstained" if abstained else "answered", "anabranch.route": route or "none"}
     _answers.add(1, of)
-    grades = {grade: verification.get(grade, 0) for grade in ("quoted", "supported", "unsupported")}
+    grades = {grade: verification.get(grade, 0) for grade in ("quoted", "found", "not_confirmed")}
     for grade, number in grades.items():
         if number:
             _claims.add(number, {"anabranch.grade": grade})

@@ -37,9 +37,9 @@ def grade(claim: str, question: str, *passages: tuple[str, str]) -> str:
 def test_a_name_that_two_passages_share_leads_to_the_answer(
     claim: str, question: str, passages: list[tuple[str, str]]
 ) -> None:
-    assert grade(claim, question, *passages) == "supported"
+    assert grade(claim, question, *passages) == "found"
     # It is the other passage that makes it one.
-    assert grade(claim, question, passages[0], ("", passages[1][1].replace("Ostrand", "Vidal"))) == "unsupported"
+    assert grade(claim, question, passages[0], ("", passages[1][1].replace("Ostrand", "Vidal"))) == "not_confirmed"
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_a_name_that_two_passages_share_leads_to_the_answer(
     ],
 )
 def test_what_links_nothing(claim: str, passages: list[tuple[str, str]]) -> None:
-    assert grade(claim, ASKED, *passages, ("", OTHER)) != "supported"
+    assert grade(claim, ASKED, *passages, ("", OTHER)) != "found"
 
 
 def test_a_link_needs_enough_of_the_question() -> None:
     question = "Who is the head of the brewery that bought seven trucks, a lorry and the mill by the harbour?"
-    assert grade("Liv Moen", question, ("", BRIDGE), ("", MAKER)) == "unsupported"
+    assert grade("Liv Moen", question, ("", BRIDGE), ("", MAKER)) == "not_confirmed"
 
 
 @pytest.mark.parametrize("name", ["M. Ostrand", "Ö. Ostrand"])
 def test_the_stop_of_an_initial_parts_no_name(name: str) -> None:
     bridge, maker = (text.replace("Ostrand Steel", name) for text in (BRIDGE, MAKER))
-    assert grade("Liv Moen", ASKED, ("", bridge), (name, maker)) == "supported"
+    assert grade("Liv Moen", ASKED, ("", bridge), (name, maker)) == "found"
     # A comma does.
     two = name.replace(".", "o,")
     bridge, maker = (text.replace("Ostrand Steel", two) for text in (BRIDGE, MAKER))
-    assert grade("Liv Moen", ASKED, ("", bridge), (two, maker)) == "unsupported"
+    assert grade("Liv Moen", ASKED, ("", bridge), (two, maker)) == "not_confirmed"

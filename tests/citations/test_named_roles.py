@@ -46,7 +46,7 @@ ALIAS = "The Harbour Trust (HT) pays Castle Deposits for the pier."
     ],
 )
 def test_a_role_belongs_to_the_name_before_it(claim: str, question: str, text: str, holds: bool) -> None:
-    assert (aligned(claim, question, text).grade != "unsupported") is holds
+    assert (aligned(claim, question, text).grade != "not_confirmed") is holds
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_a_role_belongs_to_the_name_before_it(claim: str, question: str, text: s
     ],
 )
 def test_what_is_said_in_passing_is_no_role(claim: str, question: str, text: str) -> None:
-    assert aligned(claim, question, text).grade != "unsupported"
+    assert aligned(claim, question, text).grade != "not_confirmed"

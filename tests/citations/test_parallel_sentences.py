@@ -43,7 +43,7 @@ KEYS = "Mr. Wolf repairs the boiler every September. Mrs. Lamb keeps the spare k
     ],
 )
 def test_what_is_said_of_another_is_no_support(claim: str, question: str, text: str) -> None:
-    assert aligned(claim, question, text).grade == "unsupported"
+    assert aligned(claim, question, text).grade == "not_confirmed"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_said_of_another_is_no_support(claim: str, question: str, text: 
     ],
 )
 def test_what_is_said_of_the_same_is_support(claim: str, question: str, text: str) -> None:
-    assert aligned(claim, question, text).grade != "unsupported"
+    assert aligned(claim, question, text).grade != "not_confirmed"
 
 
 def test_a_heading_names_the_subject() -> None:
@@ -84,5 +84,5 @@ def test_a_heading_names_the_subject() -> None:
 
 def test_a_table_before_the_sentences_changes_nothing() -> None:
     table = "| room | door |\n|---|---|\n" + "".join(f"| hall {at} | oak |\n" for at in range(12))
-    assert aligned("7 square metres", "How large is the kitchen?", f"{table}\n{ROOMS}").grade == "unsupported"
-    assert aligned("12 square metres", "How large is the kitchen?", f"{table}\n{ROOMS}").grade != "unsupported"
+    assert aligned("7 square metres", "How large is the kitchen?", f"{table}\n{ROOMS}").grade == "not_confirmed"
+    assert aligned("12 square metres", "How large is the kitchen?", f"{table}\n{ROOMS}").grade != "not_confirmed"

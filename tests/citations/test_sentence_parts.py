@@ -43,7 +43,7 @@ CANAL = "The canal was dug between 1788 and 1794 to carry coal. The lock is 31 m
     ],
 )
 def test_what_one_part_says_is_not_said_of_the_other(claim: str, question: str, text: str) -> None:
-    assert aligned(claim, question, text).grade == "unsupported"
+    assert aligned(claim, question, text).grade == "not_confirmed"
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_what_one_part_says_is_not_said_of_the_other(claim: str, question: str, 
     ],
 )
 def test_what_a_part_says_of_its_own_subject_is_support(claim: str, question: str, text: str) -> None:
-    assert aligned(claim, question, text).grade != "unsupported"
+    assert aligned(claim, question, text).grade != "not_confirmed"

@@ -191,7 +191,7 @@ BATEAUX = (
 def test_a_cell_that_says_no_denies_only_what_its_column_is_called(
     claim: str, question: str, text: str, holds: bool
 ) -> None:
-    assert bool(verify(claim, {1: PassageText("1", text)}, question).supported) is holds
+    assert bool(verify(claim, {1: PassageText("1", text)}, question).found) is holds
 
 
 MACHINES = "| | K3 | K3 Plus |\n|---|---|---|\n| Water tank | 1.4 litres | 1.9 litres |"
@@ -230,4 +230,4 @@ LOHN = "| Stufe | Arbeit | Je Stunde |\n|---|---|---|\n| 3 | Tischler | 16,20 â‚
 )
 def test_rows_and_columns_with_longer_names(claim: str, question: str, table: str, held: bool) -> None:
     passages = {1: PassageText("1", table)}
-    assert bool(verify(claim, passages, question).supported) is held
+    assert bool(verify(claim, passages, question).found) is held

@@ -66,19 +66,19 @@ class _After(TimeLimit):
 
 def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
     whole = attribute(ANSWER, PASSAGES).verified()
-    assert (whole.supported, whole.unchecked) == (2, 0)
+    assert (whole.found, whole.unchecked) == (2, 0)
     seen = set()
     for calls in range(60):
         found = attribute(ANSWER, PASSAGES, limit=_After(calls)).verified()
         assert len(found.claims) == 2
-        assert found.supported + found.unchecked == 2
+        assert found.found + found.unchecked == 2
         seen.add(found.unchecked)
     assert seen == {0, 1, 2}
 
 
 def test_verbatim_sentences_have_a_limit_too() -> None:
     found = attribute_verbatim("Ida lives in Bonn. [1]", PASSAGES, limit=_After(0)).verified()
-    assert (found.supported, found.unchecked) == (0, 1)
+    assert (found.found, found.unchecked) == (0, 1)
 
 
 def test_a_claim_of_very_many_words_is_only_looked_up_as_it_stands() -> None:
@@ -87,5 +87,5 @@ def test_a_claim_of_very_many_words_is_only_looked_up_as_it_stands() -> None:
     there = attribute(f"{long}.", passages).verified()
     assert [claim.grade for claim in there.claims] == ["quoted"]
     other = attribute(f"{long} more.", passages).verified()
-    assert [claim.grade for claim in other.claims] == ["unsupported"]
+    assert [claim.grade for claim in other.claims] == ["not_confirmed"]
     assert other.unchecked == 1

@@ -31,11 +31,11 @@ def check_laws(checked: Verified, passages: dict[int, PassageText]) -> None:
         passage = passages[record.number]
         assert record.quote == passage.text[record.start : record.end] != ""
         assert record.chunk_id == passage.id
-        assert record.grade in ("quoted", "supported")
+        assert record.grade in ("quoted", "found")
         assert len(record.quote) <= LONGEST
     texts = [claim.text for claim in checked.claims]
     assert {record.claim for record in checked.citations} <= set(texts)
-    assert checked.supported + len(checked.unsupported) == len(texts)
+    assert checked.found + len(checked.not_confirmed) == len(texts)
     assert all(0 <= claim.score <= 1 for claim in checked.claims)
     assert 0 <= checked.score <= 1
 
@@ -51,15 +51,15 @@ def test_words_that_stand_in_a_passage_are_quoted():
 @pytest.mark.parametrize("claim", ["Revenue rose 12% in 2020 [1].", "In 2020, the revenue rose by 12 percent."])
 def test_other_words_for_the_same_are_supported(claim: str):
     (record,) = verify(claim, PASSAGES).citations
-    assert (record.grade, record.quote) == ("supported", SENTENCES[0][1])
+    assert (record.grade, record.quote) == ("found", SENTENCES[0][1])
 
 
 def test_a_claim_that_no_passage_says_is_marked():
     checked = verify("Aliens landed at Roswell in 1947 [5].", PASSAGES)
     assert checked.citations == ()
     assert checked.answer == "Aliens landed at Roswell in 1947. [?]"
-    assert checked.unsupported == ("Aliens landed at Roswell in 1947.",)
-    assert checked.claims[0].missing == checked.missing == ("Roswell", "1947")
+    assert checked.not_confirmed == ("Aliens landed at Roswell in 1947.",)
+    assert (checked.claims[0].reason, checked.missing) == ("Roswell and 1947 are in no passage", ("Roswell", "1947"))
 
 
 def test_the_program_finds_the_passage_whatever_the_writer_cites():
@@ -97,7 +97,7 @@ def test_a_long_sentence_copied_whole_holds():
         + "did not approve 12 of 21 plans."
     )
     checked = verify(f"{sentence} [1]", {1: PassageText("a", f"Intro. {sentence} The 8.5 % bond fell.")})
-    assert checked.unsupported == ()
+    assert checked.not_confirmed == ()
     assert len(checked.citations[0].quote) <= LONGEST
 
 
@@ -126,7 +126,7 @@ def test_sentences_of_the_passages_always_hold(chosen: list[tuple[int, str]], ci
     answer = " ".join(f"{text} [{number}]" if cited else text for number, text in chosen)
     checked = verify(answer, PASSAGES)
     check_laws(checked, PASSAGES)
-    assert checked.unsupported == ()
+    assert checked.not_confirmed == ()
     assert [(record.quote, record.grade) for record in checked.citations] == [(text, "quoted") for _, text in chosen]
     moved = {record.marker: PASSAGES[record.number] for record in checked.citations}
     assert verify(checked.answer, moved).answer == checked.answer
@@ -136,9 +136,9 @@ def test_sentences_of_the_passages_always_hold(chosen: list[tuple[int, str]], ci
 def test_a_number_that_is_nowhere_is_not_supported(sentence: tuple[int, str], number: int):
     claim = f"{sentence[1][:-1]}, {number} in all"
     checked = verify(f"{claim} [{sentence[0]}].", PASSAGES)
-    assert checked.unsupported == (f"{claim}.",)
+    assert checked.not_confirmed == (f"{claim}.",)
     assert checked.answer == f"{claim}. [?]"
-    assert checked.claims[0].missing == (str(number),)
+    assert checked.claims[0].reason == f"{number} is in no passage"
 
 
 TOKENS = [text for _, text in SENTENCES] + [
@@ -169,7 +169,7 @@ def test_what_was_judged_otherwise_is_shown_so():
     attribution = attribute("Lyft was founded in 2012. Costs did not fall.", PASSAGES)
     assert [at for at, *_ in attribution.evidence] == [0, 1]
     assert attribution.unplaced == []
-    refused = attribution.changed({0: Aligned("unsupported")})
+    refused = attribution.changed({0: Aligned("not_confirmed")})
     assert refused.unplaced == [(0, "Lyft was founded in 2012.")]
     assert refused.verified().answer == "Lyft was founded in 2012. [?] Costs did not fall. [1]"
 
@@ -193,7 +193,7 @@ def test_a_very_long_answer_survives(sentence: str, question: str):
     answer = "".join(sentence.format(index) for index in range(50_000 // len(sentence)))
     checked = verify(answer, many, question)
     check_laws(checked, many)
-    assert checked.supported <= MAX_CLAIMS
+    assert checked.found <= MAX_CLAIMS
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_very_long_answer_survives(sentence: str, question: str):
 def test_a_false_lead_is_marked_and_listed(answer: str, shown: str):
     checked = verify(answer, PASSAGES, "Did the costs fall?")
     assert shown in checked.answer
-    assert any("1987" in claim for claim in checked.unsupported)
+    assert any("1987" in claim for claim in checked.not_confirmed)
 
 
 def test_the_head_of_a_table_and_a_block_of_code_stay_what_they_are():
@@ -240,5 +240,5 @@ ROWS = {
 def test_verbatim_statements_stand_where_their_markers_say(answer: str, question: str, quotes: list[str]):
     checked = attribute_verbatim(answer, ROWS, question).verified()
     assert [record.quote.strip() for record in checked.citations] == quotes
-    assert [claim.grade for claim in checked.claims] == ["quoted" if quotes else "unsupported"]
+    assert [claim.grade for claim in checked.claims] == ["quoted" if quotes else "not_confirmed"]
     assert ("[?]" in checked.answer) is not bool(quotes)

@@ -47,7 +47,7 @@ def test_json_has_what_scripts_rely_on(run: Run, corpus: Path) -> None:
     assert value["route"]["reasons"]
     for citation in value["citations"]:
         assert {*CITATION, "judged"} <= set(citation)
-        assert citation["grade"] in ("quoted", "supported")
+        assert citation["grade"] in ("quoted", "found")
         assert f"[{citation['marker']}]" in value["answer"]
     given = {passage["chunk_id"]: passage for passage in value["passages"]}
     for citation in value["citations"]:

@@ -21,7 +21,7 @@ def state(**changes: Any) -> dict[str, Any]:
         "marker": 1,
         "claim": "It rose.",
         "quote": "rose by 4 %",
-        "grade": "supported",
+        "grade": "found",
         "judged": "",
         "chunk_id": "p",
     }
@@ -82,7 +82,7 @@ def test_decisions_claims_and_costs() -> None:
     assert "2 windows; focused" in line_with(text, "refine")
     assert "the server is down" in line_with(text, "degraded")
     assert "“rose by 4 %”" in text
-    assert "(supported)" in text
+    assert "(found)" in text
     assert "no passage supports this" in line_with(text, "It fell.")
     assert line_with(text, "create").split() == [
         "create",
@@ -100,7 +100,7 @@ def test_decisions_claims_and_costs() -> None:
 def test_what_a_judge_said_of_a_claim_is_beside_its_grade() -> None:
     (citation,) = state()["citations"]
     text = screen(state(citations=[{**citation, "judged": "entailed"}]), {})
-    assert "(supported, entailed by the judge)" in " ".join(text.split())
+    assert "(found, entailed by the judge)" in " ".join(text.split())
 
 
 def test_brackets_in_documents_are_no_markup_and_escapes_are_gone() -> None:

@@ -51,7 +51,7 @@ def cells(page: str, name: str) -> list[list[str]]:
 def accepting(text: str, passages: Sequence[PassageText], question: str) -> list[GradedClaim]:
     """Take everything: as quoted where it stands in a passage."""
     stands = any(text in passage.text for passage in passages)
-    return [GradedClaim("quoted" if stands else "supported", (passages[0].text,))]
+    return [GradedClaim("quoted" if stands else "found", (passages[0].text,))]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def accepting(text: str, passages: Sequence[PassageText], question: str) -> list
 def test_the_checker_is_as_good_as_it_was(
     split: str, precision: float, recall: float, wrong: float, twin: float
 ) -> None:
-    rows = [(row, graded(row) != "unsupported") for row in CLAIMS if row.split == split]
+    rows = [(row, graded(row) != "not_confirmed") for row in CLAIMS if row.split == split]
     held = [row.label == "supported" for row, accepted in rows if accepted]
     found = [accepted for row, accepted in rows if row.label == "supported"]
     let_through = [accepted for row, accepted in rows if row.label == "contradicted"]
@@ -70,12 +70,12 @@ def test_the_checker_is_as_good_as_it_was(
     assert sum(held) / len(held) >= precision
     assert sum(found) / len(found) >= recall
     assert sum(let_through) / len(let_through) <= wrong
-    assert sum(graded(each) != "unsupported" for each in swapped) / len(swapped) <= twin
+    assert sum(graded(each) != "not_confirmed" for each in swapped) / len(swapped) <= twin
 
 
 @pytest.mark.parametrize(("split", "held", "wrong"), [("dev", 0.66, 0.15), ("test", 0.57, 0.2)])
 def test_things_said_alike_are_told_apart(split: str, held: float, wrong: float) -> None:
-    rows = [(row, graded(row) != "unsupported") for row in read_claims(ALIKE) if row.split == split]
+    rows = [(row, graded(row) != "not_confirmed") for row in read_claims(ALIKE) if row.split == split]
     found = [accepted for row, accepted in rows if row.label == "supported"]
     let_through = [accepted for row, accepted in rows if row.label == "contradicted"]
     assert sum(found) / len(found) >= held
@@ -200,27 +200,27 @@ def test_questions_give_short_answers_and_sentences(tmp_path: Path) -> None:
     assert [twin.claim for twin in twins(right)] == ["Bo Lind", "The weir was rebuilt by Bo Lind."]
 
 
-def test_the_checker_as_it_is_grades_words_as_quoted_and_what_is_not_said_as_unsupported() -> None:
+def test_the_checker_as_it_is_grades_words_as_quoted_and_what_is_not_said_as_not_confirmed() -> None:
     passages = [PassageText("p", "The boiler is serviced every October by the plumber. The tenant pays.")]
     question = "When is the boiler serviced?"
     (whole,) = by_words("The boiler is serviced every October by the plumber.", passages, question)
     assert whole == ("quoted", (passages[0].text[:52],))
-    assert [each.grade for each in by_words("It was painted green in 1934.", passages, question)] == ["unsupported"]
+    assert [each.grade for each in by_words("It was painted green in 1934.", passages, question)] == ["not_confirmed"]
 
 
-def test_a_claim_in_other_words_is_supported_by_similarity_alone() -> None:
+def test_a_claim_in_other_words_is_found_by_similarity_alone() -> None:
     passages = [PassageText("p", "The buyer of the house was a corn merchant named Thaddeus Orr.")]
     text, question = "Thaddeus Orr, a dealer in grain, acquired the property.", "Who bought the house?"
-    assert [each.grade for each in by_words(text, passages, question)] == ["unsupported"]
-    assert by_similarity(text, passages, question) == [("supported", (passages[0].text,))]
+    assert [each.grade for each in by_words(text, passages, question)] == ["not_confirmed"]
+    assert by_similarity(text, passages, question) == [("found", (passages[0].text,))]
 
 
 def test_an_answer_has_the_lowest_grade_of_what_it_claims() -> None:
     row = claim("Ada", "", "Ada came.")
-    found = [GradedClaim("supported", ("Ada came.",)), GradedClaim("quoted", ("Ada came.",))]
-    assert graded(row, lambda *given: found) == "supported"
-    assert graded(row, lambda *given: [*found, GradedClaim("unsupported", ())]) == "unsupported"
-    assert graded(row, lambda *given: []) == "unsupported"
+    found = [GradedClaim("found", ("Ada came.",)), GradedClaim("quoted", ("Ada came.",))]
+    assert graded(row, lambda *given: found) == "found"
+    assert graded(row, lambda *given: [*found, GradedClaim("not_confirmed", ())]) == "not_confirmed"
+    assert graded(row, lambda *given: []) == "not_confirmed"
 
 
 def test_the_command_writes_what_the_checker_said(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_the_command_writes_what_the_checker_said(tmp_path: Path) -> None:
 
     def knows(text: str, passages: Sequence[PassageText], question: str) -> list[GradedClaim]:
         held = truth.get((text, question)) == "supported"
-        return [GradedClaim("supported", (passages[0].text,)) if held else GradedClaim("unsupported", ())]
+        return [GradedClaim("found", (passages[0].text,)) if held else GradedClaim("not_confirmed", ())]
 
     assert main(["--write", str(page)], checkers={"lexical": knows}) == 0
     written = page.read_text("utf-8")
@@ -239,7 +239,7 @@ def test_the_command_writes_what_the_checker_said(tmp_path: Path) -> None:
     assert {row[0]: row[3] == "0" for row in cells(written, "claims-classes") if row[0] != "supported"}
     assert all(row[3].startswith("0 of ") for row in cells(written, "claims-twins"))
 
-    checkers = {"lexical": accepting, "never": lambda *given: [GradedClaim("unsupported", ())]}
+    checkers = {"lexical": accepting, "never": lambda *given: [GradedClaim("not_confirmed", ())]}
     assert main(["--write", str(page)], checkers=checkers) == 0
     written = page.read_text("utf-8")
     supported = sum(row.label == "supported" for row in CLAIMS)
@@ -257,7 +257,7 @@ def test_what_was_judged_wrongly_is_shown(capsys: pytest.CaptureFixture[str]) ->
     assert main(["--show", "weekday", "--split", "test"], checkers={"lexical": accepting}) == 0
     shown = capsys.readouterr().out
     expected = [row for row in CLAIMS if row.kind == "weekday" and row.split == "test"]
-    assert all(f"{row.id} (contradicted, weekday; lexical: supported)" in shown for row in expected)
+    assert all(f"{row.id} (contradicted, weekday; lexical: found)" in shown for row in expected)
     assert shown.count("<- ") == len(expected)
 
 

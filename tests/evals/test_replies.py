@@ -29,15 +29,15 @@ from evals.replies.reply_tables import judged_table
 ABSTAINED = {"abstained": True, "verification": {}, "unsupported": [], "citations": []}
 HELD = {
     "abstained": False,
-    "verification": {"claims": 2, "quoted": 1, "supported": 1, "unsupported": 0},
+    "verification": {"claims": 2, "quoted": 1, "found": 1, "not_confirmed": 0},
     "unsupported": [],
     "citations": [{"claim": "It opened in May.", "quote": "It was opened in May."}],
 }
 PARTLY = HELD | {
-    "verification": {"claims": 2, "quoted": 1, "supported": 0, "unsupported": 1},
+    "verification": {"claims": 2, "quoted": 1, "found": 0, "not_confirmed": 1},
     "unsupported": ["It cost 9 pounds."],
 }
-NOTHING_CITED = PARTLY | {"verification": {"claims": 1, "unsupported": 1}, "citations": []}
+NOTHING_CITED = PARTLY | {"verification": {"claims": 1, "not_confirmed": 1}, "citations": []}
 
 
 def scripted(kinds: Iterable[str] = ANSWERABLE) -> ScriptedQuestion:

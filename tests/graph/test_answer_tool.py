@@ -26,7 +26,7 @@ def test_the_tool_takes_a_question_and_returns_the_answer_with_its_sources(river
     assert "\n\n[1] " in said
     message = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": {"question": QUESTION}})
     assert isinstance(message, ToolMessage)
-    assert message.artifact["citations"][0]["grade"] in ("quoted", "supported")
+    assert message.artifact["citations"][0]["grade"] in ("quoted", "found")
 
 
 async def test_the_tool_has_a_name_and_settings_of_its_own_and_is_async(river: str) -> None:

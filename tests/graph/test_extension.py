@@ -126,7 +126,7 @@ def test_a_synthesis_mode_is_two_files(said: list[str]) -> None:
     assert "installed" in nodes
     assert "create" not in nodes
     assert len(answer.split()) <= 13
-    assert citations[0]["grade"] in ("quoted", "supported")
+    assert citations[0]["grade"] in ("quoted", "found")
     assert "first_words" in json.loads(said[2])[1]
 
 

@@ -37,7 +37,7 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
     silent = [item for item in others if "holds no answer" in item["reason"]]
     assert {item["step"] for item in others if item not in silent} <= {"pack", "rerank"}
     assert state["answer"]
-    assert all(citation["grade"] in ("quoted", "supported") and citation["quote"] for citation in state["citations"])
+    assert all(citation["grade"] in ("quoted", "found") and citation["quote"] for citation in state["citations"])
     assert state["abstained"] or state["citations"]
     return state
 

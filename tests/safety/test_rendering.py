@@ -144,7 +144,7 @@ PASSAGES = {1: PassageText("a", "Revenue rose by 12% in 2020."), 2: PassageText(
 
 def parts(checked: Verified) -> list[str]:
     """Return all that a checked answer shows of the model's words."""
-    return [checked.answer, *checked.unsupported, *(record.claim for record in checked.citations)]
+    return [checked.answer, *checked.not_confirmed, *(record.claim for record in checked.citations)]
 
 
 @ATTACKS

@@ -70,7 +70,7 @@ async def test_ingest_and_answer_on_a_thread(filled: Any) -> None:
     thread = await filled.threads.create()
     state = await filled.runs.wait(thread["thread_id"], "answer", input=QUESTION)
     assert "Ida Marrow" in state["answer"]
-    assert state["citations"][0]["grade"] in ("quoted", "supported")
+    assert state["citations"][0]["grade"] in ("quoted", "found")
     (block,) = state["messages"][-1]["content"]  # what chat pages read
     (source, *_) = block["annotations"]
     assert block["text"][source["start_index"] : source["end_index"]] == "[1]"

@@ -195,8 +195,8 @@ def test_an_answer_streams_and_is_read_on_after_a_reload(reader: Reader, stub: O
         marker.focus()
         reader.page.get_by_role("tooltip").get_by_text(quote).wait_for()
     # What no passage says is underlined where it stands, and counted.
-    assert reader.page.locator(".answer .unsupported:not(.marker)").inner_text() == "It is old."
-    assert "1 unsupported" in reader.page.locator(".claims summary").inner_text()
+    assert reader.page.locator(".answer .not_confirmed:not(.marker)").inner_text() == "It is old."
+    assert "1 not confirmed" in reader.page.locator(".claims summary").inner_text()
     reader.page.get_by_role("button", name="How it was found").click()
     river = reader.page.get_by_role("region", name="How it was found")
     assert "builder of the weir" in river.inner_text()

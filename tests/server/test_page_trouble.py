@@ -123,10 +123,10 @@ def test_only_the_claim_without_support_is_marked_and_nothing_of_an_answer_runs(
     answer = reader.page.locator(".answer")
     assert answer.locator("a, img, script").count() == 0
     assert answer.locator("td").nth(1).inner_text().startswith(FLOOD)
-    marked = answer.locator(".unsupported:not(.marker)")
+    marked = answer.locator(".not_confirmed:not(.marker)")
     # "one" stands in a cell, in a list and within "one weir"; nothing else with these letters is underlined.
     assert set(marked.all_inner_texts()) <= {"one", "one weir", 'x < a href="javascript:alert(2)">y< /a>'}
-    signs = answer.locator(".marker.unsupported").count()
+    signs = answer.locator(".marker.not_confirmed").count()
     assert marked.count() <= signs
     assert answer.locator("blockquote").inner_text().startswith("one weir")
     reader.page.set_viewport_size({"width": 380, "height": 780})
@@ -139,7 +139,7 @@ def test_what_a_judge_finds_contradicted_is_told_once_with_the_words_against_it(
     reader.ask(ASKED)
     claims = reader.page.locator(".claims")
     claims.locator("summary").click()
-    assert "2 claims: 1 quoted 0 unsupported 1 contradicted" in " ".join(claims.locator("summary").inner_text().split())
+    assert "2 claims: 1 quoted 0 not confirmed 1 contradicted" in " ".join(claims.locator("summary").inner_text().split())
     rows = [" ".join(row.split()) for row in claims.locator("li").all_inner_texts()]
     assert [row.split()[0] for row in rows] == ["quoted", "contradicted"]
     assert rows[1].count(BUILT) == 2  # the claim, and the words that the judge held it against

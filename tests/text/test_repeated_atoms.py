@@ -158,6 +158,7 @@ RULES = {
         "shortest_run",
         "counted_numbers": "counted_as counts_else lies_between measures_else per_another_period signed_else "
         "turns_round",
+        "known_facts": "lack_of nearest_words",
         "named_roles": "gives_to_another",
         "parallel_sentences": "is_of_another",
         "passage_text": "lookup_keys",

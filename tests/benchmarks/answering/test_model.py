@@ -95,7 +95,7 @@ def test_an_answer_says_what_its_passages_say(form: str) -> None:
     assert re.findall(r"\[(\d)\]", answer) == (["1", "2", "3"] if form == CITED else [])
     checked = verify(answer, {number: PassageText(str(number), text) for number, text in enumerate(TEXTS, start=1)})
     assert [record.number for record in checked.citations] == [1, 2, 3]
-    assert checked.unsupported == ()
+    assert checked.not_confirmed == ()
 
 
 def test_with_markers_an_answer_is_as_long_as_without() -> None:

@@ -8,11 +8,12 @@ import { placed } from "./markers.js";
 
 export const GRADES = {
   quoted: "Quoted: the words stand in the document",
-  supported: "Supported: the document says so in other words",
-  unsupported: "Unsupported: no passage says so",
+  found: "Found: a passage says so in another form",
+  not_confirmed: "Not confirmed: it could not be matched to a passage",
   contradicted: "Contradicted by the document",
 };
 const LINGER = 200;
+const named = (grade) => grade.replace("_", " ");
 
 export const where = (each) => `${each.title || each.source}${each.page ? `, page ${each.page}` : ""}`;
 
@@ -41,7 +42,7 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
     return html`<button
       type="button"
       class=${`marker ${grade}`}
-      aria-label=${`Source ${number}, ${grade}: ${where(cite)}`}
+      aria-label=${`Source ${number}, ${named(grade)}: ${where(cite)}`}
       aria-describedby=${active ? "card" : undefined}
       aria-pressed=${shown === cite.chunk_id + cite.start ? "true" : "false"}
       onPointerEnter=${(event) => event.pointerType !== "touch" && show(cite, event.currentTarget)}
@@ -79,17 +80,17 @@ function isContradicted(cite, verification) {
 
 const SIGN = "[?]";
 
-// The answer has a sign behind each claim that nothing supports. Only the claim before it is underlined: its words may
-// stand elsewhere, too, and be supported there.
+// The answer has a sign behind each claim that is not confirmed. Only the claim before it is underlined: its words may
+// stand elsewhere, too, and be found there.
 function withUnsupported(piece, unsupported, against) {
   const at = piece.indexOf(SIGN);
   if (at < 0) return piece;
   const text = piece.slice(0, at).trimEnd();
   const [claim = ""] = unsupported.filter((each) => each && text.endsWith(each)).sort((a, b) => b.length - a.length);
-  const grade = against.has(claim) ? "contradicted" : "unsupported";
+  const grade = against.has(claim) ? "contradicted" : "not_confirmed";
   return [
     text.slice(0, text.length - claim.length),
-    claim && html`<span class="unsupported" title=${GRADES[grade]}>${claim}</span>`,
+    claim && html`<span class="not_confirmed" title=${GRADES[grade]}>${claim}</span>`,
     html` <span class=${`marker ${grade}`} title=${GRADES[grade]}>${grade === "contradicted" ? "!" : "?"}<span class="hidden"> ${GRADES[grade]}</span></span>`,
     withUnsupported(piece.slice(at + SIGN.length), unsupported, against),
   ];
@@ -121,30 +122,30 @@ export function Claims({ citations, verification, unsupported, open }) {
   const against = refuted(verification);
   // What a judge found contradicted has lost its words, and counts among those without any.
   const bare = unsupported.filter((claim) => !against.has(claim));
-  const { claims = 0, quoted = 0, supported = 0, missing = [], contradicted = [], checked = "" } = verification;
+  const { claims = 0, quoted = 0, found = 0, missing = [], contradicted = [], checked = "" } = verification;
   if (!claims && !unsupported.length) return null;
   const rows = [
     ...citations.map((each) => ({ ...each, grade: isContradicted(each, verification) ? "contradicted" : each.grade })),
     ...contradicted
       .filter((each) => !citations.some((cite) => cite.claim === each.claim))
       .map((each) => ({ grade: "contradicted", claim: each.claim, quote: each.quote ?? each.evidence ?? "" })),
-    ...bare.map((claim) => ({ grade: "unsupported", claim })),
+    ...bare.map((claim) => ({ grade: "not_confirmed", claim })),
   ];
   const counts = [
     [quoted, "quoted"],
-    [supported, "supported"],
-    [(verification.unsupported ?? unsupported.length) - (unsupported.length - bare.length), "unsupported"],
+    [found, "found"],
+    [(verification.not_confirmed ?? unsupported.length) - (unsupported.length - bare.length), "not_confirmed"],
     [contradicted.length, "contradicted"],
-  ].filter(([count, grade]) => count > 0 || grade === "unsupported");
+  ].filter(([count, grade]) => count > 0 || grade === "not_confirmed");
   return html`<details class="claims">
     <summary>
       ${claims} ${claims === 1 ? "claim" : "claims"}:
-      ${counts.map(([count, grade]) => html` <span class=${`grade ${grade} ${count ? "" : "none"}`}>${count} ${grade}</span>`)}
+      ${counts.map(([count, grade]) => html` <span class=${`grade ${grade} ${count ? "" : "none"}`}>${count} ${named(grade)}</span>`)}
     </summary>
     <ul>
       ${rows.map(
         (row) => html`<li>
-          <span class=${`grade ${row.grade}`}>${row.grade}</span> <bdi>${row.claim.replaceAll("**", "")}</bdi>
+          <span class=${`grade ${row.grade}`}>${named(row.grade)}</span> <bdi>${row.claim.replaceAll("**", "")}</bdi>
           ${row.quote && html`<blockquote dir="auto">${row.quote}</blockquote>`}
           ${row.chunk_id &&
           html`<button type="button" class="plain" onClick=${(event) => open(row, event.currentTarget)}>${where(row)}</button>`}
