@@ -1,14 +1,16 @@
 """Corrects words of a question that no passage has, by the words that passages have.
 
 One letter more, less, other or swapped with its neighbour, as Damerau (1964) found of four in five misspellings; or a
-word written as two, "skijoring" for "ski-joring". Only words in what the caller may read are taken.
+word written as two, "skijoring" for "ski-joring". Only words in what the caller may read are taken, and only from
+passages in the question's language: "muss" is German, and no misspelt English "miss".
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from anabranch.store.protocol import CorpusReader, Scope, TermStatistics
 from anabranch.text.analyzer import analyser
@@ -20,6 +22,8 @@ LEAST = 4
 LEAST_PART = 3
 # Words of a question that are corrected.
 MOST = 3
+# Candidates for a word, most frequent first, whose language is looked at, and passages that tell it of each.
+CANDIDATES, PASSAGES = 8, 3
 _WORD = re.compile(r"[^\W_]+")
 # Codes and abbreviations, "CHEK2" and "OPMLs", have neighbours that are something else.
 _CODE = re.compile(r".*\d|.+[^\W\d_a-zß-öø-ÿ](?<=[A-Z])")
@@ -34,9 +38,11 @@ _ALPHABETS = {
 async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[str, str]:
     """Return what each misspelt word of the question was likely meant to be; nothing where none is near.
 
-    Of several candidates the one that most passages have, by inverse document frequency.
+    Of several candidates in its language the one that most passages have, by inverse document frequency. Nothing is
+    corrected in a question that does not tell its language.
     """
-    if not isinstance(corpus, TermStatistics):
+    language = language_of(question)
+    if not language or not isinstance(corpus, TermStatistics):
         return {}
     words = list(dict.fromkeys(_WORD.findall(question)))
     words = [word for word in words if len(word) >= LEAST and not _CODE.match(word)]
@@ -46,8 +52,10 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     # A word that the embedder's vocabulary has as a whole is spelt rightly: the documents are about something else.
     tokens = await asyncio.to_thread(corpus.embedder.count, absent) if absent else []
     unknown = [word for word, count in zip(absent, tokens, strict=True) if count > 1]
-    found = {word: await _nearest(corpus, word, scope) for word in unknown[:MOST]}
-    return {word: nearest for word, nearest in found.items() if nearest}
+    found = {word: await _candidates(corpus, word, scope) for word in unknown[:MOST]}
+    spoken = await _languages(corpus, dict.fromkeys(chain.from_iterable(found.values())), scope)
+    fitting = {word: [near for near in found[word] if spoken[near] == language] for word in found}
+    return {word: near[0] for word, near in fitting.items() if near}
 
 
 def respelled(question: str, words: Mapping[str, str]) -> str:
@@ -65,7 +73,7 @@ def other_forms(question: str, words: Mapping[str, str]) -> set[str]:
     return {word for word, near in words.items() if terms(word) == terms(near)}
 
 
-async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
+async def _candidates(corpus: TermStatistics, word: str, scope: Scope) -> list[str]:
     near = [each for each in dict.fromkeys(neighbours(word.lower())) if _begins_like(each, word.lower())]
     pairs = list(splits(word.lower()))
     texts = [*near, *(part for pair in pairs for part in pair)]
@@ -78,7 +86,16 @@ async def _nearest(corpus: TermStatistics, word: str, scope: Scope) -> str:
     if not rated:
         both = ((_rating(pair, terms, idf), " ".join(pair)) for pair in pairs)
         rated = [(rating, text) for rating, text in both if rating is not None]
-    return min(rated)[1] if rated else ""
+    return [text for _, text in sorted(rated)[:CANDIDATES]]
+
+
+async def _languages(corpus: TermStatistics, words: Iterable[str], scope: Scope) -> dict[str, str]:
+    """Return the language of the passages that hold each of some words; empty where they do not tell it."""
+    asked = list(words)
+    lists = await corpus.search("bm25", asked, PASSAGES, scope) if asked else []
+    chunks = await corpus.chunks([chunk_id for found in lists for chunk_id in found["ids"]], scope)
+    texts = (" ".join(chunks[chunk_id].text for chunk_id in found["ids"] if chunk_id in chunks) for found in lists)
+    return dict(zip(asked, map(language_of, texts), strict=True))
 
 
 def _begins_like(one: str, other: str) -> bool:

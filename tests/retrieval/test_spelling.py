@@ -25,7 +25,10 @@ NOTES = [
     {"id": "de", "text": "Die Mühle steht am großen Wehr."},
     {"id": "fees", "text": "Die Beiträge der Erwachsenen stehen im Protokoll, das der Kassenwart führt."},
     {"id": "it", "text": "Il custode tiene le chiavi della cassa e del magazzino."},
-    {"id": "secret", "text": "The password is kept by Marrowby.", "access": ["board"]},
+    {"id": "fr", "text": "La clef du barrage est chez le gardien de la maison."},
+    {"id": "miss", "text": "Visitors may miss the small door of the house, which is behind the stairs."},
+    {"id": "list", "text": "Sluicegate 12, penstock 14"},
+    {"id": "secret", "text": "The password of the safe is kept by Marrowby.", "access": ["board"]},
 ]
 
 
@@ -50,6 +53,18 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("Where is boilr2?", {}),
         ("Из чего построили плотену?", {"плотену": "плотину"}),
         ("Wo steht die Mühlle?", {"Mühlle": "mühle"}),
+        ("Où est le barage ?", {"barage": "barrage"}),
+        ("Qui est le gardein du barrage ?", {"gardein": "gardien"}),
+        ("Chi è il custode del magazino?", {"magazino": "magazzino"}),
+        # A word of one language is no misspelt word of another.
+        ("Wie lange muss mein Kind nach Fieber zu Hause bleiben?", {}),
+        ("Wo ist der Boilr?", {}),
+        ("Dove sono i custodes?", {}),
+        ("Where is the gardein?", {}),
+        ("Why is the magazino away?", {}),
+        # Nobody knows of which language a few words are, or a list.
+        ("boilr room", {}),
+        ("Where is the sluicegat?", {}),
         ("Where is the spare key?", {}),
         # Words of the language that the documents do not have: nothing is wrong with them.
         ("Where is the spade key?", {}),
