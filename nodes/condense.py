@@ -10,6 +10,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of
 from anabranch.agent.nodes.support.question_words import as_asked
+from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
 from anabranch.agent.nodes.support.state_records import Degraded, Query
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -49,7 +50,8 @@ async def condense(state: RetrievalState, context: Context) -> Update:
         read = await _recent(context, turns)
         counts |= {"read": len(read), "left_out": len(turns) - len(read)}
         try:
-            standalone = await _condensed(context, chat, read, asked, standalone)
+            async with shown_meanwhile("condense", context, state):
+                standalone = await _condensed(context, chat, read, asked, standalone)
         except ModelError as error:
             degraded.append(failed("condense", error))
     condensed = standalone.casefold() != asked.casefold()

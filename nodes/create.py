@@ -20,6 +20,7 @@ from anabranch.agent.nodes.support.drafts import (
     window_text,
 )
 from anabranch.agent.nodes.support.passage_extracts import composed_draft
+from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
 from anabranch.agent.nodes.support.state_records import NO_DRAFT
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import beside, repeat_within
@@ -57,7 +58,7 @@ async def create(state: State, context: Context) -> Update:
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
         system = GUARD_AGAIN if again else GUARD
-        reply = await _reply(context, chat, (system, user), [passages, question], message_id)
+        reply = await _reply(context, chat, state, (system, user), [passages, question], message_id)
         draft = draft_of(reply, window=1, told=instructions(context), question=question, chat=chat)
     except ModelError as error:
         # Under an id of its own: what the model wrote before it broke off is no part of this answer.
@@ -78,11 +79,16 @@ async def create(state: State, context: Context) -> Update:
     return {"draft": draft, "message_id": message_id, "asked_again": again, "counts": {"by": "model", "again": again}}
 
 
-async def _reply(context: Context, chat: Chat, asked: tuple[str, str], given: list[str], message_id: str) -> str:
+async def _reply(
+    context: Context, chat: Chat, state: State, asked: tuple[str, str], given: list[str], message_id: str
+) -> str:
     """Let the model write: into a message if this is the answer, or else, if it will be refined, into a draft."""
     most = context.answer_tokens
     documents = cites_documents(context, chat)
-    if not message_id:
-        return await chat.ask(*asked, max_tokens=most, documents=documents)
     stream = AnswerStream(told=instructions(context), given=given)
-    return await write_live(chat, *asked, max_tokens=most, message_id=message_id, stream=stream, documents=documents)
+    async with shown_meanwhile("create", context, state) as began:
+        if not message_id:
+            return await chat.ask(*asked, max_tokens=most, documents=documents)
+        return await write_live(
+            chat, *asked, max_tokens=most, message_id=message_id, stream=stream, documents=documents, began=began
+        )

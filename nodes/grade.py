@@ -14,6 +14,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
 from anabranch.agent.nodes.support.question_words import as_asked, as_searched, light_terms, own_words, words_by_term
+from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
 from anabranch.agent.nodes.support.state_records import Degraded, Evidence
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -50,7 +51,8 @@ async def grade(state: RetrievalState, context: Context) -> Update:
         and spares(context, state["trace"], tokens=context.window_tokens)
     ):
         try:
-            judgement = await _by_model(context, state)
+            async with shown_meanwhile("grade", context, state):
+                judgement = await _by_model(context, state)
         except ModelError as error:
             degraded.append(failed("grade", error))
     evidence = Evidence(

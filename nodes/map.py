@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import MapTask
 from anabranch.agent.nodes.support.dependencies import model_of
@@ -15,6 +17,7 @@ from anabranch.agent.nodes.support.drafts import (
     prompt,
     window_text,
 )
+from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
 from anabranch.agent.nodes.support.state_records import Partial
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import repeat_within
@@ -37,7 +40,11 @@ async def map_window(state: MapTask, context: Context) -> Update:
         return {"partials": [], "degraded": [gone(index + 1)], "counts": {"window": index + 1}}
     try:
         user = prompt(passages, question, asking(context, chat))
-        reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens, documents=cites_documents(context, chat))
+        # The first window has the best passages; the other branches show nothing.
+        waiting = nullcontext() if index else shown_meanwhile("map", context, state)
+        documents = cites_documents(context, chat)
+        async with waiting:
+            reply = await chat.ask(GUARD, user, max_tokens=context.answer_tokens, documents=documents)
         draft = draft_of(reply, window=index + 1, told=instructions(context), question=question, chat=chat)
     except ModelError as error:
         return {"partials": [], "degraded": [failed(f"map:{index + 1}", error)], "counts": {"window": index + 1}}

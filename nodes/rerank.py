@@ -8,6 +8,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.audit_events import note
 from anabranch.agent.nodes.support.dependencies import chunks_of, max_concurrency, reranker_of
+from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
 from anabranch.agent.nodes.support.state_records import Candidate
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -39,7 +40,9 @@ async def rerank(state: RetrievalState, context: Context) -> Update:
         return await update(fused, "none", skipped=skipped)
     await note("read", context, _present(texts, fused[: context.rerank_depth]), step="rerank")
     try:
-        return await update(await _judged(context, state, fused, reranker), context.rerank)
+        async with shown_meanwhile("rerank", context, state):
+            judged = await _judged(context, state, fused, reranker)
+        return await update(judged, context.rerank)
     except ModelError as error:
         return {**await update(fused, "none"), "degraded": [failed("rerank", error)]}
 

@@ -9,6 +9,7 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
 from anabranch.agent.nodes.support.question_words import FORM, SPELLING, shown_queries
+from anabranch.agent.nodes.support.slow_reply import shown_meanwhile
 from anabranch.agent.nodes.support.state_records import Degraded, Query
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import spares
@@ -33,7 +34,8 @@ async def rewrite(state: RetrievalState, context: Context) -> Update:
     chat = await model_of(context) if room > 0 and strategy in REWRITE else None
     if chat is not None and spares(context, state["trace"]):
         try:
-            texts = await _ask(chat, context, state, strategy, room)
+            async with shown_meanwhile("rewrite", context, state):
+                texts = await _ask(chat, context, state, strategy, room)
         except ModelError as error:
             degraded.append(failed("rewrite", error))
     spelling: dict[str, str] = {}

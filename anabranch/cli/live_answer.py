@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from anabranch.cli.output import notes, results
+from anabranch.cli.output import notes, results, say
 from anabranch.text.normalization import clean
 
 LABELS = {
@@ -45,9 +45,10 @@ MARGIN = 4
 class LiveAnswer:
     """Draws the answer so far above a line that says what is going on, or that line alone."""
 
-    def __init__(self, *, shows_answer: bool = True) -> None:
-        """Begin with nothing said."""
+    def __init__(self, *, shows_answer: bool = True, told: Console | None = None) -> None:
+        """Begin with nothing said; where the answer is not drawn, `told` has what was found before there is one."""
         self._shows_answer = shows_answer
+        self._told = told
         self._text = ""
         self._message_id: str | None = None
         self._spinner = Spinner("dots", Text("starting", style="dim"), style="cyan")
@@ -64,6 +65,8 @@ class LiveAnswer:
             self._spinner.update(text=Text(label_of(event), style="dim"))
         elif isinstance(event.get("answer"), str):
             self._text = event["answer"]
+            if event.get("status") == "waiting" and self._told is not None:
+                say(self._told, f"{self._text}\n", style="dim")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the last lines that fit: a terminal cannot scroll what is drawn in place."""
@@ -90,7 +93,7 @@ def watching(*, answer: bool) -> Iterator[LiveAnswer]:
     out = results()
     shown = answer and out.is_terminal
     console = out if shown else notes()
-    live = LiveAnswer(shows_answer=shown)
+    live = LiveAnswer(shows_answer=shown, told=None if shown else console)
     # Without a terminal rich would write every frame one below the other, into somebody's file.
     is_drawn = console.is_terminal
     with Live(live, console=console, transient=True, refresh_per_second=12) if is_drawn else nullcontext():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from uuid import uuid4
 
 from langchain_core.messages import AIMessageChunk
@@ -38,6 +38,7 @@ async def write_live(
     stream: AnswerStream,
     part: bool = True,
     documents: bool = False,
+    began: Callable[[], object] | None = None,
 ) -> str:
     """Let the model write while the reader reads what the stream gives out.
 
@@ -45,7 +46,7 @@ async def write_live(
     that it had written by then stay, unless a `part` is of no use.
 
     It is streamed whether or not somebody reads: LangGraph says nowhere which streams were asked for, and a reply that
-    breaks off in the middle leaves its whole sentences either way.
+    breaks off in the middle leaves its whole sentences either way. `began` is called when its first words are there.
 
     Raises:
         ModelError: It broke off before it had written one.
@@ -54,6 +55,8 @@ async def write_live(
     reply: list[str] = []
     try:
         async for piece in chat.stream(system, user, max_tokens=max_tokens, documents=documents):
+            if began is not None:
+                began()
             reply.append(piece)
             show(message_id, stream.feed(piece))
     except ModelError as error:

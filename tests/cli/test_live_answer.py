@@ -70,6 +70,21 @@ def test_where_the_answer_goes_elsewhere_only_the_step_is_drawn() -> None:
     assert "writing" in line
 
 
+def test_what_was_found_is_drawn_until_the_model_begins() -> None:
+    answer = LiveAnswer()
+    answer.event({"step": "create", "status": "waiting", "answer": "[1] weir.md"})
+    assert drawn(answer)[0].rstrip() == "[1] weir.md"
+    answer.token("It rose.", "a")
+    assert drawn(answer)[0].rstrip() == "It rose."
+
+
+def test_without_a_terminal_what_was_found_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with watching(answer=True) as live:
+        live.event({"step": "create", "status": "waiting", "answer": "[1] weir.md"})
+        live.event({"step": "create", "status": "draft", "answer": "It rose."})
+    assert capsys.readouterr() == ("", "[1] weir.md\n\n")
+
+
 def test_without_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     with watching(answer=True) as live:
         live.token("It rose.", "a")
