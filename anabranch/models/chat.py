@@ -8,10 +8,12 @@ broke, which a step may survive by doing without.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from functools import partial
 from itertools import count
+from types import MappingProxyType
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -26,12 +28,16 @@ from anabranch.models.providers import ChatSettings, length_limit, new_client
 from anabranch.models.reply_budget import RESERVES, ChatReply, ThoughtRoom, learned_of, reply_pieces
 from anabranch.models.usage import note_timeout
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
+from anabranch.parsing.yes_or_no import yes_probability
 from anabranch.registry import object_name
 from anabranch.safety.key_redaction import keys_of, redacted
 
 # LangGraph leaves calls with this tag out of its `messages` stream (langgraph.constants.TAG_NOSTREAM); what a reader
 # may see of an answer is pushed there by the node, after checking.
 _UNSEEN: RunnableConfig = {"tags": ["nostream"]}
+
+# The most alternatives that OpenAI tells of each word.
+_CHANCES = MappingProxyType({"logprobs": True, "top_logprobs": 20})
 
 
 class Chat:
@@ -74,6 +80,11 @@ class Chat:
         """Whether the provider cites passages by itself where it is sent them as documents."""
         return self._client.get_lc_namespace()[-1] == "anthropic" and not self.learned.refuses_documents
 
+    @property
+    def tells_chances(self) -> bool:
+        """Whether the provider's client can ask how probable each word of a reply was."""
+        return "openai" in self._client.get_lc_namespace()[-1] and not self.learned.refuses_logprobs
+
     async def ask(self, system: str, user: str, *, max_tokens: int, documents: bool = False) -> str:
         """Return the whole reply as text, without what the model thought aloud.
 
@@ -114,6 +125,27 @@ class Chat:
         if text := thinking.finish():
             yield text
 
+    async def ask_yes(self, system: str, user: str, *, max_tokens: int) -> float | None:
+        """Return how probable a yes is, 0 to 1, by its probability where the server tells it, else by the word.
+
+        None where the reply says neither yes nor no; arguments and errors are those of `ask`.
+        """
+        if not self.tells_chances:
+            return yes_probability(await self.ask(system, user, max_tokens=max_tokens))
+        said: ChatReply | None = None
+        call = partial(self._whole, numbers=(), further=_CHANCES)
+        try:
+            messages = as_request(system, user).messages
+            async with aclosing(reply_pieces(call, self._room, messages, max_tokens)) as replies:
+                async for reply, _ in replies:
+                    said = reply
+        except RequestRefusedError:
+            answer = yes_probability(await self.ask(system, user, max_tokens=max_tokens))
+            # Only now: a request that is refused without them as well says nothing about them.
+            self.learned.refuses_logprobs = True
+            return answer
+        return yes_probability(said.text, said.logprobs) if said else None
+
     async def _replies(
         self, system: str, user: str, max_tokens: int, *, documents: bool, shown: bool = False
     ) -> AsyncGenerator[tuple[ChatReply, str]]:
@@ -139,12 +171,14 @@ class Chat:
             # Only now: a request that is refused without documents as well says nothing about documents.
             self.learned.refuses_documents = True
 
-    async def _whole(self, reply: ChatReply, numbers: Sequence[int]) -> AsyncGenerator[str]:
+    async def _whole(
+        self, reply: ChatReply, numbers: Sequence[int], further: Mapping[str, Any] = MappingProxyType({})
+    ) -> AsyncGenerator[str]:
         cited = CitedText(numbers)
         with self._sorted_errors():
             async with asyncio.timeout(self.settings.timeout):
                 message = await self._quiet.ainvoke(
-                    reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling)
+                    reply.messages, config=_UNSEEN, **length_limit(self._client, reply.ceiling), **further
                 )
         reply.take(cited.read(message))
         yield reply.take(AIMessage(cited.finish()))

@@ -52,11 +52,13 @@ class Learned:
         level: That of `RESERVES` which its thoughts need.
         marks_alone: Whether it wrote markers and no words, so that it is asked plainly from then on.
         refuses_documents: Whether it refused a request with passages as documents.
+        refuses_logprobs: Whether it refused a request for the probabilities of its words.
     """
 
     level: int = 0
     marks_alone: bool = False
     refuses_documents: bool = False
+    refuses_logprobs: bool = False
 
 
 # By model and address: a client, made anew for each event loop, would have to learn it again. Owner: this module.
@@ -108,6 +110,7 @@ class ChatReply:
         max_tokens: Tokens that the reply itself may have.
         ceiling: Tokens that the model may write, with those of its thoughts.
         text: What was said.
+        logprobs: What the server tells of the probability of each word, where it was asked for that.
     """
 
     def __init__(self, messages: list[BaseMessage], max_tokens: int, reserve: int = 0) -> None:
@@ -116,6 +119,7 @@ class ChatReply:
         self.max_tokens = max_tokens
         self.ceiling = max_tokens + reserve
         self.text = ""
+        self.logprobs: object = None
         self._most = min(MAX_REPLY_CHARS, CHARS_PER_TOKEN * self.ceiling)
         self._prompt = 0
         self._output = 0
@@ -165,6 +169,7 @@ class ChatReply:
             self._thoughts = max(self._thoughts, 1)
         text = chunk.text[: self._most - len(self.text)]
         self.text += text
+        self.logprobs = chunk.response_metadata.get("logprobs") or self.logprobs
         ended = {chunk.response_metadata.get(key) for key in _REASON_KEYS}
         self._cut = self._cut or self.full or not _CUT_OFF.isdisjoint(map(str, ended))
         return text

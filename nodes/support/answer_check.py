@@ -3,41 +3,76 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.context_window import Row, fitting
 from anabranch.agent.nodes.support.dependencies import corpus_of, max_concurrency
-from anabranch.agent.nodes.support.drafts import asks_for_markers, prompt
+from anabranch.agent.nodes.support.drafts import prompt
 from anabranch.agent.prompts import GUARD, JUDGE, JUDGE_ONE, QUOTE
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.check_pool import check
+from anabranch.citations.claim_windows import ClaimWindow, ClaimWindows, shown
+from anabranch.citations.known_facts import LONGEST_NEAREST
 from anabranch.citations.verification import Attribution
 from anabranch.models.chat import Chat
 from anabranch.models.entailment import load_entailment
 from anabranch.models.provider_errors import failures_of
-from anabranch.parsing.numbered_lines import Judgement, read_judgements, read_quotes, read_yes
+from anabranch.parsing.numbered_lines import read_quotes
+from anabranch.parsing.yes_or_no import Judgement
 from anabranch.safety.prompt_envelope import new_nonce, wrap
+from anabranch.text.normalization import squeeze
 
 # What was checked, for people, by the setting `verify`.
 JUDGED = {
-    "llm": "each claim was compared with its words by the chat model; what it found contradicted or unsaid lost them",
-    "nli": "each claim was compared with its words by a local model of natural language inference; what it found "
-    "contradicted or unsaid lost them",
+    "llm": "each claim was compared with the words that are nearest to it, by the chat model too: its yes counts as "
+    "found, its no as not confirmed",
+    "nli": "each claim was compared with the words that are nearest to it, by a local model of natural language "
+    "inference too: what it finds entailed counts as found, anything else as not confirmed",
 }
 
-# Tokens of a reply for each statement that is judged.
+# Why a claim is not confirmed, by the judgement.
+DOUBTS: Mapping[Judgement, str] = {
+    "not_said": "the judge did not find it there",
+    "contradicted": "the judge found it contradicted",
+}
+
+# Probability of a yes, or of a no, from which a chat model's word counts; between them the words of the claim do.
+SURE = 0.6
+# Tokens of a reply to a question of yes or no: some models begin with a sentence.
 REPLY_TOKENS = 30
 QUOTE_TOKENS = 80
 # Statements that words are asked for: one that nothing in the passages is like is seldom theirs.
 MOST_QUOTED = 8
 
+Outcome = Judgement | Literal["unsure"]
 
-def calls_to_judge(context: Context, chat: Chat, found: Attribution) -> int:
-    """Return how many calls the chat model is asked for: one for all claims, or where it is asked plainly one each."""
-    if context.verify != "llm":
-        return 0
-    return 1 if asks_for_markers(context, chat) else len(found.evidence)
+
+class ToJudge(NamedTuple):
+    """A claim with what it is judged by: its place among the claims, and the windows that speak most of it."""
+
+    at: int
+    claim: str
+    windows: Sequence[ClaimWindow]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a judge made of the claims of an answer.
+
+    Attributes:
+        found: The claims, with what the judge changed.
+        judgements: What it was sure of, by the claim.
+        asked: Claims that it gave an answer on, sure or not.
+        whole: Claims that it should have.
+    """
+
+    found: Attribution
+    judgements: Mapping[str, Judgement]
+    asked: int
+    whole: int
 
 
 async def with_quotes(context: Context, chat: Chat, found: Attribution, question: str) -> Attribution:
@@ -46,77 +81,100 @@ async def with_quotes(context: Context, chat: Chat, found: Attribution, question
     stated = "\n".join(f"{number}. {text}" for number, (_, text) in enumerate(unplaced, start=1))
     rows = [(number, each.label, each.text) for number, each in found.passages.items()]
     reply = QUOTE_TOKENS * len(unplaced)
-    shown = await _fitting(context, chat, rows, f"{GUARD} {QUOTE} {question} {stated}", reply=reply)
-    if not unplaced or not shown:
+    held = await _fitting(context, chat, rows, f"{GUARD} {QUOTE} {question} {stated}", reply=reply)
+    if not unplaced or not held:
         return found
-    user = prompt(wrap(shown, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
+    user = prompt(wrap(held, new_nonce()), question, QUOTE, f"Statements:\n{stated}")
     quotes = read_quotes(await chat.ask(GUARD, user, max_tokens=reply))
     places = {at: quotes[number] for number, (at, _) in enumerate(unplaced, start=1) if number in quotes}
     return await check(lambda limit: found.quoted(places, limit))
 
 
-async def judged(context: Context, chat: Chat | None, found: Attribution, calls: int) -> list[tuple[int, Judgement]]:
-    """Judge each claim that has evidence against its words, by the check that is chosen.
+def to_judge(found: Attribution) -> list[tuple[int, str]]:
+    """Return the place of each claim that a judge is asked about, and the claim.
+
+    What has a number or a name that is in no passage is left to the words: no judge can find it there.
+    """
+    held = [(at, claim) for at, claim, _ in found.evidence]
+    return sorted(held + [(at, claim) for at, claim in found.unplaced if not found.found[at][1].reason])
+
+
+async def judged(context: Context, chat: Chat | None, found: Attribution, question: str, calls: int) -> Judged:
+    """Judge each claim by the words that are nearest to it, by the check that is chosen; it lifts a claim or marks it.
 
     Args:
         context: The settings.
         chat: The chat model; `nli` needs none.
         found: The claims.
-        calls: That the model may be asked for at most; in one call there is room for some claims alone.
-
-    Returns:
-        The place of each claim that was judged, and the judgement.
+        question: That they answer.
+        calls: That the model may be asked for at most, one a claim; what none is left for keeps what words say.
 
     Raises:
         ModelError: No call succeeded.
     """
-    evidence = found.evidence
-    if not evidence:
-        return []
-    pairs = [(claim, words) for _, claim, words in evidence]
+    claims = await asyncio.to_thread(_with_windows, found, question)
     if context.verify == "nli":
-        model = await asyncio.to_thread(load_entailment, context.verify_model or "")
-        judgements: Sequence[Judgement | None] = await asyncio.to_thread(model.judge, pairs)
-    elif chat is None or not calls:
-        return []
-    elif not asks_for_markers(context, chat):
-        judgements = await _asked_alone(chat, pairs[:calls])
+        asked = claims
+        outcomes = await asyncio.to_thread(_by_inference, context.verify_model or "", asked)
     else:
-        rows = [(n, "", f"Statement: {claim}\nEvidence: {words}") for n, (claim, words) in enumerate(pairs, start=1)]
-        shown = await _fitting(context, chat, rows, JUDGE, each=REPLY_TOKENS)
-        if not shown:
-            return []
-        reply = await chat.ask(JUDGE, wrap(shown, new_nonce()), max_tokens=REPLY_TOKENS * len(shown))
-        judgements = read_judgements(reply, len(shown))
-    # Not strict: there may have been calls, or room in the one call, for the first claims alone.
-    return [(at, each) for (at, *_), each in zip(evidence, judgements, strict=False) if each is not None]
+        asked = claims[:calls]
+        outcomes = await _by_chat(chat, asked, question) if chat is not None and asked else []
+    read = [(each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None]
+    sure = [(each, outcome) for each, outcome in read if outcome != "unsure"]
+    changed = {each.at: _after(found.found[each.at][1], each.windows[0], outcome) for each, outcome in sure}
+    return Judged(found.changed(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims))
 
 
-async def _asked_alone(chat: Chat, pairs: Sequence[tuple[str, str]]) -> list[Judgement | None]:
-    """Ask about each claim in a call of its own; None where the call failed.
+def _with_windows(found: Attribution, question: str) -> list[ToJudge]:
+    windows = ClaimWindows(found.passages, question)
+    claims = []
+    for at, claim in to_judge(found):
+        one = found.found[at][1]
+        claims.append(ToJudge(at, claim, windows.of(claim, (one.number, one.span) if one.number else None)))
+    # What shares no word with any passage has nothing to be judged by.
+    return [each for each in claims if each.windows]
+
+
+def _by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[Outcome | None]:
+    words = [(each.claim, "\n".join(window.words for window in each.windows)) for each in claims]
+    return load_entailment(folder).judge(words) if words else []
+
+
+async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str) -> list[Outcome | None]:
+    """Ask about each claim in a call of its own; None where the call failed, or the reply is neither yes nor no.
 
     Of a numbered list a model of 1.5 billion parameters finds hardly one statement entailed.
     """
     gate = asyncio.Semaphore(max_concurrency())
 
-    async def one(claim: str, words: str) -> Judgement:
-        user = f"{wrap([(1, '', words)], new_nonce())}\n\nStatement: {claim}\n\n{JUDGE_ONE}"
+    async def one(each: ToJudge) -> float | None:
         async with gate:
-            return "entailed" if read_yes(await chat.ask(GUARD, user, max_tokens=REPLY_TOKENS)) else "not_said"
+            return await chance_of_yes(chat, each.claim, shown(each.windows), question)
 
-    replies = await asyncio.gather(*(one(*pair) for pair in pairs), return_exceptions=True)
+    replies = await asyncio.gather(*map(one, claims), return_exceptions=True)
     failures_of(replies)
-    return [None if isinstance(reply, BaseException) else reply for reply in replies]
+    return [None if isinstance(reply, BaseException) or reply is None else _outcome(reply) for reply in replies]
 
 
-async def _fitting(
-    context: Context, chat: Chat, rows: Sequence[Row], asked: str, *, reply: int = 0, each: int = 0
-) -> list[Row]:
+async def chance_of_yes(chat: Chat, claim: str, rows: Sequence[Row], question: str) -> float | None:
+    """Ask a chat model whether some passages say what a claim says; see `Chat.ask_yes`."""
+    asked = f"{wrap(rows, new_nonce())}\n\nQuestion: {question}\n\nStatement: {claim}\n\n{JUDGE_ONE}"
+    return await chat.ask_yes(JUDGE, asked, max_tokens=REPLY_TOKENS)
+
+
+def _outcome(chance: float) -> Outcome:
+    if chance >= SURE:
+        return "entailed"
+    return "not_said" if chance <= 1 - SURE else "unsure"
+
+
+def _after(one: Aligned, window: ClaimWindow, judgement: Judgement) -> Aligned:
+    """Return where a claim stands after it was judged by a window."""
+    if judgement == "entailed":
+        return one if one.number else Aligned("found", window.number, window.span, SURE)
+    return Aligned("not_confirmed", reason=DOUBTS[judgement], nearest=squeeze(window.words)[:LONGEST_NEAREST])
+
+
+async def _fitting(context: Context, chat: Chat, rows: Sequence[Row], asked: str, *, reply: int) -> list[Row]:
     corpus = await corpus_of(context)
-    return await asyncio.to_thread(fitting, context, corpus.embedder, chat, rows, asked, reply=reply, each=each)
-
-
-def after_judgement(found: Attribution, judgements: Sequence[tuple[int, Judgement]]) -> Attribution:
-    """Take the evidence from the claims that do not follow from it."""
-    refuted = {at: Aligned("unsupported") for at, judgement in judgements if judgement != "entailed"}
-    return found.changed(refuted)
+    return await asyncio.to_thread(fitting, context, corpus.embedder, chat, rows, asked, reply=reply)

@@ -95,16 +95,15 @@ def fitting(
     asked: str,
     *,
     reply: int = 0,
-    each: int = 0,
 ) -> list[Row]:
     """Return the first passages that one call has room for, beside what is `asked` and the tokens of the reply.
 
-    A window of them, fewer where the model's context is less; `each` is what the reply has for each passage.
+    A window of them, fewer where the model's context is less.
     """
     whole = context.context_tokens or chat.context_tokens or math.inf
     # Two bounds: what the model has room for, in its tokens, and what one call may show, in those of the corpus.
     nonce = new_nonce()
-    in_prompt = accumulate(size + each for size in sizes(embedder, [wrap([row], nonce) for row in rows]))
+    in_prompt = accumulate(sizes(embedder, [wrap([row], nonce) for row in rows]))
     in_window = accumulate(embedder.count([text for *_, text in rows]))
     room = whole - sum(sizes(embedder, (asked,))) - MESSAGES - reply
     totals = zip(rows, in_prompt, in_window, strict=True)

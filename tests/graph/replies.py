@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -18,7 +19,7 @@ MARKERS = {
     "retrieve": "choose which of the numbered texts help",
     "rerank": "judge how well passages help",
     "grade": "judge whether passages hold enough",
-    "judge": "compare numbered statements with their evidence",
+    "judge": "check one statement against passages",
 }
 """What the system message of a step says."""
 
@@ -26,7 +27,6 @@ ASKED = {
     "refine": "The answer so far is from other passages.",
     "reduce": "These are partial answers to the question",
     "quote": "For each numbered statement, copy the words",
-    "judge_one": "Is the statement true, judging by the passage above?",
 }
 """What a step that writes asks for, after the passages; the rest is `create`, and `map`, which asks as it does."""
 
@@ -72,11 +72,6 @@ def judged(request: Request) -> Reply:
     return Reply("\n".join(f"Doc: {number}, Relevance: {number}" for number in passages_in(request)), delay=DELAY)
 
 
-def said(request: Request) -> Reply:
-    """Judge every statement to follow from its evidence."""
-    return Reply("\n".join(f"{number}: entailed" for number in passages_in(request)), delay=DELAY)
-
-
 def model(**changes: Script | Reply | str) -> Script:
     """Return the script; keyword arguments replace the replies of single steps, `map` those of `create`."""
     replies: dict[str, Script | Reply | str] = {
@@ -89,8 +84,7 @@ def model(**changes: Script | Reply | str) -> Script:
         "refine": written,
         "reduce": joined,
         "quote": "",
-        "judge": said,
-        "judge_one": Reply("Yes.", delay=DELAY),
+        "judge": Reply("Yes.", delay=DELAY),
         **changes,
     }
     scripts = {node: as_script(reply) for node, reply in replies.items()}
@@ -114,3 +108,8 @@ def without_nonce(request: Request) -> str:
     """Name a request by what it asks, without the envelope's random word."""
     text = re.sub(r"(passages)-[0-9a-f]+", r"\1", request.system + request.user)
     return f"{step_of(request)} {hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def unconfirmed(state: Mapping[str, Any]) -> list[str]:
+    """Return the claims of an answer that are not confirmed."""
+    return [claim["text"] for claim in state["claims"] if claim["grade"] == "not_confirmed"]

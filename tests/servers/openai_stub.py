@@ -14,10 +14,11 @@ import hashlib
 import importlib
 import itertools
 import json
+import math
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -76,8 +77,14 @@ class OpenAIStub(ScriptedStub):
 
 def _completion(request: Request, reply: Reply) -> dict[str, Any]:
     message = {"role": "assistant", "content": reply.text, "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    told = _logprobs(reply.chances) if reply.chances and request.body.get("logprobs") else None
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": told}
     return _frame(request, "chat.completion", [choice]) | {"usage": _usage(request, reply)}
+
+
+def _logprobs(chances: Mapping[str, float]) -> dict[str, Any]:
+    top = [{"token": word, "logprob": math.log(chance), "bytes": None} for word, chance in chances.items()]
+    return {"content": [{**top[0], "top_logprobs": top}], "refusal": None}
 
 
 def _events(request: Request, reply: Reply) -> Iterator[bytes]:

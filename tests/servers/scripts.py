@@ -24,6 +24,7 @@ class Reply:
     cut: bool = False  # close the connection half-way
     endless: bool = False  # go on for ever, one chunk per chunk_delay
     raw: bytes | None = None  # this body, whatever was asked
+    chances: Mapping[str, float] | None = None  # of the first word, as said and others, where they are asked for
 
 
 Script = Callable[[Request], Reply]
