@@ -17,8 +17,8 @@ from anabranch.text.analyzer import analyser
 from anabranch.text.language import language_of
 from anabranch.text.scripts import main_script
 
-# Letters of a word that is corrected: every shorter one has neighbours.
-LEAST = 4
+# Letters of a word that is corrected: every shorter one has neighbours, and all those of a longer one take seconds.
+LEAST, LONGEST = 4, 40
 LEAST_PART = 3
 # Words of a question that are corrected.
 MOST = 3
@@ -45,7 +45,7 @@ async def corrected(corpus: CorpusReader, question: str, scope: Scope) -> dict[s
     if not language or not isinstance(corpus, TermStatistics):
         return {}
     words = list(dict.fromkeys(_WORD.findall(question)))
-    words = [word for word in words if len(word) >= LEAST and not _CODE.match(word)]
+    words = [word for word in words if LEAST <= len(word) <= LONGEST and not _CODE.match(word)]
     analysed = await corpus.analyse(words)
     known = await corpus.idf(words, scope)
     absent = [word for word, terms in zip(words, analysed, strict=True) if terms and known.keys().isdisjoint(terms)]

@@ -8,6 +8,7 @@ every piece of text at the most that may be sent.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
+from anabranch.agent.nodes.support.state_validation import MAX_VALUE
 from anabranch.ingestion.pipeline import ingest
 from anabranch.safety.operator import environment
 from anabranch.server.application import create_app
@@ -27,8 +29,8 @@ from tests.servers.openai_stub import OpenAIStub
 
 QUESTION = "Who built the weir at Halden?"
 NOTE = "# The weir\n\nThe weir at Halden was built in 1848 by the engineer Ole Moen. Ida Berg paid for it.\n"
-WORST = ("1", "Ida ", "&lt;", "\n")
-"""Those that did harm once; a short run tries no others of the drafts."""
+WORST = ("1", "Ida ", "&lt;", "\n", "你")
+"""Those that did harm once; a short run tries no others."""
 
 LONG = 10_000
 """Attacks from which on every piece is tried, and as long as it may be."""
@@ -131,6 +133,10 @@ async def edited(http: httpx.AsyncClient, text: str) -> tuple[str, dict[str, Any
     # As if a model had written it, of which there is none: verbatim sentences are looked for in another way.
     values = {"draft": {"answer": text, "window": 1, "keeps": 0}, "route": {"name": "create", "reasons": []}}
     written = await http.post(f"/threads/{thread}/state", json={"values": values, "as_node": "create"})
+    # Six signs of JSON stand for one that cannot be seen.
+    if len(json.dumps(values["draft"])) > MAX_VALUE:
+        assert written.status_code == 422, written.text
+        return await edited(http, text[: len(text) // 6])
     assert written.status_code == 200, written.text
     return thread, {"checkpoint_id": written.json()["checkpoint"]["checkpoint_id"]}
 
@@ -141,7 +147,7 @@ async def test_a_hostile_draft_holds_nobody_up(serve: Serve, *, is_long: bool) -
         for text in texts(LONGEST_DRAFT, is_long=is_long):
             thread, onward = await edited(http, text)
             left = await answered(http, f"/threads/{thread}/runs/wait", onward)
-            assert left.status_code == 200, left.text
+            assert "answer" in left.json(), left.text
             assert (await http.get(f"/threads/{thread}")).json()["status"] == "idle"
 
 
@@ -160,10 +166,10 @@ async def test_several_hostile_drafts_leave_room_for_the_questions_of_others(ser
 
 async def test_hostile_questions_hold_nobody_up(serve: Serve, *, is_long: bool) -> None:
     async with serve() as http:
-        for text in texts(LONGEST_QUESTION, is_long=is_long):
-            asked = {"question": f"{QUESTION} {text}"[:LONGEST_QUESTION]}
+        for atom in ATOMS if is_long else WORST:
+            asked = {"question": f"{QUESTION} {repeated(atom, LONGEST_QUESTION)}"[:LONGEST_QUESTION]}
             reply = await answered(http, "/runs/wait", {"input": asked})
-            assert reply.status_code == 200, reply.text
+            assert "answer" in reply.json(), reply.text
 
 
 @pytest.mark.loopback
@@ -174,4 +180,4 @@ async def test_hostile_replies_of_a_model_hold_nobody_up(serve: Serve, *, is_lon
             with OpenAIStub(model(create=text, rewrite=text)) as stub:
                 context = {"model": "openai:stub", "base_url": stub.base_url}
                 left = await answered(http, "/runs/wait", {"input": {"question": QUESTION}, "context": context})
-            assert left.status_code == 200, left.text
+            assert "answer" in left.json(), left.text
