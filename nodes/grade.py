@@ -35,12 +35,12 @@ MAX_MISSING = 200
 async def grade(state: RetrievalState, context: Context) -> Update:
     """Say 'enough', 'thin' or 'nothing', why, and what is missing; a round that brings nothing new ends the search."""
     digest = _digest(state)
-    if state["round"] > 1 and state["evidence"]["digest"] == digest:
-        return _as_before(state)
     degraded: list[Degraded] = []
     judgement = await _by_scores(context, state)
     # The scores are kept whoever decides: they are shown, and measured.
     scores = {"covered": round(judgement.covered, 4), "confidence": round(judgement.confidence, 4)}
+    if state["round"] > 1 and state["evidence"]["digest"] == digest:
+        return {**_as_before(state), "evidence_scores": {**state["evidence_scores"], **scores}}
     # Without passages there is nothing to answer from, whoever judges.
     if context.grade == "none" and state["passages"]:
         judgement = EvidenceJudgement("enough", ("grade: none was asked for",), ())
