@@ -52,6 +52,14 @@ async def test_nobody_is_asked_after_a_call_that_ran_out_of_time(
     assert any("did not answer within" in reason for reason in said)
 
 
+async def test_of_many_calls_of_one_step_those_that_wait_are_not_made(river: str) -> None:
+    with OpenAIStub(hurried(model(rerank=SILENT))) as stub:
+        settings = {"strategy": "none", "rerank": "llm", "rerank_batch": 2, "model_retries": 0}
+        context = Context(corpus=river, model="openai:stub", base_url=stub.base_url, **settings)
+        await graph.ainvoke({"question": QUESTION}, context=context, config={"max_concurrency": 2})
+        assert [step_of(call.request) for call in stub.calls] == ["rerank"] * 2
+
+
 async def test_it_is_said_why_the_model_was_not_asked(river: str) -> None:
     state, _ = await _ask(river, "rewrite")
     reasons = [item["reason"] for item in state["degraded"] if item["step"] == "pack"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.models.provider_errors import failures_of
-from anabranch.models.usage import count_repairs, note_failure
+from anabranch.models.usage import count_repairs, meter, note_failure
 from anabranch.parsing.relevance_scores import Judgements, read_judgements, says_none
 from anabranch.safety.prompt_envelope import new_nonce, wrap
 from anabranch.safety.prompt_template import messages
@@ -74,6 +74,9 @@ async def judge_all(
 
     async def one(texts: Sequence[str]) -> Judgements:
         async with gate:
+            # The others would take as long again, one after the other.
+            if meter().timed_out:
+                raise ModelError(f"{chat.settings.model!r} was not asked: a call before it ran out of time.")
             return await judge(chat, system, question, texts)
 
     replies = await asyncio.gather(*(one(texts) for texts in batches), return_exceptions=True)
