@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +17,10 @@ from anabranch.cli.shared_options import BaseUrlOption, CorpusOption, JsonOption
 if TYPE_CHECKING:
     from anabranch.cli.installation_checks import DoctorCheck
 
+JudgeOption = Annotated[
+    bool,
+    typer.Option("--judge", help="Have the chat model judge 40 statements, a call each: is `verify: llm` any good?"),
+]
 SIGNS = {"ok": ("✓", "green"), "off": ("·", "dim"), "note": ("!", "yellow"), "problem": ("✗", "red")}
 
 
@@ -26,27 +30,41 @@ def doctor(
     sets: SetOption = None,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
+    judge: JudgeOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check the installation, the settings, the corpus and the models.
 
-    Keys are named, never shown; no hosted provider is contacted. Exit code 1 if something configured cannot work.
+    Keys are named, never shown; without --judge no hosted provider is contacted. Exit code 1 if something configured
+    cannot work.
 
     [bold]Examples:[/]
 
     anabranch doctor
 
     anabranch doctor --model llama3.2 --base-url http://localhost:11434/v1
-    """
-    from anabranch.cli.doctor_checks import every_check
 
-    checks = asyncio.run(every_check(sets, corpus=corpus, model=model, base_url=base_url))
+    anabranch doctor --judge --model openai:gpt-5-mini
+    """
+    checks = asyncio.run(_checks(sets, judge=judge, corpus=corpus, model=model, base_url=base_url))
     usable = all(check.status != "problem" for check in checks)
     if as_json:
         write_json({"usable": usable, "checks": [asdict(check) for check in checks]})
     else:
         _print(results(), checks)
     raise typer.Exit(0 if usable else 1)
+
+
+async def _checks(sets: list[str] | None, *, judge: bool, **options: str | None) -> list[DoctorCheck]:
+    from anabranch.cli.doctor_checks import every_check
+
+    checks = await every_check(sets, **options)
+    # Without its libraries and settings there is nothing to ask.
+    if not judge or any(check.name in ("libraries", "settings") and check.status == "problem" for check in checks):
+        return checks
+    from anabranch.cli.doctor_judge import judge_check
+
+    return [*checks, await judge_check(sets, **options)]
 
 
 def _print(console: Console, checks: list[DoctorCheck]) -> None:
