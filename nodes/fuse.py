@@ -11,15 +11,24 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import RetrievalState
 from anabranch.agent.nodes.support.dependencies import corpus_of, scope_of
 from anabranch.agent.nodes.support.fusion_weights import CORPUS_RETRIEVERS, informed
+from anabranch.agent.nodes.support.question_words import FORM, SPELLING
 from anabranch.agent.nodes.support.state_records import Candidate, Degraded, Query, Retrieved
 from anabranch.agent.nodes.support.tracing import Update, traced
 from anabranch.errors import OperationError
+from anabranch.retrieval.answerability import CALIBRATED
+from anabranch.retrieval.conversation import has_subject
 from anabranch.retrieval.fusion import fuse as fuse_lists
 from anabranch.retrieval.fusion import with_best_of_each
-from anabranch.retrieval.fusion.question_weight import QuestionEvidence
+from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import RankedList
+from anabranch.text.language import language_of
 
 EQUAL = 0.5
+# Cosine of a question with a passage from which it is about that, whatever was asked before. Of a reader's questions
+# about three documents 17 of 27 and 22 of 26 reach it, and of "And when?" and the like none.
+STRONG = 0.45
+# How far the best passage has to stand out besides: in a language that the embedder does not know all are near.
+STANDS_OUT = 0.6
 
 
 @traced("fuse")
@@ -30,14 +39,15 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
         OperationError: Every retriever failed.
     """
     good, degraded = _sorted_out(state["ranked_lists"])
+    queries, good = await _without_former(context, state["queries"], good)
     records, found = good, list[QuestionEvidence]()
     if context.fusion == "complete" and any(record["retriever"] in CORPUS_RETRIEVERS for record in good):
         try:
             corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
-            records, found = await informed(corpus, scope, state["queries"], good)
+            records, found = await informed(corpus, scope, queries, good)
         except OperationError as error:
             degraded.append(Degraded(step="fuse", reason=error.message))
-    fused = _fused(context, state["queries"], records, found)
+    fused = _fused(context, queries, records, found)
     # No more than somebody looks at: the whole list would be kept in every checkpoint.
     keep = max(context.rerank_depth if context.rerank != "none" else 0, context.top_k)
     best = _best_ranks(good)
@@ -50,8 +60,10 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
     weighed = asdict(found[0]) if found and context.alpha is None else {}
     why = {name: round(value, 2) for name, value in weighed.items()}
     return {
+        "queries": queries,
+        **({} if queries == state["queries"] else {"standalone_question": queries[0]["text"]}),
         "candidates": candidates,
-        "evidence_scores": _evidence_scores(good, state["queries"]),
+        "evidence_scores": _evidence_scores(good, queries),
         "ranked_lists": Overwrite([]),
         # External passages that fell out are let go, or a thread would keep every one that was ever brought.
         "external_passages": Overwrite(
@@ -59,12 +71,34 @@ async def fuse(state: RetrievalState, context: Context) -> Update:
         ),
         "degraded": degraded,
         "counts": {
-            "lists": len(good) * len(state["queries"]),
+            "lists": len(good) * len(queries),
             "fused": len(fused["ids"]),
             "kept": len(candidates),
             **why,
         },
     }
+
+
+async def _without_former(
+    context: Context, queries: list[Query], records: list[Retrieved]
+) -> tuple[list[Query], list[Retrieved]]:
+    """Leave out the question before where this one has a subject, and finds a strong match alone."""
+    dense = next((record["lists"] for record in records if record["retriever"] == "dense"), [])
+    if queries[0]["kind"] != TOGETHER or not dense or not _is_strong(dense[1]):
+        return queries, records
+    if not has_subject(queries[1]["text"], language_of(queries[0]["text"], "english")):
+        return queries, records
+    # Of another embedder the cosines lie elsewhere.
+    if (await corpus_of(context)).embedder.name not in CALIBRATED:
+        return queries, records
+    # What was respelt is both questions.
+    kept = [at for at, query in enumerate(queries) if query["kind"] not in (TOGETHER, SPELLING, FORM)]
+    alone = [Query(text=queries[1]["text"], weight=1.0, kind=queries[1]["kind"]), *(queries[at] for at in kept[1:])]
+    return alone, [{**record, "lists": [record["lists"][at] for at in kept]} for record in records]
+
+
+def _is_strong(ranked: RankedList) -> bool:
+    return _top(ranked) >= STRONG and weigh(ranked["scores"]).trust >= STANDS_OUT
 
 
 def _sorted_out(retrieved: list[Retrieved]) -> tuple[list[Retrieved], list[Degraded]]:

@@ -23,6 +23,7 @@ from anabranch.cli.answer_json import explained, is_written, result_of
 from anabranch.cli.answer_view import print_answer
 from anabranch.cli.explain import print_explanation
 from anabranch.cli.live_answer import watching
+from anabranch.cli.model_hint import written_answer_hint
 from anabranch.cli.output import notes, results, say, say_command, write_json
 from anabranch.cli.prompt_log import PromptLog
 from anabranch.cli.review_prompt import ask_person, can_ask, corpus_option, how_to_resume, reply_of, show
@@ -167,6 +168,8 @@ async def _show(turn: TurnResult, request: Request, context: Context) -> None:
         write_json({**value, **(explained(turn.state, request.prompts.sent) if request.explain else {})})
     else:
         print_answer(results(), turn.state, sources=not request.explain)
+        if _settled(turn, context).model is None:
+            say(results(), f"\n{await written_answer_hint()}", style="dim")
         if request.explain:
             await show_work(turn, request, context)
 

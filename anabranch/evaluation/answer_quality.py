@@ -1,4 +1,4 @@
-"""What became of questions that were answered: is the answer in it, how long is it, and should there be one at all.
+"""What became of questions that were answered: is the answer in what is shown, how long is that, is it said to be weak.
 
 How well a confidence tells what to answer is the area under the ROC curve.
 """
@@ -27,16 +27,18 @@ class WrittenAnswer:
     """One answer, as it left the graph.
 
     Attributes:
-        text: Without its markers; empty for an abstention.
+        text: Without its markers, or the passages that it shows; empty where nothing was found.
         passages: What it was written from.
-        sentences: How many it cites.
+        best: The best leaf of these alone.
+        is_weak: Whether the evidence is said to be weak.
         confidence: In the evidence, 0 to 1.
         features: What that was made of, by name.
     """
 
     text: str
     passages: str
-    sentences: int
+    best: str
+    is_weak: bool
     confidence: float
     features: dict[str, float]
 
@@ -49,11 +51,10 @@ class Outcome:
         question: Its id.
         kind: Whose it is.
         written: What was answered.
-        holds: Whether the answer is in it; None where nothing is known to compare with, False for an abstention.
+        holds: Whether the answer is in it; None where nothing is known to compare with.
         reachable: Whether it is in the passages.
-        lead: Whether it is in as many words from the start of the best passage: what length alone finds.
+        first: Whether it is in the best leaf alone.
         recall: Share of the words of the reference sentences that it has; None without such sentences.
-        precision: Share of its words that are theirs.
     """
 
     question: str
@@ -61,33 +62,23 @@ class Outcome:
     written: WrittenAnswer
     holds: bool | None = None
     reachable: bool | None = None
-    lead: bool | None = None
+    first: bool | None = None
     recall: float | None = None
-    precision: float | None = None
-
-    @property
-    def answered(self) -> bool:
-        """Whether there is an answer at all."""
-        return bool(self.written.text)
 
 
 def outcome_of(question: str, kind: QuestionKind, written: WrittenAnswer, gold: Gold) -> Outcome:
-    """Hold an answer against what is known; a question that has no answer is only answered or not."""
+    """Hold an answer against what is known; of a question that has no answer nothing is."""
     # Gold is known of own questions alone: the others have no answer here, whatever was written.
     if kind != "own" or not gold.is_comparable:
         return Outcome(question, kind, written)
-    # A longer answer holds more answers by chance; the same length without any choosing is what it has to beat.
-    lead = " ".join(written.passages.split()[: len(written.text.split())])
-    shared = overlap(written.text, gold.references) if gold.references else None
     return Outcome(
         question=question,
         kind=kind,
         written=written,
         holds=_holds(written.text, gold),
         reachable=_holds(written.passages, gold),
-        lead=_holds(lead, gold),
-        recall=shared.recall if shared else None,
-        precision=shared.precision if shared else None,
+        first=_holds(written.best, gold),
+        recall=overlap(written.text, gold.references).recall if gold.references else None,
     )
 
 
@@ -102,33 +93,28 @@ def measures_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
     """Return what is measured of the questions of one collection, by name; None where nothing could be compared.
 
     Of the questions that its documents answer and that have something to compare with (`compared` of them): the shares
-    whose answer holds the answer (`contains`; an abstention does not), whose passages do (`reachable`: the most that
-    could be), and where as many words from the start of the best passage do (`lead`). `recall`, and of those that were
-    answered `precision`, `sentences` and `words`. Of each kind of questions: how many were asked, what share was
-    answered, and how often an own one has more confidence.
+    where what is shown holds the answer (`contains`), where the best leaf alone does (`first`: what a longer answer has
+    to beat), and where the passages do (`reachable`: the most that could be); `recall`, and `chars`, the length. Of
+    each kind of questions: how many were asked, of what share the evidence is said to be weak, and how often an own one
+    has more confidence.
     """
     own = [each for each in outcomes if each.kind == "own" and each.holds is not None]
-    written = [each for each in own if each.answered]
     values = {
         # As a figure of its own: of how many questions a share is says how much it means.
         "compared": float(len(own)),
         "contains": _mean(own, lambda each: each.holds),
+        "first": _mean(own, lambda each: each.first),
         "reachable": _mean(own, lambda each: each.reachable),
-        "lead": _mean(own, lambda each: each.lead),
         "recall": _mean(own, lambda each: each.recall),
-        # An abstention says nothing wrong: it counts against what is contained, not against precision.
-        "precision": _mean(written, lambda each: each.precision),
-        "sentences": _mean(written, lambda each: each.written.sentences),
-        "words": _mean(written, lambda each: len(each.written.text.split())),
+        "chars": _mean(own, lambda each: len(each.written.text)),
     }
     by_kind = {kind: [each for each in outcomes if each.kind == kind] for kind in KINDS}
-    values["false_abstentions"] = _mean(by_kind["own"], lambda each: not each.answered)
     sure = {kind: [each.written.confidence for each in rows] for kind, rows in by_kind.items()}
     for kind, rows in by_kind.items():
         values[f"asked_{kind}"] = float(len(rows))
+        values[f"weak_{kind}"] = _mean(rows, lambda each: each.written.is_weak)
         # An own question against itself is no better than chance, by definition.
         if kind != "own":
-            values[f"answered_{kind}"] = _mean(rows, lambda each: each.answered)
             values[f"auc_{kind}"] = auc(sure["own"], sure[kind])
     return values
 

@@ -1,4 +1,4 @@
-"""The report of a table of answers: is the answer in it, and is it answered only where it can be."""
+"""The report of a table of answers: is the answer in what is shown, and is it said where the evidence is weak."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from anabranch.evaluation.score_tables import AnswerTable
 MeasuredValues = Mapping[str, Mapping[str, float | None]]
 """What was measured, by name, of each collection."""
 
+SHARES = ("contains", "first", "reachable", "recall")
 TOLD: dict[QuestionKind, str] = {"marked": "no answer", "elsewhere": "of others", "removed": "answer removed"}
 
 
@@ -59,20 +60,19 @@ def _questions_json(collections: Sequence[AnswerCollection]) -> Iterator[dict[st
 
 
 def _quality(values: MeasuredValues) -> ReportTable:
-    shares, lengths = ("contains", "lead", "reachable", "recall", "precision"), ("sentences", "words")
     rows = [
         (
-            name, f"{found['compared']:.0f}", *(number(found[share]) for share in shares),
-            *("" if (length := found[each]) is None else f"{length:.1f}" for each in lengths),
+            name, f"{found['compared']:.0f}", *(number(found[share]) for share in SHARES),
+            "" if (length := found["chars"]) is None else f"{length:.0f}",
         )
         for name, found in values.items()
         if found["compared"]
     ]  # fmt: skip
     return ReportTable(
-        "Is the answer in it?",
-        "Of the questions whose answer is known. `as long`: as many words from the start of the best passage hold it. "
-        "`recall` and `precision` are of words, against the sentences that are known to answer.",
-        ("collection", "questions", "contains", "as long", "in passages", "recall", "precision", "sentences", "words"),
+        "Is the answer in what is shown?",
+        "Of the questions whose answer is known. `best passage`: the first leaf alone has it. `in passages`: any that "
+        "was found has it. `recall` is of the words of the sentences that are known to answer.",
+        ("collection", "questions", "shown", "best passage", "in passages", "recall", "characters"),
         rows,
     )
 
@@ -80,24 +80,22 @@ def _quality(values: MeasuredValues) -> ReportTable:
 def _caution(values: MeasuredValues) -> ReportTable:
     rows = [
         (
-            name, f"{found['asked_own']:.0f}", number(found["false_abstentions"]),
+            name, f"{found['asked_own']:.0f}", number(found["weak_own"]),
             *(cell for kind in TOLD for cell in _kind(found, kind)),
         )
         for name, found in values.items()
     ]  # fmt: skip
     return ReportTable(
-        "Is it answered only where it can be?",
-        "Share of questions that were answered. The own ones can be; `no answer` are known not to be in the documents, "
-        "`of others` are questions of other collections, and `answer removed` are own ones asked without the documents "
-        "that answer them. AUC: how often an own question has more confidence than one of these.",
-        (
-            "collection", "own", "false abstentions",
-            *(f"{TOLD[kind]}: {what}" for kind in TOLD for what in ("answered", "AUC")),
-        ),
+        "Is it said where the evidence is weak?",
+        "Share of questions whose passages are said to match weakly. The own ones have an answer; `no answer` are "
+        "known to have none in the documents, `of others` are questions of other collections, and `answer removed` are "
+        "own ones asked without the documents that answer them. AUC: how often an own question has more confidence "
+        "than one of these.",
+        ("collection", "own", "weak", *(f"{TOLD[kind]}: {what}" for kind in TOLD for what in ("weak", "AUC"))),
         rows,
-    )  # fmt: skip
+    )
 
 
 def _kind(found: Mapping[str, float | None], kind: QuestionKind) -> tuple[str, str]:
     asked = found[f"asked_{kind}"]
-    return number(found[f"answered_{kind}"]) + (f" of {asked:.0f}" if asked else ""), number(found[f"auc_{kind}"])
+    return number(found[f"weak_{kind}"]) + (f" of {asked:.0f}" if asked else ""), number(found[f"auc_{kind}"])

@@ -115,9 +115,9 @@ class ScoreTable(_CommonTable):
 
 
 Measure = Literal[
-    # Without `reachable` and `lead`, which are measured for comparison and say nothing of the answers.
-    "contains", "recall", "precision", "sentences", "words", "false_abstentions", "answered_marked",
-    "answered_elsewhere", "answered_removed", "auc_marked", "auc_elsewhere", "auc_removed",
+    # Without `reachable` and `first`, which are measured for comparison and say nothing of the answers.
+    "contains", "recall", "chars", "weak_own", "weak_marked", "weak_elsewhere", "weak_removed",
+    "auc_marked", "auc_elsewhere", "auc_removed",
 ]  # fmt: skip
 
 

@@ -45,10 +45,19 @@ class ShownPassage:
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
-        """Where its sentences, rows and blocks of code are; a title over it shares a question's words, and is none."""
-        titles = {title for leaf in self.leaves for title in (leaf.chunk.title, *leaf.chunk.heading.split(" > "))}
-        spans = ((start, end, squeeze(self.text[start:end])) for start, end in piece_spans(self.text))
-        return [(start, end) for start, end, said in spans if said not in titles]
+        """Where its sentences, rows and blocks of code are; the titles over it are none."""
+        return _without_titles(self.text, [leaf.chunk for leaf in self.leaves])
+
+    @property
+    def best_leaf(self) -> LeafSpan:
+        """The leaf that has what fits best."""
+        at = self.leaves[0].start + self.best[0]
+        return next((leaf for leaf in self.leaves if at < leaf.end), self.leaves[-1])
+
+    def best_in(self, leaf: LeafSpan) -> int:
+        """Return the character of the document where what fits best begins, or a leaf that has none of it."""
+        at = self.leaves[0].start + self.best[0]
+        return at if leaf.start <= at < leaf.end else leaf.start
 
     def fitting(self, best: tuple[int, int]) -> ShownPassage:
         """Return it with what fits best."""
@@ -100,6 +109,18 @@ def _runs(spans: Sequence[LeafSpan]) -> list[list[LeafSpan]]:
 
 def _text(span: LeafSpan) -> str:
     return span.chunk.text[span.start - span.chunk.start : span.end - span.chunk.start]
+
+
+def lines_of(chunk: Chunk) -> list[str]:
+    """Return the sentences, rows and blocks of code of a leaf, one line each; all of it where it has no such."""
+    spans = _without_titles(chunk.text, [chunk])
+    return [squeeze(chunk.text[start:end]) for start, end in spans] or [squeeze(chunk.text)]
+
+
+def _without_titles(text: str, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
+    # A title that is a line of its own shares words with a question, and says nothing.
+    titles = {title for chunk in chunks for title in (chunk.title, *chunk.heading.split(" > "))}
+    return [(start, end) for start, end in piece_spans(text) if squeeze(text[start:end]) not in titles]
 
 
 def shared_weight(asked: Mapping[str, float], said: Sequence[str]) -> float:

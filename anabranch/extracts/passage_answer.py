@@ -7,11 +7,10 @@ best is bold. Links lead nowhere, as in the words of a model: a document may hav
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from anabranch.extracts.best_passages import ShownPassage
 from anabranch.extracts.passage_layout import PassageBlock, blocks_of
-from anabranch.readers.document import Chunk
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.normalization import squeeze
 
@@ -25,20 +24,18 @@ _BULLET = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)])\s+")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s<>\[\]]+", re.IGNORECASE)
 
 
-def written_answer(first_line: str, passages: Sequence[ShownPassage]) -> str:
+def written_answer(first_line: str, shown: Iterable[tuple[str, ShownPassage]]) -> str:
     """Return the answer: what it is, and the passages, each behind its marker and its place."""
-    shown = (f"[{each.number}] {place_line(each.leaves[0].chunk)}\n\n{passage_markdown(each)}" for each in passages)
-    return "\n\n".join([first_line, *shown])
+    passages = (f"[{each.number}] {place}\n\n{passage_markdown(each)}" for place, each in shown)
+    return "\n\n".join([first_line, *passages])
 
 
-def place_line(chunk: Chunk) -> str:
-    """Return where a passage stands, on one line: its source, page and heading."""
-    page = f"p. {chunk.page}" if chunk.page is not None else ""
-    heading = squeeze(chunk.heading)[-MOST_HEADING:]
-    told = ", ".join(part for part in (page, heading) if part)
+def place_line(source: str, page: int | None, heading: str) -> str:
+    """Return where a passage stands, on one line."""
+    told = ", ".join(filter(None, (f"p. {page}" if page is not None else "", squeeze(heading)[-MOST_HEADING:])))
     # The address of a page stays; any other name may be its author's, and hold more than a name.
-    source = chunk.source if _ADDRESS.fullmatch(chunk.source) else strip_links(squeeze(chunk.source))
-    return f"{source}, {strip_links(told)}" if told else source
+    named = source if _ADDRESS.fullmatch(source) else strip_links(squeeze(source))
+    return f"{named}, {strip_links(told)}" if told else named
 
 
 def passage_markdown(passage: ShownPassage) -> str:
@@ -73,9 +70,12 @@ def _bold(text: str) -> str:
 
 
 def _fenced(code: str) -> str:
-    """Put a fence around code, longer than any in it; what the document fences itself stays."""
-    if not code.strip() or _TICKS.match(code.strip()):
-        return code
+    """Put a fence around code, longer than any in it; one of the document stays, and is closed where the leaf ends."""
+    if not code.strip():
+        return ""
+    if own := _TICKS.match(code.lstrip()):
+        closed = "\n" in code and code.rstrip().endswith(own[0])
+        return code if closed else f"{code}\n{own[0]}"
     fence = "`" * max([3, *(len(ticks) + 1 for ticks in _TICKS.findall(code))])
     return f"{fence}\n{code}\n{fence}"
 

@@ -26,15 +26,7 @@ WEIGHTS: Mapping[str, float] = {"dense": 5.16, "covered": 4.37}
 WORDS_BIAS, WORDS_WEIGHT = -3.37, 7.04
 # Confidence from which there is no second search.
 SURE = 0.3
-STATEMENT_BIAS = -2.95
-# Log-odds that the best statement answers: its own cosine, and its own share of the question's words.
-STATEMENT_WEIGHTS: Mapping[str, float] = {"cosine": 3.2, "covered": 2.4}
-# Match under which the best statement is no answer: chosen and counted on the same nine sets of questions, where 25 in
-# 1,000 of the right answers lie below it, and 23 in 100 of the answers to questions that have none.
-MATCHING = 0.36
-# Confidence from which the passages answer whatever their statements are: code has few.
-CERTAIN = 0.7
-# Match under which a reader is told that it is weak.
+# Confidence under which a reader is told that the passages match weakly: there is more likely no answer in them.
 WEAK = 0.5
 # Idf given to a term that the corpus does not know at all: as telling as a very rare one.
 RARE = 6.0
@@ -89,24 +81,6 @@ def confidence(*, cosine: float | None, covered: float) -> float:
     else:
         odds = BIAS + WEIGHTS["dense"] * cosine + WEIGHTS["covered"] * covered
     return 1.0 / (1.0 + math.exp(-odds))
-
-
-def statement_match(*, cosine: float | None, covered: float) -> float:
-    """Return how well one statement matches the question, 0 to 1: fitted as `confidence`, on the best statement.
-
-    Args:
-        cosine: Between the question and the statement, by an embedder of `CALIBRATED`; None without one.
-        covered: Share of the question's words in the statement or the headings over it, weighted by rarity.
-    """
-    if cosine is None:
-        return confidence(cosine=None, covered=covered)
-    odds = STATEMENT_BIAS + STATEMENT_WEIGHTS["cosine"] * cosine + STATEMENT_WEIGHTS["covered"] * covered
-    return 1.0 / (1.0 + math.exp(-odds))
-
-
-def is_answered(match: float, sure: float) -> bool:
-    """Tell whether a statement may stand as an answer: it matches, or there is no doubt of its passages."""
-    return match >= MATCHING or sure >= CERTAIN
 
 
 def judge(

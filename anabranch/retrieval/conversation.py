@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from anabranch.citations.quantities import figures, lacking
 from anabranch.safety.link_removal import strip_links
 from anabranch.text.analyzer import analyser
-from anabranch.text.function_words import BACK, CONJUNCTIONS, INTERROGATIVES, LIGHT, fold_word
+from anabranch.text.function_words import INTERROGATIVES, fold_word
 from anabranch.text.language import language_of
-from anabranch.text.quantity_questions import measure_words
 from anabranch.text.stopwords import STOP_WORDS
 
 # Characters of an answer, or of a question, that are read again.
@@ -26,8 +25,6 @@ _ENGLISH_PREFIX = re.compile(r"^(standalone |rewritten |condensed |last )?questi
 _MARKER = re.compile(r"\s*\[(?:\d{1,3}|\?)\]")
 _WRAPPING = " \t\"'`*“”"
 _WORD = re.compile(r"\w+")
-# A year, also that of "FY2021", and any other number; one of a follow-up stands for those of its kind before it.
-_NUMBERS = (re.compile(r"\b[^\W\d_]*(?:1[5-9]|20)\d\d\b"), re.compile(r"\b(?!(?:1[5-9]|20)\d\d\b)\d+(?:[.,]\d+)*\b"))
 # Share of the words of a question that its rewriting keeps, and of its own words that were said before.
 _KEPT = 0.5
 
@@ -136,44 +133,7 @@ def follow_up(question: str, turns: Sequence[ConversationTurn]) -> str:
 
 def has_subject(question: str, language: str) -> bool:
     """Tell whether a question has a word beside numbers and those that only ask or are small in its language."""
-    return bool(_subjects(question, language))
-
-
-def _subjects(question: str, language: str) -> list[str]:
-    small = STOP_WORDS.get(language, frozenset()) | measure_words(question)
+    small = STOP_WORDS.get(language, frozenset())
     asking = INTERROGATIVES.get(language, frozenset())
     words = (word for word in _WORD.findall(question) if not any(map(str.isdigit, word)))
-    return [word for word in words if word.casefold() not in small and fold_word(word) not in asking]
-
-
-def _goes_on(question: str, language: str) -> bool:
-    """Tell whether a question has one word of its own at most, beside what points to what was said before."""
-    words = [*map(fold_word, _WORD.findall(question))]
-    pronouns, prepositions = BACK.get(language, (frozenset(), frozenset()))
-    own = [word for word in _subjects(question, language) if fold_word(word) not in LIGHT.get(language, ())]
-    # "Is it allowed to smoke?" may begin something else; what begins with "and" goes on.
-    begins = {*words[:1]} & CONJUNCTIONS.get(language, frozenset())
-    return len(own) <= 1 and bool(begins) and bool({*words[1:2]} & prepositions or pronouns.intersection(words))
-
-
-def as_meant(question: str, standalone: str, language: str) -> str:
-    """Return what an answer is looked for with: the question, or where it has no subject, with the one before it.
-
-    So is one whose subject is what was said before: "And what does it cost?", "And for adults?".
-
-    A number of that one goes where the follow-up has one of its kind: "And in 2020?" is not about 2021 any more.
-
-    Args:
-        question: As it was asked.
-        standalone: What `follow_up` or a model made of it.
-        language: Of the question, or of the passages where it is too short to tell.
-    """
-    if has_subject(question, language) and not _goes_on(question, language):
-        return question
-    before = standalone.removesuffix(question.strip())
-    if before == standalone:
-        return standalone
-    for number in _NUMBERS:
-        if number.search(question):
-            before = number.sub("", before)
-    return f"{' '.join(before.split())} {question.strip()}".strip()
+    return any(word.casefold() not in small and fold_word(word) not in asking for word in words)

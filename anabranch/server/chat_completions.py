@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from anabranch import errors
 from anabranch.agent.nodes.support.answer_messages import placed, title_of
+from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch.server.event_log import STREAM_HEADERS
 from anabranch.server.request_values import JsonObject
 from anabranch.server.requester import Asker
 from anabranch.server.run_queue import RunRecord
 from anabranch.server.run_request import RunRequest
 from anabranch.server.services import NotFoundError, Services, Serving
-from anabranch.synthesis.verbatim_text import VERBATIM
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -136,12 +136,15 @@ async def _pieces(of: Services, run: RunRecord, *, tells_usage: bool) -> AsyncIt
 def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of an answer, with its sources below it, and the same as OpenAI's annotations.
 
-    Many programs show no annotations, and would leave markers that lead nowhere. Where no model wrote it, it says so.
+    Many programs show no annotations, and would leave markers that lead nowhere. Passages that are shown whole name
+    their sources themselves.
     """
     answer, citations = str(state.get("answer", "")), state.get("citations") or []
     # One passage may run over several pages and sections; each is named once.
     ordered = sorted(citations, key=lambda each: each["marker"])
-    sources = "\n".join(dict.fromkeys(f"[{each['marker']}] {title_of(each)}" for each in ordered))
+    is_composed = (state.get("route") or {}).get("name") == "compose"
+    named = [] if is_composed else [f"[{each['marker']}] {title_of(each)}" for each in ordered]
+    sources = "\n".join(dict.fromkeys(named))
     annotations = [
         {
             "type": "url_citation",
@@ -157,9 +160,8 @@ def message_of(state: Mapping[str, Any]) -> dict[str, Any]:
         for each, place in placed(answer, citations)
         if place is not None
     ]
-    checked = (state.get("verification") or {}).get("checked", "")
-    remark = f"{checked}." if checked.startswith(VERBATIM) and not state.get("abstained") else ""
-    return {"content": "\n\n".join(filter(None, (answer, sources, remark))), "annotations": annotations}
+    doubts = "\n".join(unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or []))
+    return {"content": "\n\n".join(filter(None, (answer, sources, doubts))), "annotations": annotations}
 
 
 def _usage(state: Mapping[str, Any]) -> dict[str, int]:

@@ -15,9 +15,9 @@ from anabranch.agent.nodes.support.question_words import as_searched
 from anabranch.agent.nodes.support.state_records import NO_DRAFT, Draft, Excerpt
 from anabranch.citations.verification import CitationRecord
 from anabranch.extracts.best_passages import ShownPassage, best_passages, shared_weight
-from anabranch.extracts.passage_answer import written_answer
+from anabranch.extracts.passage_answer import place_line, written_answer
 from anabranch.readers.document import Chunk
-from anabranch.retrieval.answerability import CALIBRATED
+from anabranch.retrieval.answerability import CALIBRATED, WEAK
 from anabranch.retrieval.term_statistics import idf_of
 from anabranch.store.protocol import CorpusReader
 from anabranch.text.language import language_of
@@ -36,17 +36,29 @@ async def composed_draft(context: Context, state: State) -> Draft:
     passages = await _with_best(context, state, corpus, passages)
     # A short question does not tell its language; the documents are most likely in the reader's.
     words = phrases_for(state["original_question"], language_of(" ".join(each.text for each in passages)))
-    first = words["passages" if state["evidence"]["verdict"] == "enough" else "weak_passages"]
+    first = words["weak_passages" if is_weak(state) else "passages"]
+    places = await _place_lines(context, state, corpus, passages)
     return Draft(
-        answer=await asyncio.to_thread(written_answer, first, passages),
+        answer=await asyncio.to_thread(written_answer, first, list(zip(places, passages, strict=True))),
         window=len(state["windows"]),
         keeps=0,
         shown=[
-            Excerpt(number=each.number, id=leaf.chunk.chunk_id, start=leaf.start, end=leaf.end)
+            Excerpt(
+                number=each.number,
+                id=leaf.chunk.chunk_id,
+                start=leaf.start,
+                end=leaf.end,
+                best=each.best_in(leaf),
+            )
             for each in passages
             for leaf in each.leaves
         ],
     )
+
+
+def is_weak(state: State) -> bool:
+    """Tell whether it is more likely than not that the passages do not answer."""
+    return state["evidence_scores"].get("confidence", 1.0) < WEAK
 
 
 async def current_draft(context: Context, state: State) -> Draft:
@@ -76,6 +88,24 @@ def shown_records(excerpts: Mapping[int, Excerpt], found: Mapping[str, Chunk]) -
             end=len(quote),
         )
         for number, quote in quotes.items()
+    ]
+
+
+async def _place_lines(
+    context: Context, state: State, corpus: CorpusReader, passages: Sequence[ShownPassage]
+) -> list[str]:
+    """Return where the best words of each passage stand: it may run over several pages and sections."""
+    leaves = [each.best_leaf for each in passages]
+    spots = [(leaf.chunk.doc_id, each.best_in(leaf)) for leaf, each in zip(leaves, passages, strict=True)]
+    places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
+    # Passages of external retrievers have no place in the corpus.
+    return [
+        place_line(
+            leaf.chunk.source,
+            leaf.chunk.page if place.page is None else place.page,
+            place.heading or leaf.chunk.heading,
+        )
+        for leaf, place in zip(leaves, places, strict=True)
     ]
 
 

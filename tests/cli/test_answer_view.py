@@ -8,7 +8,6 @@ from rich.console import Console
 
 from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_view import print_answer, remarks_on, source_lines
-from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 
 
 def citation(marker: int, quote: str, **changes: Any) -> dict[str, Any]:
@@ -84,9 +83,7 @@ def test_escape_sequences_never_reach_the_terminal() -> None:
 def test_remarks() -> None:
     assert list(remarks_on(state())) == []
     composed = state(route={"name": "compose", "reasons": []}, degraded=[{"step": "create", "reason": "model\ndown"}])
-    said = list(remarks_on(composed))
-    assert said[0] == f"{VERBATIM}."
-    assert said[1] == "degraded: create: model down"
+    assert list(remarks_on(composed)) == ["degraded: create: model down"]
     assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
     assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))
     lost = state(unsupported=["It fell in 1912."], verification={"missing": ["1912", "Otto\nKraus"]})
@@ -105,14 +102,25 @@ def test_no_more_is_said_than_was_checked() -> None:
     told = "".join(remarks_on(state(verification={"claims": 1, "checked": CHECKED})))
     assert "was not checked" in told
     composed = state(verification={"claims": 1, "checked": CHECKED}, route={"name": "compose", "reasons": []})
-    assert list(remarks_on(composed)) == [f"{VERBATIM}."]
+    assert list(remarks_on(composed)) == []
 
 
-def test_a_weak_match_is_said() -> None:
-    weak = state(verification={"claims": 1, "checked": WEAK_MATCH}, route={"name": "compose", "reasons": []})
-    assert list(remarks_on(weak)) == [f"{WEAK_MATCH}."]
-    said = f"{VERBATIM}. Not in the passages found: phone"
-    lacking = state(verification={"claims": 1, "checked": said}, route={"name": "compose", "reasons": []})
-    assert list(remarks_on(lacking)) == [f"{said}."]
-    assert "may not be in it" in WEAK_MATCH
-    assert list(remarks_on({**weak, "abstained": True})) == []
+def composed_state() -> dict[str, Any]:
+    answer = "No chat model.\n\n[1] a.pdf, p. 2\n\n**It rose.** It fell.\n\n```\n**x --y\n[1] **z**\n```"
+    citations = [citation(1, "It rose. It fell.", link="file:///a.pdf#page=2"), citation(1, "more", link="file:///b")]
+    return state(answer=answer, citations=citations, route={"name": "compose", "reasons": []})
+
+
+def test_passages_that_are_shown_whole_are_not_listed_once_more() -> None:
+    assert printed(composed_state()) == composed_state()["answer"] + "\n"
+
+
+def test_a_terminal_shows_what_is_bold_and_opens_the_place_of_a_passage_but_leaves_code_alone() -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=80, legacy_windows=False, highlight=False)
+    print_answer(console, composed_state())
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "\x1b[1mIt rose.\x1b[0m It fell." in shown
+    assert ";file:///a.pdf#page=2\x1b\\" in shown
+    assert "file:///b" not in shown
+    plain = re.sub(r"\x1b(\[[0-9;]*m|\]8;[^\x1b]*\x1b\\)", "", shown)
+    assert "**x --y\n[1] **z**" in plain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 from typing import Any
 
@@ -13,7 +12,8 @@ from langchain_core.retrievers import BaseRetriever
 from langgraph.checkpoint.memory import InMemorySaver
 
 from anabranch.agent.nodes.settings import Context
-from anabranch.agent.nodes.support import extractive_draft as composed
+from anabranch.agent.nodes.support import passage_extracts as composed
+from anabranch.extracts import best_passages
 from anabranch.text.analyzer import Analyser
 from tests.graph.inside import build
 from tests.graph.replies import model
@@ -69,12 +69,12 @@ def _noted(threads: list[tuple[str, int]], name: str, function: Any) -> Any:
 
 @pytest.mark.parametrize("question", ["Who built the Halden weir?", "What is the tax rate in Portugal?"])
 async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With and without an answer, also where a retriever of somebody else's brings passages."""
+    """Whatever is asked, also where a retriever of somebody else's brings passages."""
     threads: list[tuple[str, int]] = []
     for owner, name in (
         (Analyser, "terms"),
-        (composed, "statements"),
-        (importlib.import_module("anabranch.agent.nodes.abstain"), "statements"),
+        (composed, "written_answer"),
+        (best_passages, "piece_spans"),
     ):
         monkeypatch.setattr(owner, name, _noted(threads, name, getattr(owner, name)))
     note = Document("The weir of Vesle was built in 1904. It is of stone.", id="1", metadata={"source": "note"})
@@ -86,6 +86,6 @@ async def test_texts_are_taken_apart_in_a_thread(question: str, river: str, monk
     compiled = build(retrievers={"external": External()}).compile()
     context = Context(corpus=river, retrievers=("bm25", "dense", "external"))
     state = await compiled.ainvoke({"question": question}, context=context)
-    assert state["abstained"] == ("Portugal" in question)
-    assert {name for name, _ in threads} == {"terms", "statements"}
+    assert state["citations"]
+    assert {name for name, _ in threads} == {"terms", "written_answer", "piece_spans"}
     assert [name for name, thread in threads if thread == threading.get_ident()] == []
