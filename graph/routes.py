@@ -187,11 +187,11 @@ def _refuse_beyond_budget(context: Context, state: State, *, calls: int) -> None
 
 
 def after_cite(state: State) -> Literal["abstain", "finish", "create"]:
-    """Abstain if nothing supports the answer; if the evidence is good and the model refused, ask it once more first."""
-    if state["answer"]:
+    """Show what the model answered; if it refused on good evidence, ask it once more first."""
+    if state["status"] in ("answered", "not_confirmed"):
         return "finish"
     context = _settings(state)
-    # A refusal makes no claims; an answer whose claims nothing supports is not asked for again.
+    # A refusal makes no claims; an answer that is not shown because nothing confirms it is not asked for again.
     refused = state["route"]["name"] == "create" and not state["verification"].get("claims")
     able = context.model is not None and affords_more(context, state.get("trace") or [])
     again = refused and able and bool(state["draft"]["answer"]) and not state["asked_again"]

@@ -1,22 +1,26 @@
-"""Find for every claim of the draft where the passages say it, and mark those that nothing supports."""
+"""Find for every claim of the draft where the passages say it, and mark those that are not confirmed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_check import (
-    JUDGED,
-    after_judgement,
-    calls_to_judge,
-    judged,
-    with_quotes,
-)
-from anabranch.agent.nodes.support.dependencies import corpus_of, model_of, scope_of
+from anabranch.agent.nodes.support.answer_check import JUDGED, Judged, judged, to_judge, with_quotes
+from anabranch.agent.nodes.support.answer_messages import new_message_id, show
+from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
 from anabranch.agent.nodes.support.drafts import instructions, passages_of
-from anabranch.agent.nodes.support.state_records import Citation, Degraded, Excerpt, Verification
+from anabranch.agent.nodes.support.nearest_passages import nearest_passages
+from anabranch.agent.nodes.support.passage_extracts import current_draft, shown_records
+from anabranch.agent.nodes.support.state_records import (
+    Citation,
+    Degraded,
+    Excerpt,
+    Status,
+    UnconfirmedClaim,
+    Verification,
+)
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import granted
 from anabranch.citations.check_pool import check
@@ -26,34 +30,33 @@ from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.verification import (
     CHECKED,
     Attribution,
+    CheckedClaim,
     CitationRecord,
     Verified,
     attribute,
-    attribute_verbatim,
 )
 from anabranch.errors import ModelError
-from anabranch.parsing.numbered_lines import Judgement
+from anabranch.parsing.yes_or_no import Judgement
 from anabranch.readers.document import Chunk
-from anabranch.retrieval.answerability import WEAK
 from anabranch.safety.prompt_leak import without_instructions
 from anabranch.store.file_identity import is_url
 from anabranch.store.protocol import Place
-from anabranch.synthesis.verbatim_text import VERBATIM, WEAK_MATCH
 
 
 @traced("cite")
 async def cite(state: State, context: Context) -> Update:
-    """Attribute the draft; if none of its claims is supported, the answer counts as not found."""
+    """Attribute the draft; what is not confirmed is shown all the same, and says so."""
+    if state["route"]["name"] == "compose":
+        return await _as_shown(state, context)
     excerpts = {excerpt["number"]: excerpt for window in state["windows"] for excerpt in window}
     passages, found = await passages_of(context, state, list(excerpts.values()))
     # What the question or a passage says itself is no leak, however much it is like an instruction.
     given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
     written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
     corpus = await corpus_of(context)
-    find = attribute_verbatim if state["route"]["name"] == "compose" else attribute
 
     def attributed(limit: TimeLimit) -> Attribution:
-        return with_similar(find(written, passages, state["standalone_question"], limit), corpus.embedder)
+        return with_similar(attribute(written, passages, state["standalone_question"], limit), corpus.embedder)
 
     attribution = await check(attributed)
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
@@ -62,91 +65,149 @@ async def cite(state: State, context: Context) -> Update:
     checked = await asyncio.to_thread(attribution.verified)
     if checked.unchecked:
         degraded.append(Degraded(step="cite", reason=_UNCHECKED.format(checked.unchecked, len(checked.claims))))
-    spots = [(found[r.chunk_id].doc_id, excerpts[r.number]["start"] + r.start) for r in checked.citations]
-    # A parent may run over several pages and sections; the reader wants those of the quoted words.
-    places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
-    judged_as: dict[str, Judgement] = {claim: judgement for claim, _, judgement in judgements}
-    citations = [
-        _citation(record, excerpts[record.number], found[record.chunk_id], place, judged_as, files=context.file_links)
-        for record, place in zip(checked.citations, places, strict=True)
-    ]
-    figures = _figures(checked, JUDGED[context.verify] if judgements else _checked(state), judgements)
-    counts = {name: figures[name] for name in ("claims", "quoted", "supported", "unsupported")}
+    citations = await _citations(context, state, checked.citations, excerpts, found, judgements)
+    figures = _figures(checked, JUDGED[context.verify] if judgements else CHECKED)
+    counts = {name: figures[name] for name in ("claims", "quoted", "found", "not_confirmed")}
+    status = _status(context, checked, attribution)
     return {
-        "answer": checked.answer if citations else "",
-        # What is left of an answer that nothing supports is shown as that, not as an answer.
+        "status": status,
+        **await _shown(context, state, status, checked),
+        # Without markers set anew for what is not shown, and without what was taken out of it.
         "draft": {**state["draft"], "answer": checked.answer},
         "citations": citations,
-        "unsupported": list(checked.unsupported),
+        "unconfirmed": _unconfirmed(checked),
         "verification": figures,
         "degraded": degraded,
         "counts": {**counts, "check": context.verify},
     }
 
 
+def _status(context: Context, checked: Verified, attribution: Attribution) -> Status:
+    """Tell what became of the question; an answer that states nothing but a refusal did not find it."""
+    if checked.citations:
+        return "answered"
+    refused = bool(attribution.found) and not checked.claims
+    if refused or not checked.answer.strip() or context.strict:
+        return "not_found"
+    return "not_confirmed"
+
+
+async def _shown(context: Context, state: State, status: Status, checked: Verified) -> Update:
+    """Return the answer as it is shown: one that is not confirmed says so first, and ends with what is nearest."""
+    if status != "not_confirmed":
+        return {"answer": checked.answer if status == "answered" else ""}
+    nearest = await nearest_passages(context, state, checked.answer)
+    answer = "\n\n".join(filter(None, (nearest.phrases["not_confirmed"], checked.answer, nearest.block)))
+    message_id = new_message_id()  # what was streamed under the one of before does not say so
+    show(message_id, answer)
+    return {"answer": answer, "message_id": message_id}
+
+
+def _unconfirmed(checked: Verified) -> list[UnconfirmedClaim]:
+    return [
+        UnconfirmedClaim(text=each.text[:MAX_TEXT], reason=each.reason, nearest=each.nearest)
+        for each in checked.claims
+        if each.grade == "not_confirmed"
+    ][:MOST_LISTED]
+
+
+async def _as_shown(state: State, context: Context) -> Update:
+    """Cite the passages that are shown whole: they claim nothing but that they stand there."""
+    draft = await current_draft(context, state)
+    excerpts = dict(enumerate(draft.get("shown", []), start=1))
+    found = await chunks_of(context, state, [each["id"] for each in excerpts.values()])
+    records = shown_records(excerpts, found)
+    claims = tuple(CheckedClaim(each.claim, each.grade, 1.0, marker=each.marker) for each in records)
+    checked = Verified(draft["answer"], tuple(records), claims)
+    figures = _figures(checked, SHOWN)
+    return {
+        # All that was found may be gone by now.
+        "status": "answered" if records else "not_found",
+        "answer": draft["answer"],
+        "draft": draft,
+        "citations": await _citations(context, state, records, excerpts, found, {}),
+        "unconfirmed": [],
+        "verification": figures,
+        "counts": {"claims": len(claims), "quoted": len(claims), "found": 0, "not_confirmed": 0},
+    }
+
+
+async def _citations(
+    context: Context,
+    state: State,
+    records: Sequence[CitationRecord],
+    excerpts: Mapping[int, Excerpt],
+    found: Mapping[str, Chunk],
+    judged_as: Mapping[str, Judgement],
+) -> list[Citation]:
+    corpus = await corpus_of(context)
+    # A passage may run over several pages and sections; the reader wants those of the quoted, or of the best, words.
+    spots = [
+        (found[r.chunk_id].doc_id, excerpts[r.number].get("best", excerpts[r.number]["start"] + r.start))
+        for r in records
+    ]
+    places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
+    return [
+        _citation(record, excerpts[record.number], found[record.chunk_id], place, judged_as, files=context.file_links)
+        for record, place in zip(records, places, strict=True)
+    ]
+
+
+MOST_LISTED = 200
+"""Claims that are listed as not confirmed; in an answer with more of them each has its [?] all the same."""
+
+MAX_TEXT = 1_000
+"""Characters of a claim that is listed as not confirmed; the answer has all of them."""
+
+SHOWN = "quoted: the passages are shown as they stand; whether they answer was not checked"
 _UNCHECKED = "{} of {} claims were not checked: they are too long, or no time was left for them"
 _LEAKED = "{} sentences of the answer repeated the instructions to the model, and were left out"
 
 
 async def _checked_further(
     context: Context, state: State, found: Attribution
-) -> tuple[Attribution, list[tuple[str, str, Judgement]], list[Degraded]]:
-    """Ask for quotes and judge claims if the settings say so; return the judgements as (claim, words, judgement)."""
+) -> tuple[Attribution, Mapping[str, Judgement], list[Degraded]]:
+    """Ask for quotes and judge claims if the settings say so; return what was judged by claim."""
     unplaced = await asyncio.to_thread(lambda: found.unplaced) if context.answer_form == "quoted" else []
     quoting, judging = bool(unplaced), context.verify != "words"
     if not (quoting or judging):
-        return found, [], []
+        return found, {}, []
     chat = await model_of(context)
-    needed = quoting + calls_to_judge(context, chat, found) if chat is not None else 0
+    needed = quoting + (len(to_judge(found)) if context.verify == "llm" else 0) if chat is not None else 0
     calls = granted(context, state["trace"], needed)
-    judgements: list[tuple[str, str, Judgement]] = []
+    question = state["standalone_question"]
     try:
         if quoting and calls and chat is not None:
             calls -= 1
-            found = await with_quotes(context, chat, found, state["standalone_question"])
-        if judging:
-            results = await judged(context, chat, found, calls)
-            by_place = dict(results)
-            # Before the evidence is taken away: what contradicts a claim is shown to the reader.
-            judgements = [(claim, words, by_place[at]) for at, claim, words in found.evidence if at in by_place]
-            whole = len(found.evidence)
-            found = after_judgement(found, results)
-            if len(judgements) < whole:
-                return found, judgements, [_unjudged(context, len(judgements), whole)]
+            found = await with_quotes(context, chat, found, question)
+        if not judging:
+            return found, {}, []
+        result = await judged(context, chat, found, question, calls)
     except ModelError as error:
-        return found, [], [failed("cite", error)]
-    return found, judgements, []
+        return found, {}, [failed("cite", error)]
+    return result.found, result.judgements, _unjudged(context, result)
 
 
-def _unjudged(context: Context, made: int, whole: int) -> Degraded:
-    """Return a warning that only some of the claims, or none, were checked."""
+def _unjudged(context: Context, result: Judged) -> list[Degraded]:
+    """Return a warning where only some of the claims, or none, were judged."""
+    if result.asked == result.whole:
+        return []
     why = (
-        f"was made of {made} of {whole} claims: for the others no room in the call or no call was left, or it failed"
-        if made
-        else "was not made: no model, or no call, is left for it"
+        f"was made of {result.asked} of {result.whole} claims: for the others no call was left, it failed, or the "
+        "reply was neither yes nor no"
+        if result.asked
+        else "was not made: no model, or no call, is left for it, or no reply was a yes or a no"
     )
-    return Degraded(step="cite", reason=f"verify: {context.verify} {why}")
+    return [Degraded(step="cite", reason=f"verify: {context.verify} {why}")]
 
 
-def _checked(state: State) -> str:
-    """Return what was checked, in words; of verbatim sentences it can only be said whether they match."""
-    if state["route"]["name"] != "compose":
-        return CHECKED
-    said, missing = WEAK_MATCH if state["draft"].get("match", 1.0) < WEAK else VERBATIM, state["evidence"]["missing"]
-    return f"{said}. Not in the passages found: {missing.rstrip('.')}" if missing else said
-
-
-def _figures(checked: Verified, said: str, judgements: list[tuple[str, str, Judgement]]) -> Verification:
+def _figures(checked: Verified, said: str) -> Verification:
     grades = [claim.grade for claim in checked.claims]
     return Verification(
         claims=len(grades),
         quoted=grades.count("quoted"),
-        supported=grades.count("supported"),
-        unsupported=grades.count("unsupported"),
-        missing=list(checked.missing),
-        contradicted=[
-            {"claim": claim, "quote": words} for claim, words, judgement in judgements if judgement == "contradicted"
-        ],
+        found=grades.count("found"),
+        not_confirmed=grades.count("not_confirmed"),
         checked=said if grades else "",  # of an answer that is not there nothing was checked
     )
 

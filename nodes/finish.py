@@ -37,9 +37,10 @@ async def finish(state: State, context: Context) -> Update:
         usage_metadata=_usage_metadata(usage),
         response_metadata={
             "output_version": "v1",  # tells LangChain's clients that the content is of its standard blocks
+            "status": state["status"],
             "abstained": state["abstained"],
             "sources": _sources(state["citations"]),
-            "unsupported": list(state["unsupported"]),
+            "unconfirmed": [dict(each) for each in state["unconfirmed"]],
             "verification": dict(state["verification"]),
             "degraded": [*state["degraded"], *refused],
         },
@@ -64,7 +65,8 @@ def _verdict(state: State, degraded: Sequence[Degraded]) -> dict[str, Any]:
     cited = {each["chunk_id"]: each["source"] for each in state["citations"]}
     return {
         "cited": [{"passage": key, "source": source} for key, source in cited.items()],
-        "grades": {name: state["verification"].get(name, 0) for name in ("quoted", "supported", "unsupported")},
+        "grades": {name: state["verification"].get(name, 0) for name in ("quoted", "found", "not_confirmed")},
+        "status": state["status"],
         "abstained": state["abstained"],
         "degraded": sorted({each["step"] for each in degraded}),
     }

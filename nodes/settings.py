@@ -84,7 +84,7 @@ class Context(CheckedSettings):
     model: Annotated[str | None, ADDRESS] = _setting(
         None,
         "Chat model: 'provider:name' as in init_chat_model, or 'auto' for the first model that Ollama, LM Studio or "
-        "llama.cpp serves on this machine. Without one, answers are verbatim sentences. In code, any LangChain chat "
+        "llama.cpp serves on this machine. Without one, the best passages are shown. In code, any LangChain chat "
         "model.",
         "condense rewrite rerank grade create refine map reduce",
     )
@@ -228,6 +228,12 @@ class Context(CheckedSettings):
         "words",
         "How claims are checked. 'words': by comparing words; 'llm': then also by one model call for all claims; "
         "'nli': then also by a local model of natural language inference.",
+        "cite",
+    )
+    strict: bool = _setting(
+        False,
+        "Whether an answer of which nothing could be confirmed counts as not found, and is not shown. For programs "
+        "that must show no unconfirmed words.",
         "cite",
     )
     verify_model: Annotated[str | None, PLACE] = _setting(

@@ -35,8 +35,10 @@ from anabranch.agent.nodes.support.state_records import (
     Query,
     Retrieved,
     Route,
+    Status,
     Step,
     Text,
+    UnconfirmedClaim,
     Verification,
 )
 from anabranch.errors import ThreadStateError
@@ -156,8 +158,9 @@ class State(InputState, SearchState):
     answer: Annotated[str, Fresh("")]
     message_id: Annotated[str, Fresh("")]
     citations: Annotated[list[Citation], Fresh([])]
-    unsupported: Annotated[list[str], Fresh([])]
+    unconfirmed: Annotated[list[UnconfirmedClaim], Fresh([])]
     verification: Annotated[Verification | dict[str, Any], Fresh({})]
+    status: Annotated[Status, Fresh("")]
     abstained: Annotated[bool, Fresh(value=False)]
     usage: Annotated[dict[str, Any], Fresh({})]
 
@@ -169,8 +172,9 @@ class OutputState(TypedDict):
     answer: str
     citations: list[Citation]
     passages: list[Passage]
-    unsupported: list[str]
+    unconfirmed: list[UnconfirmedClaim]
     verification: Verification | dict[str, Any]
+    status: Status
     abstained: bool
     degraded: list[Degraded]
     usage: dict[str, Any]

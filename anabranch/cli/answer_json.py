@@ -25,10 +25,11 @@ async def result_of(state: Mapping[str, Any], context: Context) -> dict[str, Any
         # A turn that ended early has not written every channel, and scripts rely on every key.
         "question": state.get("original_question", ""),
         "answer": state.get("answer", ""),
+        "status": state.get("status", ""),
         "abstained": state.get("abstained", False),
         "route": state.get("route") or {"name": "", "reasons": []},
         "citations": list(state.get("citations") or []),
-        "unsupported": list(state.get("unsupported") or []),
+        "unconfirmed": list(state.get("unconfirmed") or []),
         "verification": dict(state.get("verification") or {}),
         "passages": await passages_of(state, context),
         "evidence": _evidence(state.get("evidence") or {}),

@@ -10,23 +10,26 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from anabranch.citations.unconfirmed_claims import unconfirmed_lines
 from anabranch.cli.output import say
-from anabranch.synthesis.verbatim_text import VERBATIM
 from anabranch.text.normalization import clean, squeeze
 
 NOTHING_MATCHES = (
     "Nothing was found among the documents that match the filter; `anabranch corpus stats` lists all documents."
 )
 MARKER = re.compile(r"\[\d+\]")
+PLACE = re.compile(r"\[(\d{1,4})\] ")
+BOLD = re.compile(r"\*\*(?=\S)([^*]+)(?<=\S)\*\*")
 # A sentence of a table or a list may be as long as its passage.
 MAX_QUOTE = 400
 
 
 def print_answer(console: Console, state: Mapping[str, Any], *, sources: bool = True) -> None:
-    """Print the answer, then (unless they are shown elsewhere) the sources, then remarks."""
-    say_marked(console, state["answer"])
+    """Print the answer, then (unless they are shown elsewhere, or it has them) the sources, then remarks."""
     citations = state.get("citations") or []
-    if sources and citations:
+    is_composed = state["route"]["name"] == "compose"
+    say_marked(console, state["answer"], links={each["marker"]: each.get("link", "") for each in reversed(citations)})
+    if sources and citations and not is_composed:
         console.print()
         print_sources(console, citations)
     remarks = list(remarks_on(state))
@@ -43,11 +46,30 @@ def print_sources(console: Console, citations: Sequence[Mapping[str, Any]]) -> b
     return bool(citations)
 
 
-def say_marked(console: Console, text: str) -> None:
-    """Print text with its citation markers picked out."""
-    marked = Text(clean(text))
+def say_marked(console: Console, text: str, *, links: Mapping[int, str] | None = None) -> None:
+    """Print text with its citation markers picked out; in a terminal what is bold, and lines that name a place.
+
+    Args:
+        console: Where to.
+        text: In Markdown.
+        links: What a line opens that begins with a marker, by its number.
+    """
+    marked = Text("\n").join(_lines(clean(text), links or {}) if console.is_terminal else [Text(clean(text))])
     marked.highlight_regex(MARKER, "bold cyan")
     console.print(marked, soft_wrap=not console.is_terminal)
+
+
+def _lines(text: str, links: Mapping[int, str]) -> Iterator[Text]:
+    """Yield the lines of an answer as a terminal shows them; in a block of code every sign is as it was written."""
+    in_code = False
+    for line in text.split("\n"):
+        in_code ^= line.startswith("```")
+        place = None if in_code else PLACE.match(line)
+        link = links.get(int(place[1]), "") if place else ""
+        shown = Text(style=f"link {link}" if link else "")
+        for at, part in enumerate([line] if in_code else BOLD.split(line)):
+            shown.append(part, style="bold" if at % 2 else None)
+        yield shown
 
 
 def source_lines(citations: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[str], str]]:
@@ -72,12 +94,7 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader has to know about how the answer came to be."""
     if state.get("active_filters") and not state.get("candidates"):
         yield NOTHING_MATCHES
-    unsupported = state.get("unsupported") or []
-    # An abstention claims nothing, so nothing of it needs support.
-    if unsupported and not state["abstained"]:
-        yield f"No passage supports: {'; '.join(squeeze(claim) for claim in unsupported)}"
-        if missing := (state.get("verification") or {}).get("missing"):
-            yield f"Not in the passages at all: {', '.join(squeeze(words) for words in missing)}"
+    yield from unconfirmed_lines(state.get("status", ""), state.get("unconfirmed") or [])
     # Only `auto` notes its model there: whoever named one knows which it is.
     begun: Mapping[str, Any] = next(
         (step["counts"] for step in state.get("trace") or [] if step["node"] == "begin"), {}
@@ -85,13 +102,9 @@ def remarks_on(state: Mapping[str, Any]) -> Iterator[str]:
     if "model" in begun:
         yield f"Written with a model of this machine: {begun['model']}."
     checked = (state.get("verification") or {}).get("checked", "")
-    if state["route"]["name"] == "compose":
-        if not state["abstained"]:
-            yield f"{checked if checked.startswith(VERBATIM) else VERBATIM}."
-    elif checked:
+    # What no model wrote says so in its first line.
+    if checked and state["route"]["name"] != "compose":
         yield f"Checked: {checked}."
-    for item in (state.get("verification") or {}).get("contradicted", []):
-        yield f"A passage contradicts “{squeeze(item['claim'])}”: “{squeeze(item['quote'])}”"
     for item in state.get("degraded") or []:
         yield f"degraded: {item['step']}: {squeeze(item['reason'])}"
 

@@ -70,8 +70,9 @@ def _claims(state: Mapping[str, Any]) -> Table:
         words = Text("(the same words)" if claim == quote else f"“{quote}”", style="italic")
         words.append(f" {place_of(citation)}{_standing(citation)}", style="dim")
         table.add_row(f"[{citation['marker']}]", _plain(claim), words)
-    for claim in state.get("unsupported") or []:
-        table.add_row("", _plain(squeeze(claim)), Text("no passage supports this", style="yellow"))
+    for claim in state.get("unconfirmed") or []:
+        known = "; ".join(filter(None, ("not confirmed", claim["reason"], claim["nearest"])))
+        table.add_row("", _plain(squeeze(claim["text"])), Text(squeeze(known), style="yellow"))
     return table
 
 

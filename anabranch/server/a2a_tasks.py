@@ -247,7 +247,7 @@ def task_of(run: RunRecord) -> types.Task:
     parts = []
     if run.status == "success":
         found = [{name: each[name] for name in CITED} for each in values["citations"]]
-        sources = {"abstained": values["abstained"], "citations": found, "unsupported": values["unsupported"]}
+        sources = {name: values[name] for name in ("status", "abstained", "unconfirmed")} | {"citations": found}
         parts = [new_text_part(values["answer"], TEXT), new_data_part(sources, DATA)]
     artifacts = [new_artifact(parts, "answer", artifact_id=f"{run.run_id}-answer")] if parts else []
     return types.Task(id=run.run_id, context_id=run.thread_id, status=status, artifacts=artifacts)

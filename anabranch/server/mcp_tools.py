@@ -7,7 +7,7 @@ standard input and output, `mcp_routes` over HTTP.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 from mcp.server import MCPServer
@@ -47,17 +47,28 @@ class QuotedSource(BaseModel):
     page: int | None
     heading: str
     quote: str = Field(description="Verbatim words of the document.")
-    grade: str = Field(description="'quoted': the claim's words stand there. 'supported': in another form.")
+    grade: str = Field(description="'quoted': the claim's words stand there. 'found': in another form.")
     passage_id: str
+
+
+class ClaimWithoutPassage(BaseModel):
+    """A claim that could not be matched to a passage, which is no verdict."""
+
+    claim: str
+    reason: str = Field(description="The one fact that is known of it, such as a number that no passage has; or empty.")
+    nearest: str = Field(description="The words of the passages that share most with it; or empty.")
 
 
 class AskResult(BaseModel):
     """An answer, and what was checked of it."""
 
     answer: str
-    abstained: bool = Field(description="Whether the documents do not tell; the answer then says so.")
+    status: Literal["", "answered", "not_confirmed", "not_found"] = Field(
+        description="'not_confirmed': nothing of the answer was matched to a passage. 'not_found': there is none."
+    )
+    abstained: bool = Field(description="Whether the status is 'not_found'; the answer then says so.")
     sources: list[QuotedSource]
-    unsupported: list[str] = Field(description="Claims of the answer that no passage supports.")
+    unconfirmed: list[ClaimWithoutPassage] = Field(description="Claims that could not be matched to a passage.")
     remarks: list[str] = Field(description="What went wrong or was done with less.")
 
 
@@ -150,6 +161,7 @@ class DocumentTools:
             raise ToolError(str(error)) from error
         return AskResult(
             answer=state["answer"],
+            status=state["status"],
             abstained=state["abstained"],
             sources=[
                 QuotedSource(
@@ -163,7 +175,10 @@ class DocumentTools:
                 )
                 for each in state["citations"]
             ],
-            unsupported=list(state["unsupported"]),
+            unconfirmed=[
+                ClaimWithoutPassage(claim=each["text"], reason=each["reason"], nearest=each["nearest"])
+                for each in state["unconfirmed"]
+            ],
             remarks=[each["reason"] for each in state["degraded"]],
         )
 

@@ -10,9 +10,16 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from anabranch.citations.alignment import Grade
-from anabranch.parsing.numbered_lines import Judgement
+from anabranch.parsing.yes_or_no import Judgement
 from anabranch.store.protocol import RankedList
 from anabranch.synthesis.budget import RouteName
+
+Status = Literal["", "answered", "not_confirmed", "not_found"]
+"""What became of a question; empty before that is known.
+
+`not_confirmed`: a model answered, and none of what it says was matched to a passage. `not_found`: the search found
+nothing, the model says that the passages do not tell, or the budget was spent.
+"""
 
 # What is counted, or stands at a place: an edited thread could make a budget larger by less than nothing.
 Count = Annotated[int, Field(ge=0)]
@@ -73,12 +80,16 @@ class Passage(TypedDict):
 
 
 class Excerpt(TypedDict):
-    """A numbered piece of a passage in a window: characters [start, end) of the chunk's text."""
+    """A numbered piece of a passage in a window, or of one that is shown: characters [start, end) of the document.
+
+    `best` is where its sentence begins that fits best, of one that is shown.
+    """
 
     number: Count
     id: str
     start: Count
     end: Count
+    best: NotRequired[Count]
 
 
 class Evidence(TypedDict):
@@ -111,13 +122,13 @@ class Draft(TypedDict):
         answer: Text, with [n] markers where the model put any.
         window: Windows read so far.
         keeps: Refine rounds in a row that kept it.
-        match: How well the best of verbatim sentences matches the question, 0 to 1; absent where a model wrote.
+        shown: The leaves that it shows whole, by their markers; absent where a model wrote.
     """
 
     answer: Annotated[str, Field(max_length=400_000)]
     window: Count
     keeps: Count
-    match: NotRequired[float]
+    shown: NotRequired[list[Excerpt]]
 
 
 NO_DRAFT = Draft(answer="", window=0, keeps=0)
@@ -142,7 +153,7 @@ class Citation(TypedDict):
 
     Attributes:
         marker: Its number in the answer.
-        grade: `quoted`, the claim's words stand there; `supported`, they do in another form.
+        grade: `quoted`, the claim's words stand there; `found`, a passage says it in another form.
         judged: What a further check said of it; empty where none was made.
         link: Opens the words; empty where nothing can.
     """
@@ -168,20 +179,30 @@ class Verification(TypedDict):
     Attributes:
         claims: Statements that the answer makes.
         quoted: Those whose words stand in a passage.
-        supported: Those that a passage supports in other words.
-        unsupported: Those that none supports.
-        missing: Numbers, dates, names and codes of unsupported statements that no passage has.
-        contradicted: Those that a judge found contradicted by what seemed to support them, with those words.
+        found: Those that a passage says in another form.
+        not_confirmed: Those that were matched to no passage; no verdict.
         checked: What was checked, and what was not, for people.
     """
 
     claims: int
     quoted: int
-    supported: int
-    unsupported: int
-    missing: list[str]
-    contradicted: list[dict[str, str]]
+    found: int
+    not_confirmed: int
     checked: str
+
+
+class UnconfirmedClaim(TypedDict):
+    """A statement of an answer that was matched to no passage, which is no verdict; the others are cited.
+
+    Attributes:
+        text: What it says, without markers; of a very long one the beginning.
+        reason: The one fact that is known of it: "£24.90 is in no passage"; mostly empty.
+        nearest: The words of the passages that share most with it; empty where there are none.
+    """
+
+    text: str
+    reason: str
+    nearest: str
 
 
 class Degraded(TypedDict):

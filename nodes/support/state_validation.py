@@ -30,7 +30,7 @@ _LENGTHS = {
     "original_question": 10_000, "standalone_question": 50_000, "message_id": 200, "access_digest": 64,
     "answer": 400_000, "queries": 64, "query_texts": 64, "ranked_lists": 1_000, "candidates": 200_000,
     "external_passages": 200_000, "texts": 400_000, "passages": 10_000, "windows": 100_000, "excerpts": 10_000,
-    "partials": 100_000, "drafts": 100, "citations": 10_000, "unsupported": 10_000, "degraded": 10_000, "trace": 10_000,
+    "partials": 100_000, "drafts": 100, "citations": 10_000, "unconfirmed": 10_000, "degraded": 10_000, "trace": 10_000,
 }  # fmt: skip
 """Items, or characters of a text: far above what a turn makes of any settings, far below what a process cannot bear."""
 

@@ -112,4 +112,4 @@ def without_nonce(request: Request) -> str:
 
 def unconfirmed(state: Mapping[str, Any]) -> list[str]:
     """Return the claims of an answer that are not confirmed."""
-    return [claim["text"] for claim in state["claims"] if claim["grade"] == "not_confirmed"]
+    return [claim["text"] for claim in state["unconfirmed"]]

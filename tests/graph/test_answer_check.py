@@ -63,8 +63,8 @@ async def test_what_the_judge_does_not_find_is_marked_and_shown(form: str, river
     first, second = TWO.split(". ")
     assert (citation["claim"], citation["judged"]) == (f"{first}.", "entailed")
     assert state["answer"].startswith(f"{first}. [1] {second} [?]")
-    (_, doubted) = state["claims"]
-    assert (doubted["grade"], doubted["reason"]) == ("not_confirmed", DOUBTS["not_said"])
+    (doubted,) = state["unconfirmed"]
+    assert (doubted["text"], doubted["reason"]) == (second, DOUBTS["not_said"])
     assert "relief channel" in doubted["nearest"]
     assert state["status"] == "answered"
 
@@ -72,13 +72,13 @@ async def test_what_the_judge_does_not_find_is_marked_and_shown(form: str, river
 async def test_the_yes_of_the_judge_lifts_a_claim_that_words_could_not_place(river: str) -> None:
     claim = "Water is led past the barrier through an artificial waterway."
     with OpenAIStub(model(create=claim)) as stub:
-        assert (await _ask(river, stub))["claims"][0]["grade"] == "not_confirmed"
+        assert unconfirmed(await _ask(river, stub)) == [claim]
         state = await _ask(river, stub, verify="llm")
         (request,) = _requests(stub, "judge")
-    (lifted,) = state["claims"]
-    assert (lifted["text"], lifted["grade"], lifted["marker"], lifted["reason"]) == (claim, "found", 1, "")
+    assert state["unconfirmed"] == []
     (citation,) = state["citations"]
-    assert (citation["grade"], citation["judged"]) == ("found", "entailed")
+    assert (citation["claim"], citation["grade"], citation["marker"]) == (claim, "found", 1)
+    assert citation["judged"] == "entailed"
     # The evidence is what the judge was shown.
     assert " ".join(citation["quote"].split()) in " ".join(passages_in(request)[1].split())
     assert state["status"] == "answered"
@@ -89,15 +89,15 @@ async def test_a_number_that_is_in_no_passage_is_nothing_that_a_judge_could_find
     with OpenAIStub(model(create="Water is led past the barrier through 7341 pipes.")) as stub:
         state = await _ask(river, stub, verify="llm")
         assert _requests(stub, "judge") == []
-    (claim,) = state["claims"]
-    assert (claim["grade"], claim["reason"]) == ("not_confirmed", "7341 is in no passage")
+    (claim,) = state["unconfirmed"]
+    assert claim["reason"] == "7341 is in no passage"
 
 
 async def test_an_answer_of_which_the_judge_finds_nothing_is_shown_as_not_confirmed(river: str) -> None:
     with OpenAIStub(model(create=TWO, judge="No.")) as stub:
         state = await _ask(river, stub, verify="llm")
     assert (state["status"], state["abstained"]) == ("not_confirmed", False)
-    assert {claim["reason"] for claim in state["claims"]} == {DOUBTS["not_said"]}
+    assert {claim["reason"] for claim in state["unconfirmed"]} == {DOUBTS["not_said"]}
     for sentence in TWO.split(". "):
         assert sentence in state["answer"]
 
@@ -111,7 +111,8 @@ async def test_probabilities_count_before_the_word(yes: float, grades: set[str],
     with OpenAIStub(model(create=TWO, judge=told)) as stub:
         state = await _ask(river, stub, verify="llm")
         assert {each.body["top_logprobs"] for each in _requests(stub, "judge")} == {20}
-    assert {claim["grade"] for claim in state["claims"]} <= grades
+    assert {citation["grade"] for citation in state["citations"]} <= grades
+    assert bool(state["unconfirmed"]) == (grades == {"not_confirmed"})
     assert {citation["judged"] for citation in state["citations"]} == judged
     # In between the judge gave an answer, and the words decide.
     assert state["degraded"] == []

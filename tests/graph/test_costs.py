@@ -12,7 +12,7 @@ import pytest
 
 from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import graph
-from tests.graph.replies import at_once, model, passages_in, rounds_of, step_of, written
+from tests.graph.replies import at_once, model, passages_in, rounds_of, step_of, unconfirmed, written
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
@@ -113,7 +113,7 @@ async def test_a_first_answer_that_nothing_supports_gives_way_to_that_of_a_later
     assert actions == ["revise", *["add"] * (windows - 2)]
     assert not state["abstained"]
     assert "Kraus" not in state["answer"]
-    assert state["unsupported"] == []
+    assert unconfirmed(state) == []
     assert len({citation["chunk_id"] for citation in state["citations"]}) == windows - 1
 
 
@@ -204,7 +204,7 @@ async def test_what_the_wrong_window_answers_is_dropped(bad: str, form: str, riv
     assert bool(joined) == (form == "cited")
     assert not any(bad in request.user for request in joined)
     assert bad not in re.sub(r" \[[\d?]+\]", "", state["answer"])
-    assert state["unsupported"] == []
+    assert unconfirmed(state) == []
     assert len(state["citations"]) >= 3
 
 

@@ -17,7 +17,7 @@ from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
 from tests.conftest import REPOSITORY
 from tests.graph.inside import graph
-from tests.graph.replies import model, passages_in, step_of, written
+from tests.graph.replies import model, passages_in, step_of, unconfirmed, written
 from tests.safety.rendering import live
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply, Script
@@ -121,7 +121,7 @@ async def test_a_model_that_obeys_a_passage(route: str, refine: Script, poisoned
         secrets = nonces(stub)
     assert any("orders.md" in passage["source"] for passage in state["passages"])
     assert state["route"]["name"] == {"stuff": "create", "map_reduce with reduction": "map_reduce"}.get(route, route)
-    for text in (state["answer"], state["messages"][-1].text, *state["unsupported"]):
+    for text in (state["answer"], state["messages"][-1].text, *unconfirmed(state)):
         check(text, secrets)
     check(streamed, secrets)
     check(state["draft"]["answer"], secrets)
@@ -155,12 +155,13 @@ async def test_a_model_that_writes_nothing_but_what_it_was_ordered(route: str, p
     with OpenAIStub(model(create=only, refine=only, map=only, reduce=only)) as stub:
         state, streamed = await _turn(poisoned, stub, **ROUTES[route])
         secrets = nonces(stub)
-    assert state["abstained"]
+    # Shown, as every answer is, and marked throughout.
+    assert state["status"] == "not_confirmed"
     assert state["citations"] == []
     check(state["answer"], secrets)
     check(streamed, secrets)
     if route in ("create", "stuff"):
-        assert state["verification"]["claims"] == state["verification"]["unsupported"] >= 1
+        assert state["verification"]["claims"] == state["verification"]["not_confirmed"] >= 1
 
 
 async def test_what_comes_with_a_refusal_carries_nothing_out(poisoned: str) -> None:
@@ -171,7 +172,7 @@ async def test_what_comes_with_a_refusal_carries_nothing_out(poisoned: str) -> N
     with OpenAIStub(model(create=missing)) as stub:
         state, streamed = await _turn(poisoned, stub)
         secrets = nonces(stub)
-    assert state["abstained"]
+    assert state["citations"] == []
     for text in (state["answer"], streamed):
         check(text, secrets)
 

@@ -66,13 +66,13 @@ async def test_on_thin_evidence_a_refusal_is_believed(river: str, monkeypatch: p
 async def test_an_answer_that_nothing_supports_is_no_reason_to_ask_again(river: str) -> None:
     state, asked = await _ask(river, "Otto Kraus of Utopia built 77 castles in 1650.")
     assert len(asked) == 1
-    assert state["abstained"]
+    assert state["status"] == "not_confirmed"
 
 
 @pytest.mark.parametrize("second", [BROKEN, "", "Otto Kraus of Utopia built 77 castles in 1650."])
 async def test_a_second_reply_that_is_no_answer_ends_the_turn_and_says_why(second: Any, river: str) -> None:
     state, asked = await _ask(river, in_turn(REFUSALS[0], second, written))
     assert len(asked) == 2
-    assert state["abstained"] == (not state["citations"])
-    assert state["abstained"] or state["route"]["name"] == "compose"
+    assert (state["status"] == "answered") == bool(state["citations"])
+    assert state["status"] != "answered" or state["route"]["name"] == "compose"
     assert ("create" in {item["step"] for item in state["degraded"]}) == (state["route"]["name"] == "compose")

@@ -11,7 +11,7 @@ import pytest
 
 from anabranch.agent.nodes.settings import Context
 from tests.graph.inside import graph
-from tests.graph.replies import joined, model
+from tests.graph.replies import joined, model, unconfirmed
 from tests.servers import scripts
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -80,7 +80,7 @@ async def test_what_refine_adds_follows_the_draft_and_is_cited(river: str) -> No
     for before, after in pairwise(draft["answer"] for draft in drafts):
         assert after.startswith(before)
         assert len(after) > len(before)
-    assert not state["unsupported"]
+    assert not unconfirmed(state)
     # The sentences of all windows, each with the passage that it is from.
     numbers = {excerpt["id"]: number for number, window in enumerate(state["windows"]) for excerpt in window}
     assert {numbers[citation["chunk_id"]] for citation in state["citations"]} == set(range(len(state["windows"])))
@@ -123,4 +123,4 @@ async def test_an_instruction_in_a_passage_gets_no_link_and_no_false_claim_throu
     pieces, state, _ = await _stream(river, scripts.route({}, Reply(obeyed)), strategy="none")
     assert "evil.example" not in state["answer"]
     assert "evil.example" not in "".join(piece.text for piece in pieces)
-    assert any("ninety million" in claim for claim in state["unsupported"])
+    assert any("ninety million" in claim for claim in unconfirmed(state))

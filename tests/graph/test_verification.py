@@ -13,7 +13,7 @@ from anabranch.citations.verification import CHECKED
 from anabranch.cli.answer_json import result_of
 from anabranch.ingestion.pipeline import ingest
 from tests.graph.inside import build, graph
-from tests.graph.replies import model, passages_in
+from tests.graph.replies import model, passages_in, unconfirmed
 from tests.servers.calls import Request
 from tests.servers.loopback import Reply
 from tests.servers.openai_stub import OpenAIStub
@@ -42,17 +42,18 @@ async def test_the_figures_of_an_answer_are_in_its_result(river: str) -> None:
     state, context = await _ask(river, half_right)
     figures = state["verification"]
     assert figures == {
-        "claims": 2, "quoted": 0, "supported": 1, "unsupported": 1, "missing": ["Otto Kraus", "1944"],
-        "contradicted": [], "checked": CHECKED,
+        "claims": 2, "quoted": 0, "found": 1, "not_confirmed": 1, "checked": CHECKED,
     }  # fmt: skip
     (citation,) = state["citations"]
-    assert (citation["grade"], citation["judged"]) == ("supported", "")
+    assert (citation["grade"], citation["judged"]) == ("found", "")
     assert "Ida Marrow" in citation["quote"]  # the program found the words, whatever the model's marker said
-    assert state["unsupported"] == ["It was blown up by Otto Kraus in 1944."]
+    (doubted,) = state["unconfirmed"]
+    assert doubted["text"] == "It was blown up by Otto Kraus in 1944."
+    assert doubted["reason"] == "Otto Kraus and 1944 are in no passage"
     assert state["answer"].endswith("It was blown up by Otto Kraus in 1944. [?]")
     said = state["messages"][-1].response_metadata
     assert said["verification"] == figures
-    assert said["unsupported"] == state["unsupported"]
+    assert said["unconfirmed"] == state["unconfirmed"]
     assert (await result_of(state, context))["verification"] == figures
 
 
@@ -86,26 +87,40 @@ def _all_first_sentences(request: Request) -> str:
 @pytest.mark.parametrize(
     "lie", ["Otto Kraus of Utopia built 77 castles in 1650.", "Otto Kraus baute 1650 in Utopia 77 Schlösser."]
 )
-async def test_an_answer_of_which_no_claim_holds_is_shown_as_that_and_as_no_answer(lie: str, river: str) -> None:
+async def test_an_answer_of_which_no_claim_holds_is_shown_and_says_so(lie: str, river: str) -> None:
     state, context = await _ask(river, f"{lie[:-1]} [1].")
-    assert state["abstained"]
+    assert (state["status"], state["abstained"]) == ("not_confirmed", False)
     assert state["citations"] == []
-    shown = f"The model answered, but no passage was found that says so:\n\n{lie} [?]\n\n"
-    assert state["answer"].startswith(shown)
+    first, said, nearest = state["answer"].split("\n\n")
+    assert first == "Not confirmed: no passage was matched to this answer."
+    assert said == f"{lie} [?]"
+    assert nearest.startswith("Nearest passages:\n- ")
     message = state["messages"][-1]
     assert message.text == state["answer"]
-    assert message.response_metadata["abstained"]
-    assert message.response_metadata["unsupported"] == state["unsupported"] == [lie]
+    assert message.response_metadata["status"] == "not_confirmed"
+    assert not message.response_metadata["abstained"]
+    assert message.response_metadata["unconfirmed"] == state["unconfirmed"]
+    (claim,) = state["unconfirmed"]
+    assert claim["text"] == lie
+    assert claim["reason"].endswith(" in no passage")
     assert message.response_metadata["sources"] == []
     figures = (await result_of(state, context))["verification"]
-    assert (figures["claims"], figures["unsupported"]) == (1, 1)
+    assert (figures["claims"], figures["not_confirmed"]) == (1, 1)
+
+
+async def test_whoever_must_not_show_unconfirmed_words_sets_strict(river: str) -> None:
+    lie = "Otto Kraus of Utopia built 77 castles in 1650."
+    state, _ = await _ask(river, f"{lie[:-1]} [1].", strict=True)
+    assert (state["status"], state["abstained"]) == ("not_found", True)
+    assert "Otto Kraus" not in state["answer"]
+    assert "Otto Kraus" not in state["messages"][-1].text
 
 
 async def test_a_refusal_is_no_claim_that_nothing_supports(river: str) -> None:
     state, _ = await _ask(river, "The passages do not say who built the Halden weir.")
     assert state["abstained"]
-    assert state["unsupported"] == []
-    assert "The model answered" not in state["answer"]
+    assert unconfirmed(state) == []
+    assert "Not confirmed" not in state["answer"]
 
 
 async def test_a_claim_whose_number_differs_from_its_quote_is_marked(river: str) -> None:
@@ -117,7 +132,7 @@ async def test_a_claim_whose_number_differs_from_its_quote_is_marked(river: str)
 
     state, _ = await _ask(river, wrong_year)
     assert "in 1898. [?]" in state["answer"]
-    assert [state["verification"][name] for name in ("claims", "unsupported")] == [2, 1]
+    assert [state["verification"][name] for name in ("claims", "not_confirmed")] == [2, 1]
 
 
 async def test_the_figures_of_one_turn_are_gone_in_the_next(river: str) -> None:
@@ -125,8 +140,8 @@ async def test_the_figures_of_one_turn_are_gone_in_the_next(river: str) -> None:
     config: Any = {"configurable": {"thread_id": "figures"}}
     first = await compiled.ainvoke({"question": QUESTION}, config, context=Context(corpus=river))
     assert first["verification"]["claims"] == first["verification"]["quoted"] > 0
-    question = "What is the capital gains tax rate in Portugal for cryptocurrency?"
-    second = await compiled.ainvoke({"question": question}, config, context=Context(corpus=river))
+    nothing = {"question": QUESTION, "filters": {"source": "nowhere.md"}}
+    second = await compiled.ainvoke(nothing, config, context=Context(corpus=river))
     assert second["abstained"]
     assert second["verification"] == {}
 

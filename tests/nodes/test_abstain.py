@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 
 from anabranch.agent.nodes.abstain import abstain
 from anabranch.agent.nodes.settings import Context
+from anabranch.agent.nodes.support.nearest_passages import nearest_passages
 from anabranch.ingestion.pipeline import ingest
 from anabranch.store.protocol import Scope
 from anabranch.store.stores import open_corpus
@@ -28,17 +29,13 @@ async def leaf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(ranked["ids"][0])
 
 
-async def answer(folder: Path, leaf: str, question: str, route: str = "create", said: str = LIE) -> str:
-    return await answer_over(folder, [leaf], question, route, said)
-
-
-async def answer_over(folder: Path, leaves: list[str], question: str, route: str, said: str) -> str:
-    state: Any = {
+def found(leaves: list[str], question: str) -> Any:
+    """Return a state in which a model has answered from some leaves."""
+    return {
         "original_question": question,
         "standalone_question": question,
-        "draft": {"answer": f"{said} [?]", "window": 1, "keeps": 0},
-        "unsupported": [said],
-        "route": {"name": route, "reasons": []},
+        "draft": {"answer": f"{LIE} [?]", "window": 1, "keeps": 0},
+        "route": {"name": "create", "reasons": []},
         "queries": [],
         "evidence": {"verdict": "enough", "reasons": [], "missing": "", "digest": ""},
         "passages": [
@@ -48,33 +45,30 @@ async def answer_over(folder: Path, leaves: list[str], question: str, route: str
         "candidates": [{"id": leaf, "score": 1.0, "ranks": {}, "fused": 1} for leaf in leaves],
         "settings": None,
     }
-    return str((await abstain(state, Runtime(context=Context(corpus=str(folder / "corpus")))))["answer"])
 
 
 @pytest.mark.parametrize(
-    ("question", "not_found", "written"),
-    [
-        ("¿Cuánto vale?", "No encontré la respuesta", "El modelo respondió"),
-        ("What is the price of it?", "I did not find the answer", "The model answered"),
-    ],
+    ("question", "not_found"),
+    [("¿Cuánto vale?", "No encontré la respuesta"), ("What is the price of it?", "I did not find the answer")],
 )
-async def test_only_what_a_model_wrote_is_said_to_be_its_answer(
-    tmp_path: Path, leaf: str, question: str, not_found: str, written: str
+async def test_what_a_model_wrote_is_no_part_of_what_was_not_found(
+    tmp_path: Path, leaf: str, question: str, not_found: str
 ) -> None:
     # A question of two words does not tell its language: then it is that of the documents.
-    assert (await answer(tmp_path, leaf, question)).startswith(written)
-    composed = await answer(tmp_path, leaf, question, "compose")
-    assert composed.startswith(not_found)
-    assert "99" not in composed
+    runtime = Runtime(context=Context(corpus=str(tmp_path / "corpus")))
+    update = await abstain(found([leaf], question), runtime)
+    assert (update["status"], update["abstained"]) == ("not_found", True)
+    assert update["answer"].startswith(not_found)
+    assert "99" not in update["answer"]
 
 
 @pytest.mark.parametrize(
-    ("route", "first"), [("create", "tercera.txt: Ada Rojas trazó el puente en 1931."), ("compose", "primera.txt: ")]
+    ("said", "first"),
+    [("Lo construyó Ada Rojas.", "tercera.txt: Ada Rojas trazó el puente en 1931."), ("", "primera.txt: ")],
 )
-async def test_the_passage_with_the_words_of_an_unsupported_answer_is_the_nearest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, route: str, first: str
+async def test_the_passage_with_the_words_of_an_unconfirmed_answer_is_the_nearest(
+    tmp_path: Path, said: str, first: str
 ) -> None:
-    monkeypatch.setattr("anabranch.agent.nodes.abstain.show", lambda *_: None)
     texts = {
         "primera": "El puente de Halden cruza el río. Quién lo construyó no se sabe.",
         "segunda": "El puente de Halden se construyó en piedra.",
@@ -84,9 +78,7 @@ async def test_the_passage_with_the_words_of_an_unsupported_answer_is_the_neares
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
     ingest([tmp_path / f"{name}.txt" for name in texts], tmp_path / "corpus")
     corpus = await open_corpus(tmp_path / "corpus")
-    found = await corpus.search("bm25", [f"{text} río" for text in texts.values()], 1, Scope())
-    leaves = [str(ranked["ids"][0]) for ranked in found]
-    said = await answer_over(
-        tmp_path, leaves, "¿Quién construyó el puente de Halden?", route, "Lo construyó Ada Rojas."
-    )
-    assert said.partition("Pasajes más cercanos:\n- ")[2].startswith(first)
+    ranked = await corpus.search("bm25", [f"{text} río" for text in texts.values()], 1, Scope())
+    state = found([str(each["ids"][0]) for each in ranked], "¿Quién construyó el puente de Halden?")
+    nearest = await nearest_passages(Context(corpus=str(tmp_path / "corpus")), state, said)
+    assert nearest.block.startswith(f"Pasajes más cercanos:\n- {first}")
