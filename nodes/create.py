@@ -1,4 +1,4 @@
-"""Write the first answer: with a model from the first window, without one from verbatim sentences."""
+"""Write the first answer: with a model from the first window, without one from the best passages, whole."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from anabranch.synthesis.budget import RouteName
 
 @traced("create")
 async def create(state: State, context: Context) -> Update:
-    """Answer from the first window; if the model fails, use verbatim sentences instead and say so.
+    """Answer from the first window; if the model fails, show the best passages instead and say so.
 
     If an earlier answer of this turn was a refusal, the model is asked once more, without being offered one.
     """
@@ -67,7 +67,7 @@ async def create(state: State, context: Context) -> Update:
             "message_id": "",
             "route": {
                 "name": "compose",
-                "reasons": [*state["route"]["reasons"], "the model failed: verbatim sentences"],
+                "reasons": [*state["route"]["reasons"], "the model failed: the passages that match best are shown"],
             },
             "degraded": [failed("create", error)],
             "counts": {"by": "compose"},

@@ -25,7 +25,7 @@ from anabranch.synthesis.token_bound import at_most
 NEARLY = 0.8
 
 
-_UNREAD = "no window could be read by the model; the answer is verbatim sentences"
+_UNREAD = "no window could be read by the model; the passages that match best are shown"
 
 
 @traced("gather")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from anabranch.models import local_servers
 from anabranch.safety.operator import environment
 
 pytest_plugins = ["tests.servers.fixtures", "tests.models.model_fixtures"]
@@ -69,6 +70,13 @@ def _environment_of_its_own() -> Iterator[None]:
     environment.cache_clear()
     yield
     environment.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_model_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for no model server on this machine, which may run one, but in tests that may open sockets."""
+    if request.node.get_closest_marker("loopback") is None:
+        monkeypatch.setattr(local_servers, "SERVERS", ())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -72,7 +72,7 @@ def _anabranch(
 
     anabranch ask "How do I add a document?" --model openai:gpt-5-mini
 
-    It needs no key and no account: without --model the answer is verbatim sentences with their sources.
+    It needs no key and no account: without --model the passages that match best are shown.
     """
 
 

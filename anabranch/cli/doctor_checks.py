@@ -181,7 +181,7 @@ def _without(context: Context) -> DoctorCheck:
     if "llm" in context.retrievers:
         said = "the retriever 'llm' needs a chat model, and none is configured"
         return DoctorCheck("model", "problem", said, "Set `model`.")
-    said = "none: answers are verbatim sentences from the documents"
+    said = "none: the passages that match best are shown"
     # A key by itself chooses no model: documents must not go to a provider because some other program needs its key.
     if os.environ.get("OPENAI_API_KEY"):
         return DoctorCheck("model", "off", said, "OPENAI_API_KEY is set; to use it: --model openai:gpt-5-mini.")

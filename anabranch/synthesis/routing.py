@@ -63,7 +63,7 @@ def choose(
     if synthesis not in BUILT_IN:
         return RouteChoice("installed", (f"synthesis: {synthesis} was asked for",))
     if not has_model:
-        return RouteChoice("compose", ("no chat model is configured: the answer is verbatim sentences",))
+        return RouteChoice("compose", ("no chat model is configured: the passages that match best are shown",))
     if synthesis == "stuff":
         return RouteChoice("create", ("synthesis: stuff was asked for: the best passages in one window",))
     if windows <= 1:
@@ -86,7 +86,7 @@ def _by_evidence(windows: int, sources: int, scores: Sequence[float]) -> RouteCh
 def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool = True) -> RouteChoice:
     """Return the choice, or what comes nearest to it within a budget.
 
-    The other way to read all windows comes first, then fewer windows, then verbatim sentences, which cost no call.
+    The other way to read all windows comes first, then fewer windows, then the passages themselves, which cost no call.
 
     Args:
         choice: What the evidence speaks for.
@@ -109,7 +109,8 @@ def afford(choice: RouteChoice, prices: Prices, left: Spending, *, chain: bool =
         for name in _ways(choice.name, read, chain=chain):
             if not left.lacks(prices.of(name, read)):
                 return _instead(RouteChoice(name, why, windows - read, lacking), windows)
-    return RouteChoice("compose", (*why, "no model call is left: verbatim sentences"), lacking=lacking)
+    shown = "no model call is left: the passages that match best are shown"
+    return RouteChoice("compose", (*why, shown), lacking=lacking)
 
 
 def _ways(wanted: RouteName, read: int, *, chain: bool) -> tuple[RouteName, ...]:

@@ -81,7 +81,7 @@ async def model_of(context: Context, *, anew: bool = False) -> Chat | None:
         msg = f"This conversation was begun with a model given in code, {name.removeprefix(OBJECT)}, which is not here."
         raise SettingsError(msg, hint="Give it again: build(model=...) or Context(model=...); or name another `model`.")
     if name == AUTO:
-        # None found is no error: answers are then verbatim sentences, and say why.
+        # None found is no error: the passages are then shown, and it is said why.
         if (local := await _local(context, anew=anew)) is None:
             return None
         name, base_url = f"openai:{local.name}", local.base_url

@@ -93,7 +93,7 @@ def _line(name: str, ms: float, meter: Meter, update: Update) -> Step:
 
 
 def _unwritten(step: str, model: str) -> Degraded:
-    reason = f"{model!r} was asked for and did not write: the answer is verbatim sentences from the documents"
+    reason = f"{model!r} was asked for and did not write: the passages that match best are shown"
     return Degraded(step=step, reason=reason, code=UNWRITTEN)
 
 

@@ -185,7 +185,7 @@ def test_a_model_that_is_down_degrades_and_says_so(run: Run, corpus: Path) -> No
     assert f"degraded: create: 'stub' failed: no connection to {base_url} (" in result.stdout
     assert "See that the server runs and that its address is right" in result.stdout
     assert ".." not in result.stdout.replace("...", "")
-    assert "verbatim sentences" in result.stdout
+    assert "the passages that match best" in result.stdout
 
 
 @pytest.mark.loopback

@@ -50,14 +50,17 @@ def test_answers_are_measured_and_written(run: Run, data: Path, cache: Path, tab
     report, every = tmp_path / "r.md", tmp_path / "q.jsonl"
     result = run("eval", table, "--data", data, "--cache", cache, "--report", report, "--per-query", every)
     assert result.exit_code == 0, result.stderr
-    for title in ("Is the answer in it?", "Is it answered only where it can be?"):
+    for title in ("Is the answer in what is shown?", "Is it said where the evidence is weak?"):
         assert title in result.stdout
         assert f"## {title}" in report.read_text()
     assert "| animals | 4 | 1.000 |" in report.read_text()
     asked = [row for row in rows_of(every) if row["collection"] == "animals"]
     kinds = {row["question"]: row["kind"] for row in asked}
     assert kinds == {**dict.fromkeys(ASKED, "own"), "u1": "marked", "plants/p1": "elsewhere"}
-    assert {row["question"] for row in asked if row["written"]["text"]} == set(ASKED)
+    # Every one is shown passages, and those that have no answer are told that these match weakly.
+    assert {row["question"] for row in asked if row["written"]["is_weak"]} == {"u1", "plants/p1"}
+    assert all("No chat model" not in row["written"]["text"] for row in asked)
+    assert all(row["written"]["best"] in row["written"]["passages"] for row in asked)
     assert all(row["written"]["confidence"] > 0 for row in asked)
 
 

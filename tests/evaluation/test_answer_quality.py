@@ -16,7 +16,8 @@ from anabranch.evaluation.queries import Gold
 
 
 def _written(text: str, passages: str = "", confidence: float = 0.5) -> WrittenAnswer:
-    return WrittenAnswer(text, passages, sentences=1, confidence=confidence, features={})
+    best = passages.partition(".")[0]
+    return WrittenAnswer(text, passages, best, is_weak=confidence < 0.5, confidence=confidence, features={})
 
 
 def _outcome(kind: QuestionKind, confidence: float, text: str = "x") -> Outcome:
@@ -26,15 +27,15 @@ def _outcome(kind: QuestionKind, confidence: float, text: str = "x") -> Outcome:
 def test_an_answer_is_held_against_what_is_known() -> None:
     gold = Gold(answers=("Ida Marrow",))
     outcome = outcome_of("q", "own", _written("It was Ida Marrow.", "The engineer of the weir was Ida Marrow."), gold)
-    assert (outcome.holds, outcome.reachable, outcome.lead) == (True, True, False)
+    assert (outcome.holds, outcome.reachable, outcome.first) == (True, True, True)
     missed = outcome_of("q", "own", _written("It was late.", "It was Ida Marrow."), gold)
-    assert (missed.holds, missed.reachable, missed.lead) == (False, True, False)
+    assert (missed.holds, missed.reachable, missed.first) == (False, True, True)
     assert outcome_of("q", "own", _written("", "Ida Marrow"), gold).holds is False
 
 
-def test_as_many_words_from_the_start_of_the_passages_are_the_control_for_length() -> None:
-    outcome = outcome_of("q", "own", _written("two words", "Ida Marrow built it"), Gold(answers=("Ida Marrow",)))
-    assert (outcome.holds, outcome.lead) == (False, True)
+def test_the_best_leaf_alone_is_the_control_for_length() -> None:
+    found = outcome_of("q", "own", _written("Ida Marrow", "It was late. Ida Marrow."), Gold(answers=("Ida Marrow",)))
+    assert (found.holds, found.first) == (True, False)
 
 
 def test_half_of_the_words_of_the_reference_sentences_count_as_the_answer() -> None:
@@ -50,20 +51,19 @@ def test_no_answer_is_right_to_a_question_that_has_none() -> None:
     assert measures_of([outcome])["contains"] is None
 
 
-def test_abstentions_do_not_count_in_the_length_and_do_in_what_is_held() -> None:
-    outcomes = [_outcome("own", 0.9, "x and more"), _outcome("own", 0.1, "")]
-    found = measures_of(outcomes)
-    assert (found["compared"], found["contains"], found["words"], found["sentences"]) == (2, 0.5, 3.0, 1.0)
+def test_what_was_not_found_holds_nothing_and_has_no_length() -> None:
+    found = measures_of([_outcome("own", 0.9, "x and more"), _outcome("own", 0.1, "")])
+    assert (found["compared"], found["contains"], found["chars"]) == (2, 0.5, 5.0)
 
 
 def test_kinds_are_compared_with_the_own_questions() -> None:
-    rows = [_outcome("own", 0.9), _outcome("own", 0.4, ""), _outcome("elsewhere", 0.4), _outcome("removed", 0.1, "")]
+    rows = [_outcome("own", 0.9), _outcome("own", 0.4), _outcome("elsewhere", 0.4), _outcome("removed", 0.6)]
     found = measures_of(rows)
-    assert found["false_abstentions"] == 0.5
-    assert (found["answered_elsewhere"], found["answered_removed"], found["answered_marked"]) == (1.0, 0.0, None)
-    assert (found["auc_elsewhere"], found["auc_removed"], found["auc_marked"]) == (0.75, 1.0, None)
+    assert found["weak_own"] == 0.5
+    assert (found["weak_elsewhere"], found["weak_removed"], found["weak_marked"]) == (1.0, 0.0, None)
+    assert (found["auc_elsewhere"], found["auc_removed"], found["auc_marked"]) == (0.75, 0.5, None)
     assert (found["asked_own"], found["asked_elsewhere"], found["asked_marked"]) == (2, 1, 0)
-    assert measures_of([])["false_abstentions"] is None
+    assert measures_of([])["weak_own"] is None
     assert measures_of([_outcome("elsewhere", 1)])["auc_elsewhere"] is None
 
 

@@ -12,7 +12,8 @@ GOLD = Gold(answers=("otters",))
 
 
 def _outcome(question: str, kind: QuestionKind, confidence: float, text: str) -> Outcome:
-    written = WrittenAnswer(text, "otters and owls", 1, confidence, {"dense": confidence, "covered": confidence})
+    features = {"dense": confidence, "covered": confidence}
+    written = WrittenAnswer(text, "otters and owls", "otters", confidence < 0.5, confidence, features)
     return outcome_of(question, kind, written, GOLD)
 
 
@@ -25,7 +26,7 @@ def _collection(name: str) -> AnswerCollection:
 def _report(*names: str, absent: tuple[str, ...] = ()) -> EvalReport:
     cases = (
         AnswerCase(collection="a", measure="contains", expected=1 / 3),
-        AnswerCase(collection="a", measure="false_abstentions", expected=0.0),
+        AnswerCase(collection="a", measure="weak_own", expected=0.0),
         AnswerCase(collection="a", measure="recall", expected=0.5),
         AnswerCase(collection="b", measure="contains", expected=None),
     )
@@ -40,11 +41,11 @@ def _titles(report: EvalReport) -> list[str]:
 def test_measured_values() -> None:
     values = measures_of(_collection("a").outcomes)
     assert values["contains"] == pytest.approx(1 / 3)
-    assert values["false_abstentions"] == pytest.approx(1 / 3)
-    assert values["answered_elsewhere"] == 1.0
+    assert values["weak_own"] == pytest.approx(1 / 3)
+    assert values["weak_elsewhere"] == 1.0
     assert values["auc_elsewhere"] == pytest.approx(2 / 3)
     assert values["recall"] is None
-    assert values["answered_removed"] is None
+    assert values["weak_removed"] is None
 
 
 def test_checks_say_what_drifted() -> None:
@@ -57,9 +58,9 @@ def test_markdown_has_every_table_and_is_the_same_each_time() -> None:
     text = markdown_of(_report("a", "b"), "anabranch eval answers.yaml")
     assert text == markdown_of(_report("a", "b"), "anabranch eval answers.yaml")
     assert _titles(_report("a", "b")) == [
-        "Is the answer in it?",
-        "Is it answered only where it can be?",
+        "Is the answer in what is shown?",
+        "Is it said where the evidence is weak?",
         "Measured and expected",
     ]
-    assert "| a | 3 | 0.333 | 0.667 | 1.000 |" in text
+    assert "| a | 3 | 0.333 | 1.000 | 1.000 |" in text
     assert "- a: one \\| remark." in text

@@ -104,7 +104,7 @@ collections: [animals, plants, stones]
 related: [[animals, plants]]
 cases:
   - {collection: animals, measure: contains, expected: null}
-  - {collection: animals, measure: words, expected: 40, tolerance: 5}
+  - {collection: animals, measure: chars, expected: 40, tolerance: 5}
 """
 
 
@@ -143,7 +143,7 @@ def test_expected_values_are_replaced_and_nothing_else(tmp_path: Path) -> None:
         (("[[animals, plants]]", "[[animals, weeds]]"), "line 4: related"),
         (("collection: animals, measure: contains", "collection: weeds, measure: contains"), "no collection 'weeds'"),
         (("measure: contains", "measure: beauty"), "line 6"),
-        (("measure: words", "measure: contains"), r"cases\[0\] again"),
+        (("measure: chars", "measure: contains"), r"cases\[0\] again"),
         (("title: Answers", "titel: Answers"), "titel"),
     ],
 )
