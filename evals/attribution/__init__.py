@@ -1,0 +1,1 @@
+"""The check of claims on public benchmarks of attribution, beside published scores and baselines."""
