@@ -6,10 +6,9 @@ Nothing here knows what words mean. A rule asks only where things stand: whether
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
 
 from anabranch.citations.passage_text import Piece
 from anabranch.citations.quantities import has
@@ -18,8 +17,6 @@ from anabranch.text.function_words import CONJUNCTIONS, NOT, OPPOSITES
 
 # Share of a claim's words that a span has in their order where the claim is a copy of it.
 _COPY = 0.6
-# Before and after a word.
-_SIDES = (-1, 1)
 # Words in a row that are read as one put in the place of another.
 _SWAPPED = 2
 
@@ -71,70 +68,6 @@ def denials(read: Sequence[Token], titles: frozenset[Title] = frozenset()) -> in
         for at, token in enumerate(read)
         if at or not reply
     )
-
-
-def denies_else(said: ReadClaim, piece: Piece) -> bool:
-    """Tell whether what a claim denies stands in a span where nothing is denied.
-
-    "Broadband is not included" is not held by "Broadband is included; water is not". Where the claim has no words but
-    those of its question, what it denies has to stand there: it is not held by "Water is not included" either.
-    """
-    around = [_denied(said.tokens, at) for at, token in enumerate(said.tokens) if token.kind == "negation"]
-    sentences = [half for half in (piece.tokens[: piece.first], piece.tokens[piece.first :]) if half]
-    denying, affirming = _parted(sentences)
-    if piece.first and goes_on(said, piece):
-        return False
-    for words in around:
-        if not said.added and not all(map(piece.has, words)):
-            return True
-        if any(_has(affirming, [word]) and not _has(denying, [word]) for word in words if denying):
-            return True
-        clauses = _parted(_clauses(piece.tokens))[1]
-        if len(words) == len(_SIDES) and any(_has([clause], words) for clause in clauses):
-            return True
-    return False
-
-
-def goes_on(said: ReadClaim, piece: Piece) -> bool:
-    """Tell whether the second of two sentences denies something of whom the first one names, and says more of a claim.
-
-    "Dogs are allowed on the lawn. They are not allowed on the pontoon." holds "dogs are not allowed on the pontoon".
-    """
-    first, second = piece.tokens[: piece.first], piece.tokens[piece.first :]
-    # "They are", "Sie sind": a sentence that names somebody has a word of content among its first two.
-    names_nobody = all(token.kind in ("function", "negation") for token in second[:2])
-    said_here = (token for token in (*said.added, *said.repeated) if _has([second], [token]))
-    return names_nobody and denials(second) > 0 and not _has([first], list(said_here))
-
-
-def _parted(parts: Iterable[Sequence[Token]]) -> tuple[list[Sequence[Token]], list[Sequence[Token]]]:
-    """Return the parts of a span that deny something, and those that deny nothing."""
-    found: tuple[list[Sequence[Token]], list[Sequence[Token]]] = ([], [])
-    for part in parts:
-        found[all(token.kind != "negation" for token in part)].append(part)
-    return found
-
-
-def _has(parts: Iterable[Sequence[Token]], words: Sequence[Token]) -> bool:
-    return all(any(same(word, token) for part in parts for token in part) for word in words)
-
-
-def _denied(read: Sequence[Token], at: int) -> list[Token]:
-    """Return the nearest content word before a denial and the one after it, as far as no comma parts them."""
-    found: list[Token] = []
-    for step in _SIDES:
-        place = at
-        while 0 <= place + step < len(read) and not read[max(place, place + step)].opens:
-            place += step
-            if read[place].terms:
-                found.append(read[place])
-                break
-    return found
-
-
-def _clauses(read: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    starts = [0, *(at for at, token in enumerate(read) if token.opens and at), len(read)]
-    return (read[first:last] for first, last in pairwise(starts))
 
 
 def denying_titles(asked: Sequence[Token]) -> frozenset[Title]:

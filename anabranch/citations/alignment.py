@@ -16,39 +16,27 @@ from itertools import chain, islice, pairwise
 from math import log1p
 from typing import Literal
 
-from anabranch.citations.agreement import (
-    ReadClaim,
-    denials,
-    denies_else,
-    denying_titles,
-    goes_on,
-    is_denied_before,
-    opposed,
-    replaces,
-    shortest_run,
-)
-from anabranch.citations.counted_numbers import (
-    counted_as,
-    counts_else,
-    lies_between,
-    measures_else,
-    per_another_period,
-    signed_else,
-    turns_round,
-)
+from anabranch.citations.agreement import ReadClaim, denials, denying_titles
 from anabranch.citations.known_facts import MOST_NAMED, lack_of, nearest_words
-from anabranch.citations.language_tables import tables_of
-from anabranch.citations.lead_in import without_lead_in
-from anabranch.citations.linked_places import LinkedPlaces
-from anabranch.citations.named_roles import gives_to_another
-from anabranch.citations.parallel_sentences import is_of_another
 from anabranch.citations.passage_text import LONGEST, PassageText, Piece, lookup_keys
-from anabranch.citations.quantities import Figure, has
+from anabranch.citations.quantities import has
 from anabranch.citations.question_places import LEAST_PLACE, QuestionPlaces
 from anabranch.citations.quote_matching import find_quote, fold, locate
-from anabranch.citations.rivals import is_anchored, listed_as, outdone
-from anabranch.citations.sentence_parts import mixes_parts
-from anabranch.citations.table_cells import find_row, wrong_column
+from anabranch.citations.rivals import is_anchored
+from anabranch.citations.rules import (
+    OF_ANSWERS,
+    OF_BEST_ANSWERS,
+    OF_CLAIMS,
+    OF_PARTS,
+    OF_QUOTES,
+    OF_SPANS,
+    OF_WORDS,
+    RULES,
+    SHORT,
+    Comparison,
+    Rule,
+)
+from anabranch.citations.table_cells import find_row
 from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.tokens import SIGNS, Token, as_written, is_fixed, names_of, tokens
 from anabranch.text.function_words import CONJUNCTIONS, NO, YES
@@ -61,16 +49,12 @@ ENOUGH = 0.6
 # Share of all words of a claim that make a span the place it speaks of, whatever the question.
 BY_ITSELF = 0.7
 _TRIED = 5
-# Commas of a claim that may part it.
-_PARTED = 3
 # Spans that a claim is compared with in full: those that share most words with it.
 _COMPARED = 60
 # Sentences that may say a claim in other words.
 _REPHRASED = 16
 # Rarity is summed in whole numbers: a sum of others depends on the order of a set.
 _RARITY = 1000
-# Words by which an answer is so short that it proves nothing where the question is not spoken of.
-_SHORT = 3
 
 MAX_WORDS = 200
 """Words of a claim that is compared with spans; a longer one is only looked up as it stands.
@@ -97,7 +81,6 @@ class Aligned:
         number: Of the passage; 0 for none.
         span: [start, end) in the passage.
         score: To compare answers by, 0 to 1.
-        missing: Numbers, dates, names and codes of a claim that is not confirmed that no passage has, as written.
         reason: Why it is not confirmed, where one fact is known; empty otherwise.
         nearest: Of one that is not confirmed, the words of the passages that share most with it.
         is_checked: Whether it was compared with the passages.
@@ -107,7 +90,6 @@ class Aligned:
     number: int = 0
     span: tuple[int, int] = (0, 0)
     score: float = 0.0
-    missing: tuple[str, ...] = ()
     reason: str = ""
     nearest: str = ""
     is_checked: bool = True
@@ -123,14 +105,25 @@ class _Candidate:
     passage: PassageText
     piece: Piece
     score: float
-    link: frozenset[str] = frozenset()
 
 
 class Alignment:
     """Aligns the claims of one answer with the passages that it was written from."""
 
-    def __init__(self, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None) -> None:
+    def __init__(
+        self,
+        passages: Mapping[int, PassageText],
+        question: str = "",
+        limit: TimeLimit | None = None,
+        rules: Mapping[str, Rule] = RULES,
+    ) -> None:
         """Read the passages, by number, as places to look; without a question claims stand for themselves.
+
+        Args:
+            passages: By number.
+            question: That claims are read as answers to.
+            limit: Processor time for all claims.
+            rules: What is asked of spans; some of `RULES`, where these are measured.
 
         Raises:
             TimeIsUp: The limit was reached, here or in a method.
@@ -138,6 +131,7 @@ class Alignment:
         self._limit = limit or TimeLimit(CHECK_SECONDS)
         question = question[:MAX_QUESTION]
         self._passages = passages
+        self._rules = rules
         self._language = language_of(" ".join(passage.text[:1000] for passage in passages.values()), "english")
         self._question = question
         self._asked = tuple(tokens(question, language_of(question, self._language)))
@@ -148,7 +142,6 @@ class Alignment:
             _ = passage.candidates  # read here, one passage after the other
         self._names = names_of(chain(self._asked, *(each.whole.tokens for each in passages.values())))
         self._places = QuestionPlaces(self._terms, passages)
-        self._linked = LinkedPlaces(self._terms, passages, self._places)
         self._spans = [(number, *found) for number, passage in passages.items() for found in passage.candidates]
         # Spans by the words in them, so that a claim is compared in full only with those that share most words with it.
         self._holders: dict[str, list[int]] = {}
@@ -161,16 +154,15 @@ class Alignment:
         self._limit.spend()
         if len(claim) > MAX_CLAIM:
             return TOO_LONG
-        claim = without_lead_in(claim)
         said = self._read(claim)
         if len(said.tokens) > MAX_WORDS:
             return self._verbatim(claim) or TOO_LONG
-        if found := self._found(claim, said, cited) or self._in_parts(claim, said, cited):
+        if found := self._found(claim, said, cited):
             return found
         missing = as_written(claim, [token for token in said.tokens if self._is_nowhere(token, said)])
         nowhere = (word for word in missing if not self._is_written(word))
         reason = lack_of(list(islice(nowhere, MOST_NAMED)))
-        return Aligned("not_confirmed", missing=missing, reason=reason, nearest=self._nearest(said))
+        return Aligned("not_confirmed", reason=reason, nearest=self._nearest(said))
 
     def _is_nowhere(self, token: Token, said: ReadClaim) -> bool:
         """Tell whether a number, date, name or code of a claim is in no passage; a question rewords some."""
@@ -209,25 +201,6 @@ class Alignment:
                 return Aligned("quoted", number, passage.around(span), 1.0)
         return None
 
-    def _in_parts(self, claim: str, said: ReadClaim, cited: Sequence[int]) -> Aligned | None:
-        """Find the parts of a claim, before and after a comma, each by itself; the one that stands worse is shown.
-
-        "Anna Ost built the mill, and Karl Rinne bought it": two passages may say so, and no sentence of either.
-        """
-        cuts = [(one.end, token.start) for one, token in pairwise(said.tokens) if token.opens]
-        # A list has many commas, and each part is looked for as a whole claim is.
-        for end, start in cuts if len(cuts) <= _PARTED else ():
-            parts = claim[:end], claim[start:]
-            read = [self._read(part) for part in parts]
-            # Without a name nothing ties a part to its sentence: a number stands anywhere.
-            if not all(map(_names_more, read)):
-                continue
-            found = [self._found(part, one, cited) for part, one in zip(parts, read, strict=True)]
-            held = [each for each in found if each]
-            if len(held) == len(parts):
-                return min(held, key=lambda each: each.score)
-        return None
-
     def _found(self, claim: str, said: ReadClaim, cited: Sequence[int]) -> Aligned | None:
         # The writer's markers only say where to look first: they may be wrong, or be missing.
         for numbers in ([number for number in cited if number in self._passages], list(self._passages)):
@@ -241,7 +214,7 @@ class Alignment:
 
     def beside(self, claim: str, quote: str) -> Aligned:
         """Return the place of words that are said to support a claim, if they stand there and nothing is against it."""
-        said = self._read(without_lead_in(claim))
+        said = self._read(claim)
         for number, passage in self._passages.items():
             span = find_quote(quote, passage.folded) or find_row(quote, passage.rows)
             for *_, piece in passage.candidates if span else ():
@@ -249,7 +222,8 @@ class Alignment:
                     continue
                 hard = all(piece.has(token) or passage.about.has(token) for token in said.added if token.is_hard)
                 denied = denials(piece.tokens) + piece.denials_for(said.tokens)
-                if hard and denials(said.tokens) == denied and not replaces(said, piece):
+                against = self._against(OF_QUOTES, claim, said, passage, piece)
+                if hard and denials(said.tokens) == denied and not against:
                     return Aligned("found", number, passage.around(span), LEAST_PLACE)
         return Aligned("not_confirmed")
 
@@ -259,7 +233,6 @@ class Alignment:
         Only such as have its numbers, dates, names and codes, and nothing against it; none where a span has enough of
         its words and something speaks against that one.
         """
-        claim = without_lead_in(claim)
         said = self._read(claim)
         if not self._terms or len(said.tokens) > MAX_WORDS or self._ranked(said, list(self._passages)):
             return []
@@ -267,21 +240,19 @@ class Alignment:
             _Candidate(number, passage, piece, place)
             for number, passage in self._passages.items()
             for piece, place in zip(passage.sentences, self._places.of[number], strict=True)
-            if self._places.speaks(place)
-            and not self._lacks(said, _held(said, passage, piece))
-            and not self._is_of_another_year(said, passage)
+            if self._places.speaks(place) and not self._lacks(said, _held(said, passage, piece))
         ]
         best = sorted(found, key=lambda each: each.score, reverse=True)[:_REPHRASED]
         return [
             Aligned("found", each.number, _shown(each.piece), min(each.score, 1.0))
             for each in best
-            if self._supports(claim, said, each, each.piece.tokens)
+            if not self._against(OF_SPANS, claim, said, each.passage, each.piece, is_whole=True)
         ]
 
     def _read(self, claim: str) -> ReadClaim:
         read = tokens(claim, language_of(claim, self._language), self._names)
         # "Yes," and "No," in any language, "However,"
-        begins = len(read) > _SHORT and read[1].opens and read[0].kind in ("word", "function", "negation")
+        begins = len(read) > SHORT and read[1].opens and read[0].kind in ("word", "function", "negation")
         is_reply = begins and read[0].text in YES | NO
         read = read[1:] if begins else read
         words = {token.text for token in self._asked}
@@ -302,7 +273,7 @@ class Alignment:
     def _whole(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the words of a claim as they are, where they are enough to prove something by themselves."""
         # A name or a year stands in many places: `_short` looks where the question is spoken of.
-        if self._terms and len(said.added) <= _SHORT and len(said.tokens) <= 2 * _SHORT:
+        if self._terms and len(said.added) <= SHORT and len(said.tokens) <= 2 * SHORT:
             return None
         terms = {term for token in said.tokens for term in token.terms}
         for number in numbers:
@@ -314,71 +285,42 @@ class Alignment:
                 places = zip(passage.sentences, self._places.of[number], strict=True)
                 touched = [(piece, at) for piece, at in places if piece.start < span[1] and span[0] < piece.end]
                 # The words may stand in a sentence that denies them.
-                if len(touched) == 1 and not self._is_affirmed(said, passage, touched[0][0]):
+                if len(touched) == 1 and self._against(OF_WORDS, claim, said, passage, touched[0][0]):
                     continue
                 place = max((at for _, at in touched), default=0.0)
                 score = 0.75 + 0.25 * place / self._places.best if self._places.best else 1.0
                 return Aligned("quoted", number, passage.around(span), score)
         return None
 
-    def _is_affirmed(self, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
-        if gives_to_another(said, self._asked, passage.text, piece, passage.language):
-            return False
-        run = shortest_run(said, piece, passage.language)
-        return bool(piece.rows) or self._denies_as_much(said, passage, piece, run)
-
     def _short(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find a short answer, as it is, in the sentences that speak of the question."""
-        if not said.added or not self._terms or len(said.tokens) > 2 * _SHORT:
+        if not said.added or not self._terms or len(said.tokens) > 2 * SHORT:
             return None
         words = claim.strip(" .!")
+        # A name or a number may stand behind a denial of something else: "not in 1985 but in 1990".
+        of_answers = OF_ANSWERS if len(said.added) < SHORT else (*OF_ANSWERS, *OF_WORDS)
         found = [
-            (self._places.of[number][at], -number, piece, link)
+            (self._places.of[number][at], -number, piece)
             for number in numbers
             for at, piece in enumerate(self._passages[number].sentences)
             if all(map(piece.has, said.added))
-            and ((link := self._link(said, number, at)) or self._places.speaks(self._places.of[number][at]))
-            and self._is_asked_for(claim, said, self._passages[number], piece)
-            and (not piece.denied or piece.denials_for((*said.tokens, *self._asked)) == denials(self._asked))
+            and self._places.speaks(self._places.of[number][at])
+            and not self._against(of_answers, claim, said, self._passages[number], piece)
             and locate(words, fold(self._passages[number].text[piece.start : piece.end]))
-            # A name or a number may stand behind a denial of something else: "not in 1985 but in 1990".
-            and (len(said.added) < _SHORT or self._is_affirmed(said, self._passages[number], piece))
         ]
         best = max(found, key=lambda each: each[:2], default=None)
-        if best is None or mixes_parts(said, self._asked, best[2], self._passages[-best[1]].language):
+        if best is None:
             return None
-        if self._is_outdone(said, self._passages[-best[1]], *best[2:]):
+        place, number, piece = best
+        passage = self._passages[-number]
+        if self._against(OF_BEST_ANSWERS, claim, said, passage, piece):
             return None
-        place, number, piece, link = best
-        # Where only two passages together speak of the question, the one that is shown proves less.
-        return Aligned("found" if link else "quoted", -number, _shown(piece), place)
-
-    def _is_outdone(self, said: ReadClaim, passage: PassageText, piece: Piece, link: frozenset[str]) -> bool:
-        if listed_as(said, piece, self._asked) == "other" or is_of_another(said, self._asked, passage, piece):
-            return True
-        if gives_to_another(said, self._asked, passage.text, piece, passage.language):
-            return True
-        # The name that leads to an answer is no rival of it.
-        asked = (*self._asked, *(token for token in piece.tokens if not link.isdisjoint(token.terms)))
-        return outdone(said, piece, asked, self._places.rarity, passage.about)
-
-    def _link(self, said: ReadClaim, number: int, at: int) -> frozenset[str]:
-        """Return the names that lead from another passage to a sentence which does not speak of the question alone."""
-        self._limit.spend()
-        if self._places.speaks(self._places.of[number][at]):
-            return frozenset()
-        added = frozenset(chain.from_iterable(token.terms or (token.text,) for token in said.added))
-        return self._linked.link(number, at, added)
+        return Aligned("quoted", -number, _shown(piece), place)
 
     def _alike(self, claim: str, said: ReadClaim, numbers: Sequence[int]) -> Aligned | None:
         """Find the span that has enough of a claim, and against which nothing speaks."""
-        ranked = self._ranked(said, numbers)
-        for each in ranked[:_TRIED]:
-            if self._is_denied_beside(said, each, ranked):
-                continue
-            if self._supports(claim, said, each, shortest_run(said, each.piece, each.passage.language)):
-                if self._is_refuted_in_part(claim, said):
-                    return None
+        for each in self._ranked(said, numbers)[:_TRIED]:
+            if not self._against(OF_CLAIMS, claim, said, each.passage, each.piece):
                 words = each.passage.text[each.piece.start : each.piece.end]
                 grade: Grade = "quoted" if find_quote(claim, fold(words)) else "found"
                 return Aligned(grade, each.number, _shown(each.piece), min(each.score, 1.0))
@@ -398,7 +340,7 @@ class Alignment:
         joins, cuts, since = CONJUNCTIONS.get(self._language, ()), [0], 0
         rest = sum(each.is_content for each in said.tokens)
         for token in said.tokens:
-            if (token.opens or token.text in joins) and min(since, rest) >= _SHORT:
+            if (token.opens or token.text in joins) and min(since, rest) >= SHORT:
                 cuts.append(token.start)
                 since = 0
             since, rest = since + token.is_content, rest - token.is_content
@@ -419,24 +361,36 @@ class Alignment:
         words = [each for each in said.tokens if each.is_content]
         ranked = [one for one in self._ranked(said, list(self._passages)) if _lacking(words, one.piece) <= 1][:_TRIED]
         # Of two sentences one may deny something else.
-        return any(not one.piece.first for one in ranked) and not any(
-            self._supports(claim, said, one, shortest_run(said, one.piece, one.passage.language), is_part=True)
-            for one in ranked
+        return any(not one.piece.first for one in ranked) and all(
+            self._against(OF_PARTS, claim, said, one.passage, one.piece) for one in ranked
         )
 
-    def _is_denied_beside(self, said: ReadClaim, found: _Candidate, others: Sequence[_Candidate]) -> bool:
-        """Tell whether another span, or a sentence of the same passage, has more of a claim and denies it."""
-        if denials(said.tokens):
-            return False
-        own = _shared(said, found.piece)
-        near = [(found.passage, piece) for *_, piece in found.passage.candidates]
-        return any(
-            own < _shared(said, piece)
-            and not self._denies_as_much(said, passage, piece, shortest_run(said, piece, passage.language))
-            for passage, piece in chain(near, ((each.passage, each.piece) for each in others))
-            # Of two sentences one may deny something else, unless it goes on about the same.
-            if not piece.first or goes_on(said, piece)
+    def _against(
+        self,
+        names: Sequence[str],
+        claim: str,
+        said: ReadClaim,
+        passage: PassageText,
+        piece: Piece,
+        *,
+        is_whole: bool = False,
+    ) -> bool:
+        """Tell whether a rule of some names speaks against a span."""
+        self._limit.spend()
+        found = Comparison(
+            claim=claim,
+            said=said,
+            question=self._question,
+            asked=self._asked,
+            titles=self._titles,
+            passage=passage,
+            piece=piece,
+            rarity=self._places.rarity,
+            is_known=self._is_known,
+            is_refuted_in_part=lambda: self._is_refuted_in_part(claim, said),
+            is_whole=is_whole,
         )
+        return any(self._rules[name](found) for name in names if name in self._rules)
 
     def _ranked(self, said: ReadClaim, numbers: Sequence[int]) -> list[_Candidate]:
         shared = Counter[int]()
@@ -465,92 +419,18 @@ class Alignment:
         whole = len(said.added) + len(said.repeated)
         coverage, place = (len(held) + len(inside)) / whole, max(self._places.of[number][first : last + 1])
         # "12 euros a night" has the neighbours of any other price of 12 euros: the question has to be near, too.
-        by_itself = (coverage >= BY_ITSELF and whole > _SHORT) or (
+        by_itself = (coverage >= BY_ITSELF and whole > SHORT) or (
             (place > 0 or not said.repeated) and is_anchored(said, piece)
         )
-        # A link holds for what both passages say: a word of the question that is in neither is more than that.
-        known = all(map(self._is_known, said.repeated))
-        link = frozenset[str]() if by_itself or not known else self._link(said, number, first)
-        if not link and self._is_of_another_year(said, passage):
-            return None
         # A pair of sentences gives way to one that says as much.
         score = 0.5 * coverage + 0.3 * added + 0.2 * place - 0.03 * (last - first)
-        speaks = by_itself or self._places.speaks(place) or link
-        return _Candidate(number, passage, piece, score, link) if speaks else None
+        speaks = by_itself or self._places.speaks(place)
+        return _Candidate(number, passage, piece, score) if speaks else None
 
     def _lacks(self, said: ReadClaim, held: Sequence[Token]) -> bool:
         """Tell whether a number, date, name or code of a claim is not in a span, or one of its question nowhere."""
         lost = any(token.is_hard and token not in held for token in said.added)
         return lost or any(is_fixed(token) and not self._is_known(token) for token in said.repeated)
-
-    def _supports(
-        self, claim: str, said: ReadClaim, found: _Candidate, run: Sequence[Token], *, is_part: bool = False
-    ) -> bool:
-        """Tell whether nothing speaks against a span; `run` is what of it is compared with the claim.
-
-        What stands nearer to the words of the question is no rival of a part, which may be about something else.
-        """
-        self._limit.spend()
-        piece, passage = found.piece, found.passage
-        return (
-            self._has_figures_of_question(said, passage, piece)
-            and not self._is_of_else(claim, said, passage, piece)
-            and self._denies_as_much(said, passage, piece, run)
-            and (bool(piece.denied) or not denies_else(said, piece))  # there, the column decides
-            and not opposed(said.tokens, run, passage.language)
-            and not replaces(said, piece)
-            and not turns_round(said, piece, passage.language)
-            and not mixes_parts(said, self._asked, piece, passage.language)
-            and (is_part or not self._is_outdone(said, passage, piece, found.link))
-        )
-
-    def _is_of_else(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
-        """Tell whether a number of a claim counts something else in a span, or is of another column."""
-        if counts_else(said, piece) and listed_as(said, piece, self._asked) != "own":
-            return True
-        if measures_else(said, piece, tables_of(passage.language).units) or signed_else(said, piece):
-            return True
-        if per_another_period(said, piece, passage.language):
-            return True
-        # A short answer names no column; its question does.
-        asked = self._question if len(said.added) <= _SHORT else ""
-        return wrong_column(claim, _stated(said), piece.rows, passage.rows, asked)
-
-    def _denies_as_much(self, said: ReadClaim, passage: PassageText, piece: Piece, run: Sequence[Token]) -> bool:
-        # Of two sentences, one may deny what the other says: then all their denials count.
-        there = piece.tokens if piece.first else run
-        # What the question denies need not be denied again: "Why did it not open?" - "The key was lost."
-        ours, theirs, asked = (denials(read, self._titles) for read in (said.tokens, there, self._asked))
-        # A short answer names no column; its question does.
-        theirs += piece.denials_for((*said.tokens, *self._asked) if len(said.added) <= _SHORT else said.tokens)
-        if ours or asked or piece.first:
-            return ours == theirs or (not ours and theirs == asked)
-        return not theirs and not is_denied_before(piece, run, passage.language)
-
-    def _is_asked_for(self, claim: str, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
-        """Tell whether a short answer is of the year, and of the column, that its question asks for."""
-        in_column = not wrong_column(claim, _stated(said), piece.rows, passage.rows, self._question)
-        return in_column and not signed_else(said, piece) and self._has_figures_of_question(said, passage, piece)
-
-    def _has_figures_of_question(self, said: ReadClaim, passage: PassageText, piece: Piece) -> bool:
-        """Tell whether the passages with their labels, or a row of a table, have the numbers of the question.
-
-        A month of it may as well lie between two that the claim names.
-        """
-        codes = [token for token in self._asked if token.kind in ("month", "code") and is_fixed(token)]
-        codes = [token for token in codes if not lies_between(token, said.tokens)]
-        asked = [*codes, *(token for token in self._asked if token.figure and not token.figure.may_be_a_word)]
-        if not piece.rows:
-            return all(map(self._is_known, asked))
-        return all(piece.has(each) or passage.about.has(each) for each in asked)
-
-    def _is_of_another_year(self, said: ReadClaim, passage: PassageText) -> bool:
-        """Tell whether a claim takes a year over from its question that neither its passage nor its document names."""
-        years = [token for token in said.repeated if counted_as([token], 0) == "year"]
-        # Title, heading and source: the last line is what passages of one document share.
-        source = passage.label.rpartition("\n")[2]
-        near = [passage, *(each for each in self._passages.values() if source and each.label.endswith(source))]
-        return any(not any(each.whole.has(year) for each in near) for year in years)
 
     def _is_known(self, token: Token) -> bool:
         return any(passage.whole.has(token) for passage in self._passages.values())
@@ -566,28 +446,11 @@ def _held(said: ReadClaim, passage: PassageText, piece: Piece) -> list[Token]:
     return inside + [token for token in about if token.figure or (heads and token.kind == "name")]
 
 
-def _shared(said: ReadClaim, piece: Piece) -> frozenset[int]:
-    """Return the places of the words of a claim that a span has; of "Yes, ..." those of its question decide."""
-    words = said.repeated if said.is_reply else (*said.added, *said.repeated)
-    return frozenset(at for at, token in enumerate(words) if piece.has(token))
-
-
 def _both_add(said: ReadClaim, one: Piece, other: Piece) -> bool:
     """Tell whether each of two sentences has something of a claim that the other one has not."""
     words = (*said.added, *said.repeated)
     sides = [(one.has(word), other.has(word)) for word in words]
     return (True, False) in sides and (False, True) in sides
-
-
-def _names_more(said: ReadClaim) -> bool:
-    """Tell whether some words are more than an answer of a word or two, and name whom the question does not."""
-    long = len(said.added) + len(said.repeated) > _SHORT
-    return long and any(token.kind == "name" for token in said.added)
-
-
-def _stated(said: ReadClaim) -> tuple[Figure, ...]:
-    """Return the numbers of a claim, without those of a name."""
-    return tuple(token.figure for token in said.tokens if token.figure and token.kind == "figure")
 
 
 def _lacking(words: Sequence[Token], piece: Piece) -> int:

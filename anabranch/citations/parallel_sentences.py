@@ -14,8 +14,8 @@ from difflib import SequenceMatcher
 from anabranch.citations.agreement import ReadClaim, is_among, same
 from anabranch.citations.counted_numbers import counted_as
 from anabranch.citations.passage_text import PassageText, Piece
-from anabranch.citations.sentence_parts import front_of, parts_of
 from anabranch.citations.tokens import Token
+from anabranch.text.function_words import CONJUNCTIONS
 
 # Share of a sentence that another one repeats in the same order where the two are built alike.
 _ALIKE = 0.5
@@ -145,7 +145,7 @@ def _is_of_other_part(
     A later part may leave out what an earlier one has said: "on Mondays and green bins on Thursdays". So it is enough
     that subject and value stand in the same order in both.
     """
-    parts = parts_of(sentence, passage.language)
+    parts = _parts_of(sentence, passage.language)
     places = [(of, at) for of, part in enumerate(parts) for at, token in enumerate(part) if same(token, item)]
     # In other words than the sentence has, a claim may well say what stands there.
     copied = all(map(sentence.has, stated))
@@ -194,7 +194,7 @@ def _is_rather(pair: _Pair, *, elided: bool) -> bool:
     if not item.is_hard:
         # Any word is like any other one: only what both parts begin with is their subject.
         theirs, own = theirs[:1], own[:1]
-        fronts = [front_of(pair.other), front_of(pair.part)]
+        fronts = [_front_of(pair.other), _front_of(pair.part)]
         if [at for at, _ in (*theirs, *own)] != fronts:
             return False
     return any(
@@ -235,3 +235,20 @@ def _is_like(token: Token, item: Token) -> bool:
 
 def _is_year(token: Token) -> bool:
     return counted_as((token,), 0) == "year"
+
+
+def _parts_of(sentence: Piece, language: str) -> list[list[Token]]:
+    """Return the words of each part of a sentence, or of two, between commas and conjunctions."""
+    parts: list[list[Token]] = [[]]
+    for token in sentence.tokens:
+        joins = token.text in CONJUNCTIONS.get(language, ())
+        if (joins or token.opens) and parts[-1]:
+            parts.append([])
+        if not joins:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+def _front_of(part: Sequence[Token]) -> int:
+    """Return the place of the first word of a part that says something; -1 where none does."""
+    return next((at for at, token in enumerate(part) if token.is_content), -1)

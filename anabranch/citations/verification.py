@@ -6,7 +6,7 @@ writer's own markers only say where to look first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ from anabranch.citations.alignment import CHECK_SECONDS, NO_TIME, TOO_LONG, Alig
 from anabranch.citations.claims import Claim, claims
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
-from anabranch.citations.quote_matching import locate
+from anabranch.citations.rules import RULES, Rule
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
 from anabranch.parsing.refusal import is_refusal
 from anabranch.safety.link_removal import strip_links
@@ -85,14 +85,12 @@ class Verified:
         citations: One for each claim that has evidence, in the order of the answer.
         claims: All claims, in the order of the answer.
         unchecked: How many were compared with nothing, for their length or for want of time.
-        missing: The numbers, dates, names and codes of the answer that no passage has, each once.
     """
 
     answer: str
     citations: tuple[CitationRecord, ...]
     claims: tuple[CheckedClaim, ...]
     unchecked: int = 0
-    missing: tuple[str, ...] = ()
 
     @property
     def not_confirmed(self) -> tuple[str, ...]:
@@ -181,12 +179,15 @@ class Attribution:
                 for claim, one in stated
             ),
             unchecked=sum(not one.is_checked for _, one in stated),
-            missing=tuple(dict.fromkeys(word for _, one in stated for word in one.missing)),
         )
 
 
 def attribute(
-    answer: str, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None
+    answer: str,
+    passages: Mapping[int, PassageText],
+    question: str = "",
+    limit: TimeLimit | None = None,
+    rules: Mapping[str, Rule] = RULES,
 ) -> Attribution:
     """Find for every claim of an answer where the passages say it.
 
@@ -196,6 +197,7 @@ def attribute(
         question: What was asked: claims are read as answers to it.
         limit: Processor time for it, `CHECK_SECONDS` where none is given; the claims that it is too short for are not
             checked, and say so.
+        rules: What may speak against a span; some of `RULES`, where these are measured.
 
     Returns:
         The claims and their alignments. Never raises.
@@ -203,54 +205,15 @@ def attribute(
     # Before anything is cut from it, so that no claim holds what must not reach a reader.
     answer = strip_links(answer)
     stated = claims(answer, question)
-    return _attributed(answer, stated, passages, question, limit, _aligned)
-
-
-def attribute_verbatim(
-    answer: str, passages: Mapping[int, PassageText], question: str = "", limit: TimeLimit | None = None
-) -> Attribution:
-    """Find the statements of an answer that was put together of its passages: each stands where its marker says.
-
-    They are not held against the question: nobody claims that they answer it. What cites nothing, such as the head of a
-    table that was set over a row, is no statement.
-    """
-    answer = strip_links(answer)
-    stated = [claim for claim in claims(answer, question) if claim.markers]
-
-    # Words that do not stand there, because a mark of the document was taken out of them, are looked for as any other.
-    def align(alignment: Alignment, claim: Claim) -> Aligned:
-        return _as_it_stands(claim, passages) or _aligned(alignment, claim)
-
-    return _attributed(answer, stated, passages, question, limit, align)
-
-
-def _attributed(
-    answer: str,
-    stated: Sequence[Claim],
-    passages: Mapping[int, PassageText],
-    question: str,
-    limit: TimeLimit | None,
-    align: Callable[[Alignment, Claim], Aligned],
-) -> Attribution:
     found: list[Aligned] = []
     alignment = Alignment({}, question, limit := limit or TimeLimit(CHECK_SECONDS))
     with suppress(TimeIsUp):
-        alignment = Alignment(passages, question, limit)
+        alignment = Alignment(passages, question, limit, rules)
         for claim in stated[:MAX_CLAIMS]:
-            found.append(align(alignment, claim))  # noqa: PERF401  # what is found before the time is up stays
+            found.append(alignment.of(claim.text, claim.markers))  # noqa: PERF401  # what is found in time stays
     unread = NO_TIME if len(found) < MAX_CLAIMS else TOO_LONG
     found += [unread] * (len(stated) - len(found))
     return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, alignment)
-
-
-def _aligned(alignment: Alignment, claim: Claim) -> Aligned:
-    return alignment.of(claim.text, claim.markers)
-
-
-def _as_it_stands(claim: Claim, passages: Mapping[int, PassageText]) -> Aligned | None:
-    passage = passages.get(claim.markers[0])
-    span = locate(claim.text, passage.folded) if passage else None
-    return Aligned("quoted", claim.markers[0], passage.around(span), 1.0) if passage and span else None
 
 
 def verify(

@@ -27,9 +27,6 @@ class SourceWords:
 
     sources: tuple[str, ...]
     speaker: tuple[frozenset[str], ...]
-    leads: tuple[str, ...]
-    leads_behind: frozenset[str]
-    given: frozenset[str]
 
 
 def is_refusal(text: str) -> bool:
@@ -74,9 +71,6 @@ def source_words() -> dict[str, SourceWords]:
         language: SourceWords(
             tuple(map(fold_word, entry["sources"].split())),
             tuple(frozenset(words.casefold().split()) for words in entry["speaker"]),
-            tuple(filter(None, entry["leads"].split("|"))),
-            frozenset(map(fold_word, entry["leads_behind"].split())),
-            frozenset(map(fold_word, entry["given"].split())),
         )
         for language, entry in _data().items()
     }

@@ -49,12 +49,6 @@ INTERROGATIVES: dict[str, frozenset[str]] = {
 LIGHT: dict[str, frozenset[str]] = {language: _words(entry["light"]) for language, entry in _DATA.items()}
 """Words that may be in a question about anything, such as "get" and "made", folded: an answer may do without them."""
 
-BACK: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    language: (_words(entry["back"].split("|")[0]), _words(entry["back"].split("|")[1]))
-    for language, entry in _DATA.items()
-}
-"""Words that stand for what was said before, such as "it"; and those that go on with it behind "and", such as "for"."""
-
 YES = frozenset({"x", "✓", "✔", "✅"}).union(*(_words(entry["answers"].split("|")[0]) for entry in _DATA.values()))
 """What a cell of a table says for yes, in any language, folded."""
 
@@ -62,9 +56,6 @@ NO = frozenset({"-", "–", "—", "✗", "✘", "❌"}).union(
     *(_words(entry["answers"].split("|")[1]) for entry in _DATA.values())
 )
 """What a cell of a table says for no, in any language, folded."""
-
-ONES = frozenset(fold_word(entry["one"]) for entry in _DATA.values() if entry["one"])
-"""The word for 1 of each language that has one, folded; "the one" stands for what was named before."""
 
 _SPELT = (*range(2, 21), *range(30, 101, 10))
 

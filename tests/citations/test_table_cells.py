@@ -160,7 +160,6 @@ BATEAUX = (
         ("A quad needs a cox.", "Does a quad need a cox?", BOATS, False),
         ("A quad needs no cox.", "Does a quad need a cox?", BOATS, True),
         ("A quad needs no cox.", "", BOATS, True),
-        ("Quad", "Which boat needs a cox?", BOATS, False),
         ("Quad", "Which boat needs no cox?", BOATS, True),
         (
             "The Basic plan has a hotline.",

@@ -9,7 +9,7 @@ import pytest
 
 from anabranch.citations.passage_text import PassageText
 from anabranch.citations.time_limit import TimeIsUp, TimeLimit
-from anabranch.citations.verification import attribute, attribute_verbatim
+from anabranch.citations.verification import attribute
 
 PASSAGES = {1: PassageText("a", "Ida lives in Bonn. Anna has 12 cats and no dog.")}
 ANSWER = "Ida lives in Bonn. Anna has 12 cats."
@@ -74,11 +74,6 @@ def test_claims_that_no_time_is_left_for_are_not_checked_and_counted() -> None:
         assert found.found + found.unchecked == 2
         seen.add(found.unchecked)
     assert seen == {0, 1, 2}
-
-
-def test_verbatim_sentences_have_a_limit_too() -> None:
-    found = attribute_verbatim("Ida lives in Bonn. [1]", PASSAGES, limit=_After(0)).verified()
-    assert (found.found, found.unchecked) == (0, 1)
 
 
 def test_a_claim_of_very_many_words_is_only_looked_up_as_it_stands() -> None:

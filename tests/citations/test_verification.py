@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from anabranch.citations.alignment import Aligned
 from anabranch.citations.claims import markers
 from anabranch.citations.passage_text import LONGEST, PassageText
-from anabranch.citations.verification import MAX_CLAIMS, Verified, attribute, attribute_verbatim, verify
+from anabranch.citations.verification import MAX_CLAIMS, Verified, attribute, verify
 
 PASSAGES = {
     1: PassageText("a", "Revenue rose by 12% to $2,000 million in 2020. Operating costs did not fall."),
@@ -59,7 +59,7 @@ def test_a_claim_that_no_passage_says_is_marked():
     assert checked.citations == ()
     assert checked.answer == "Aliens landed at Roswell in 1947. [?]"
     assert checked.not_confirmed == ("Aliens landed at Roswell in 1947.",)
-    assert (checked.claims[0].reason, checked.missing) == ("Roswell and 1947 are in no passage", ("Roswell", "1947"))
+    assert checked.claims[0].reason == "Roswell and 1947 are in no passage"
 
 
 def test_the_program_finds_the_passage_whatever_the_writer_cites():
@@ -219,26 +219,3 @@ def test_the_head_of_a_table_and_a_block_of_code_stay_what_they_are():
     lines = verify(answer, PASSAGES).answer.splitlines()
     assert lines[2:5] == ["```cpp", "int weir = 5;", "```"]
     assert lines[6:8] == ["| Weir | Year |", "|---|---|"]
-
-
-ROWS = {
-    1: PassageText("a", "Assets\n\n| Assets | December 31, 2021 | 2020 |\n| Goodwill | 180,516 | 182,687 |\n"),
-    2: PassageText("b", "He was polite.\n\n“I enjoyed breakfast, Gatsby.”\n\nHe left."),
-}
-
-
-@pytest.mark.parametrize(("answer", "question", "quotes"), [
-    # A model that said so would answer with the wrong column; a row as it stands says nothing of the question.
-    (
-        "| Assets | December 31, 2021 | 2020 |\n| --- | --- | --- |\n| Goodwill | 180,516 | 182,687 [1] |",
-        "How much goodwill did Lyft have at the end of 2020?",
-        ["| Goodwill | 180,516 | 182,687 |"],
-    ),
-    ("“I enjoyed breakfast, Gatsby.” [2]", "What did Gatsby call everyone?", ["“I enjoyed breakfast, Gatsby.”"]),
-    ("„Das Frühstück war gut.“ [3]", "Wie war das Frühstück?", []),
-])  # fmt: skip
-def test_verbatim_statements_stand_where_their_markers_say(answer: str, question: str, quotes: list[str]):
-    checked = attribute_verbatim(answer, ROWS, question).verified()
-    assert [record.quote.strip() for record in checked.citations] == quotes
-    assert [claim.grade for claim in checked.claims] == ["quoted" if quotes else "not_confirmed"]
-    assert ("[?]" in checked.answer) is not bool(quotes)

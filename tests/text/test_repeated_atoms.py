@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from anabranch.citations import deep_links, lead_in, quantities, quote_matching, table_cells, tokens
+from anabranch.citations import deep_links, quantities, quote_matching, table_cells, tokens, unconfirmed_claims
 from anabranch.citations.alignment import Alignment
 from anabranch.citations.claims import claims, markers
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
-from anabranch.citations.verification import attribute, attribute_verbatim
+from anabranch.citations.verification import attribute
 from anabranch.errors import AnabranchError
-from anabranch.parsing import json_repair, numbered_lines, relevance_scores, revision
+from anabranch.parsing import json_repair, numbered_lines, relevance_scores, revision, yes_or_no
 from anabranch.parsing.answer_reply import read_answer
 from anabranch.parsing.answer_stream import AnswerStream
 from anabranch.parsing.evidence_verdict import parse_verdict
@@ -83,7 +83,6 @@ TRIED: dict[str, Callable[[str], object]] = {
     "claims.markers": markers,
     "markers.mark": lambda text: mark(text, [(claim, 1) for claim in claims(text)]),
     "deep_links.link_to": lambda text: deep_links.link_to("a.md", page=None, quote=text, start=0, end=len(text)),
-    "lead_in.without_lead_in": lead_in.without_lead_in,
     "quantities.figures": quantities.figures,
     "quantities.figure_spans": lambda text: quantities.figure_spans(text, blanks=True),
     "quantities.unit_of_column": quantities.unit_of_column,
@@ -103,7 +102,9 @@ TRIED: dict[str, Callable[[str], object]] = {
         attribute(text[:300], _passage(text), text).verified(),
     ],
     "verification.verify": lambda text: attribute(text, _passage(text), text).verified(),
-    "verification.attribute_verbatim": lambda text: attribute_verbatim(f"{text} [1]", _passage(text), text).verified(),
+    "unconfirmed_claims.unconfirmed_lines": lambda text: unconfirmed_claims.unconfirmed_lines(
+        "answered", [{"text": text, "reason": text, "nearest": text}]
+    ),
     "similarity.with_similar": lambda text: Alignment(_passage(text), text).rephrasings(text),
     "key_redaction.redacted": lambda text: key_redaction.redacted(text, [text[:50]]),
     "link_removal.strip_links": link_removal.strip_links,
@@ -133,9 +134,7 @@ TRIED: dict[str, Callable[[str], object]] = {
         json_repair.find_json(text, cut_off=each) for each in ("complete", "refuse")
     ],
     "json_repair.find_object": json_repair.find_object,
-    "numbered_lines.read_judgements": lambda text: numbered_lines.read_judgements(text, 9),
     "numbered_lines.read_quotes": numbered_lines.read_quotes,
-    "numbered_lines.read_yes": numbered_lines.read_yes,
     "query_list.parse_queries": lambda text: parse_queries(text, limit=3, original=text),
     "reasoning_blocks.drop_thinking": drop_thinking,
     "reasoning_blocks.ThinkingFilter": lambda text: _fed(ThinkingFilter(), text),
@@ -148,23 +147,21 @@ TRIED: dict[str, Callable[[str], object]] = {
     "relevance_scores.from_lines": lambda text: list(relevance_scores.from_lines(text)),
     "revision.read_revision": lambda text: revision.read_revision(text, text),
     "revision.appended": lambda text: revision.appended(text, text),
+    "yes_or_no.yes_probability": yes_or_no.yes_probability,
 }
 
 # They take no text but the words of a claim and of a span, which `Alignment` bounds; `attribute` calls them all.
 RULES = {
     f"{module}.{name}"
     for module, names in {
-        "agreement": "denials denies_else denying_titles goes_on is_among is_denied_before opposed replaces same "
-        "shortest_run",
+        "agreement": "denials denying_titles is_among is_denied_before opposed replaces same shortest_run",
         "counted_numbers": "counted_as counts_else lies_between measures_else per_another_period signed_else "
         "turns_round",
         "known_facts": "lack_of nearest_words",
-        "named_roles": "gives_to_another",
         "parallel_sentences": "is_of_another",
         "passage_text": "lookup_keys",
         "quantities": "has lacking",
         "rivals": "is_anchored listed_as outdone",
-        "sentence_parts": "front_of mixes_parts parts_of",
         "table_cells": "denied_cells wrong_column",
         "tokens": "as_written is_fixed names_of",
     }.items()
@@ -173,7 +170,7 @@ RULES = {
 
 # They take names, numbers and settings of the program or of its operator.
 NO_TEXT = {
-    "check_pool.check", "key_redaction.keys_of", "language_tables.tables_of", "plural.counted",
+    "check_pool.check", "claim_windows.shown", "key_redaction.keys_of", "language_tables.tables_of", "plural.counted",
     "prompt_envelope.new_nonce", "refusal.source_words", "relevance_scores.on_ten", "relevance_scores.value_in",
     "scripts.script_of", "stemmer.checked_language", "stemmer.languages",
 }  # fmt: skip
