@@ -56,6 +56,10 @@ def answered(request: Request) -> Reply:
     return Reply(TABLE) if "table" in asked else Reply(f"{BUILT} {FLOOD}", chunk_delay=0.3)
 
 
+def judged(request: Request) -> Reply:
+    return Reply("No." if f"Statement: {BUILT}" in request.user else "Yes.")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as found:
@@ -74,7 +78,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def stub() -> Iterator[OpenAIStub]:
-    with OpenAIStub(model(map=answered, judge="1: contradicted\n2: entailed")) as served:
+    with OpenAIStub(model(map=answered, judge=judged)) as served:
         yield served
 
 
@@ -133,17 +137,18 @@ def test_only_the_claim_without_support_is_marked_and_nothing_of_an_answer_runs(
     assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
 
 
-def test_what_a_judge_finds_contradicted_is_told_once_with_the_words_against_it(reader: Reader) -> None:
+def test_what_a_judge_does_not_find_is_told_once_with_the_reason(reader: Reader) -> None:
     reader.set("model", "openai:stub")
     reader.set("verify", "llm")
     reader.ask(ASKED)
     claims = reader.page.locator(".claims")
     claims.locator("summary").click()
-    assert "2 claims: 1 quoted 0 not confirmed 1 contradicted" in " ".join(claims.locator("summary").inner_text().split())
+    assert "2 claims: 1 quoted 1 not confirmed" in " ".join(claims.locator("summary").inner_text().split())
     rows = [" ".join(row.split()) for row in claims.locator("li").all_inner_texts()]
-    assert [row.split()[0] for row in rows] == ["quoted", "contradicted"]
-    assert rows[1].count(BUILT) == 2  # the claim, and the words that the judge held it against
-    assert reader.page.locator(".answer .marker.contradicted").inner_text().startswith("!")
+    assert [row.startswith(grade) for row, grade in zip(rows, ("quoted", "not confirmed"), strict=True)] == [True, True]
+    assert "the judge did not find it there" in rows[1]
+    assert "Nearest words:" in rows[1]
+    assert reader.page.locator(".answer .marker.not_confirmed").inner_text().startswith("?")
 
 
 def test_a_long_answer_is_shown_whole_with_all_its_markers(reader: Reader) -> None:

@@ -8,16 +8,15 @@ import { placed } from "./markers.js";
 
 export const GRADES = {
   quoted: "Quoted: the words stand in the document",
-  found: "Found: a passage says so in another form",
-  not_confirmed: "Not confirmed: it could not be matched to a passage",
-  contradicted: "Contradicted by the document",
+  found: "Found: the document says so; numbers, names, dates and denials agree",
+  not_confirmed: "Not confirmed: could not be matched to a passage",
 };
+const named = (grade) => grade.replaceAll("_", " ");
 const LINGER = 200;
-const named = (grade) => grade.replace("_", " ");
 
 export const where = (each) => `${each.title || each.source}${each.page ? `, page ${each.page}` : ""}`;
 
-export function Answer({ text, citations, verification, unsupported, busy, open, shown }) {
+export function Answer({ text, citations, unconfirmed, busy, open, shown }) {
   const [card, setCard] = useState(null);
   const timer = useRef();
   const touched = useRef(false);
@@ -32,12 +31,11 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
   };
   useEffect(() => stay, []);
 
-  const gradeOf = (cite) => (isContradicted(cite, verification) ? "contradicted" : cite.grade);
   const { numbered, places } = useMemo(() => placed(text, citations), [text, citations]);
   const marker = (number, place) => {
     const cite = places[place];
     if (!cite) return html`<span class="marker">${number}</span>`;
-    const grade = gradeOf(cite);
+    const { grade } = cite;
     const active = card?.cite === cite;
     return html`<button
       type="button"
@@ -59,12 +57,12 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
       }}
     >${number}</button>`;
   };
-  const wrap = (piece) => withUnsupported(piece, unsupported, refuted(verification));
+  const wrap = (piece) => withUnconfirmed(piece, unconfirmed);
 
   return html`<div class="answer" aria-busy=${busy ? "true" : "false"}>
     ${markdown(numbered, marker, wrap)}
     ${card &&
-    html`<${Card} ...${card} grade=${gradeOf(card.cite)} onEnter=${stay} onLeave=${leave}
+    html`<${Card} ...${card} grade=${card.cite.grade} onEnter=${stay} onLeave=${leave}
       open=${() => {
         setCard(null);
         open(card.cite, card.element);
@@ -72,27 +70,21 @@ export function Answer({ text, citations, verification, unsupported, busy, open,
   </div>`;
 }
 
-const refuted = (verification) => new Set((verification.contradicted ?? []).map((each) => each.claim));
-
-function isContradicted(cite, verification) {
-  return cite.judged === "contradicted" || refuted(verification).has(cite.claim);
-}
-
 const SIGN = "[?]";
 
 // The answer has a sign behind each claim that is not confirmed. Only the claim before it is underlined: its words may
 // stand elsewhere, too, and be found there.
-function withUnsupported(piece, unsupported, against) {
+function withUnconfirmed(piece, unconfirmed) {
   const at = piece.indexOf(SIGN);
   if (at < 0) return piece;
   const text = piece.slice(0, at).trimEnd();
-  const [claim = ""] = unsupported.filter((each) => each && text.endsWith(each)).sort((a, b) => b.length - a.length);
-  const grade = against.has(claim) ? "contradicted" : "not_confirmed";
+  const [claim] = unconfirmed.filter((each) => text.endsWith(each.text)).sort((a, b) => b.text.length - a.text.length);
+  const told = [GRADES.not_confirmed, claim?.reason].filter(Boolean).join("; ");
   return [
-    text.slice(0, text.length - claim.length),
-    claim && html`<span class="not_confirmed" title=${GRADES[grade]}>${claim}</span>`,
-    html` <span class=${`marker ${grade}`} title=${GRADES[grade]}>${grade === "contradicted" ? "!" : "?"}<span class="hidden"> ${GRADES[grade]}</span></span>`,
-    withUnsupported(piece.slice(at + SIGN.length), unsupported, against),
+    text.slice(0, text.length - (claim?.text.length ?? 0)),
+    claim && html`<span class="not_confirmed" title=${told}>${claim.text}</span>`,
+    html` <span class="marker not_confirmed" title=${told}>?<span class="hidden"> ${told}</span></span>`,
+    withUnconfirmed(piece.slice(at + SIGN.length), unconfirmed),
   ];
 }
 
@@ -118,41 +110,33 @@ function Card({ cite, element, grade, open, onEnter, onLeave }) {
   </div>`;
 }
 
-export function Claims({ citations, verification, unsupported, open }) {
-  const against = refuted(verification);
-  // What a judge found contradicted has lost its words, and counts among those without any.
-  const bare = unsupported.filter((claim) => !against.has(claim));
-  const { claims = 0, quoted = 0, found = 0, missing = [], contradicted = [], checked = "" } = verification;
-  if (!claims && !unsupported.length) return null;
+export function Claims({ citations, verification, unconfirmed, open }) {
+  const { claims = 0, quoted = 0, found = 0, not_confirmed = 0, checked = "" } = verification;
+  if (!claims) return null;
   const rows = [
-    ...citations.map((each) => ({ ...each, grade: isContradicted(each, verification) ? "contradicted" : each.grade })),
-    ...contradicted
-      .filter((each) => !citations.some((cite) => cite.claim === each.claim))
-      .map((each) => ({ grade: "contradicted", claim: each.claim, quote: each.quote ?? each.evidence ?? "" })),
-    ...bare.map((claim) => ({ grade: "not_confirmed", claim })),
+    ...citations,
+    ...unconfirmed.map((each) => ({ grade: "not_confirmed", claim: each.text, reason: each.reason, nearest: each.nearest })),
   ];
-  const counts = [
-    [quoted, "quoted"],
-    [found, "found"],
-    [(verification.not_confirmed ?? unsupported.length) - (unsupported.length - bare.length), "not_confirmed"],
-    [contradicted.length, "contradicted"],
-  ].filter(([count, grade]) => count > 0 || grade === "not_confirmed");
+  const counts = [[quoted, "quoted"], [found, "found"], [not_confirmed, "not_confirmed"]];
   return html`<details class="claims">
     <summary>
       ${claims} ${claims === 1 ? "claim" : "claims"}:
-      ${counts.map(([count, grade]) => html` <span class=${`grade ${grade} ${count ? "" : "none"}`}>${count} ${named(grade)}</span>`)}
+      ${counts
+        .filter(([count, grade]) => count > 0 || grade === "not_confirmed")
+        .map(([count, grade]) => html` <span class=${`grade ${grade} ${count ? "" : "none"}`}>${count} ${named(grade)}</span>`)}
     </summary>
     <ul>
       ${rows.map(
         (row) => html`<li>
           <span class=${`grade ${row.grade}`}>${named(row.grade)}</span> <bdi>${row.claim.replaceAll("**", "")}</bdi>
+          ${row.reason && html` <span class="faint" dir="auto">(${row.reason})</span>`}
           ${row.quote && html`<blockquote dir="auto">${row.quote}</blockquote>`}
+          ${row.nearest && html`<blockquote dir="auto"><span class="faint">Nearest words:</span> ${row.nearest}</blockquote>`}
           ${row.chunk_id &&
           html`<button type="button" class="plain" onClick=${(event) => open(row, event.currentTarget)}>${where(row)}</button>`}
         </li>`,
       )}
     </ul>
-    ${missing.length > 0 && html`<p class="faint">In no passage: ${missing.join(", ")}.</p>`}
     ${checked && html`<p class="faint">${checked}.</p>`}
   </details>`;
 }

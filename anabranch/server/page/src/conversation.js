@@ -111,7 +111,7 @@ export function asMarkdown(title, turns) {
 export const asJson = (title, thread, turns) =>
   `${JSON.stringify({ title, thread_id: thread, turns: turns.map(asRecord) }, null, 2)}\n`;
 
-const KEPT = ["answer", "abstained", "citations", "unsupported", "verification", "degraded", "queries", "evidence", "route", "candidates", "passages", "usage", "trace"];
+const KEPT = ["answer", "status", "citations", "unconfirmed", "verification", "degraded", "queries", "evidence", "route", "candidates", "passages", "usage", "trace"];
 
 // Under the names of `anabranch ask --json`.
 const asRecord = ({ ended, values }) => ({
