@@ -16,6 +16,7 @@ from anabranch.agent.nodes.support.drafts import (
     draft_of,
     gone,
     instructions,
+    passages_of,
     prompt,
     window_text,
 )
@@ -25,6 +26,7 @@ from anabranch.agent.nodes.support.state_records import NO_DRAFT
 from anabranch.agent.nodes.support.tracing import Update, failed, traced
 from anabranch.agent.nodes.support.turn_budget import beside, repeat_within
 from anabranch.agent.prompts import GUARD, GUARD_AGAIN
+from anabranch.citations.check_pool import read_meanwhile
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import AnswerStream
@@ -58,7 +60,9 @@ async def create(state: State, context: Context) -> Update:
     repeat_within(beside(context, state["trace"], route, len(state["windows"]) if refined else 1))
     try:
         system = GUARD_AGAIN if again else GUARD
-        reply = await _reply(context, chat, state, (system, user), [passages, question], message_id)
+        compared, _ = await passages_of(context, state, state["windows"][0])
+        async with read_meanwhile(compared.values()):
+            reply = await _reply(context, chat, state, (system, user), [passages, question], message_id)
         draft = draft_of(reply, window=1, told=instructions(context), question=question, chat=chat)
     except ModelError as error:
         # Under an id of its own: what the model wrote before it broke off is no part of this answer.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from contextvars import copy_context
+from functools import partial
 from typing import TypeVar
 
 from anabranch.citations.alignment import CHECK_SECONDS
+from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import read
 from anabranch.citations.time_limit import TimeLimit
 
 WORKERS = 2
@@ -33,3 +37,14 @@ async def check(work: Callable[[TimeLimit], T], seconds: float = CHECK_SECONDS) 
     finally:
         # A cancelled run does not wait for its thread, so neither does a server that stops.
         limit.stop()
+
+
+@asynccontextmanager
+async def read_meanwhile(passages: Collection[PassageText]) -> AsyncIterator[None]:
+    """Read passages for the check while the model writes; what is not read by then is read with the claims."""
+    reading = asyncio.create_task(check(partial(read, passages)))
+    try:
+        yield
+    finally:
+        reading.cancel()
+        await asyncio.wait([reading])

@@ -12,6 +12,7 @@ from anabranch.agent.nodes.support.dependencies import chunks_of
 from anabranch.agent.nodes.support.state_records import Degraded, Draft, Excerpt
 from anabranch.agent.prompts import CITE, GUARD
 from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import passage_text
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.parsing import read_answer
@@ -93,7 +94,7 @@ async def passages_of(
 def _passage(chunk: Chunk, excerpt: Excerpt) -> PassageText:
     """Return what the window showed of a passage, and what says what it is about."""
     about = "\n".join(dict.fromkeys(part for part in (chunk.title, chunk.heading, chunk.source) if part))
-    return PassageText(id=excerpt["id"], text=piece_of(chunk, excerpt), label=about)
+    return passage_text(excerpt["id"], piece_of(chunk, excerpt), about)
 
 
 def gone(window: int) -> Degraded:

@@ -13,8 +13,11 @@ from anabranch.citations.alignment import Alignment
 from anabranch.citations.claims import claims, markers
 from anabranch.citations.markers import mark
 from anabranch.citations.passage_text import PassageText
+from anabranch.citations.read_passages import read
+from anabranch.citations.time_limit import TimeLimit
 from anabranch.citations.verification import attribute
 from anabranch.errors import AnabranchError
+from anabranch.extracts import best_passages, passage_answer, passage_layout, shell_commands
 from anabranch.parsing import json_repair, numbered_lines, relevance_scores, revision, yes_or_no
 from anabranch.parsing.answer_reply import read_answer
 from anabranch.parsing.answer_stream import AnswerStream
@@ -22,6 +25,7 @@ from anabranch.parsing.evidence_verdict import parse_verdict
 from anabranch.parsing.query_list import parse_queries
 from anabranch.parsing.reasoning_blocks import ThinkingFilter, drop_thinking
 from anabranch.parsing.refusal import is_refusal
+from anabranch.readers.document import Chunk
 from anabranch.safety import key_redaction, link_removal, prompt_envelope, prompt_leak, prompt_template
 from anabranch.text import (
     amounts,
@@ -30,14 +34,13 @@ from anabranch.text import (
     line_starts,
     normalization,
     phrases,
-    quantity_questions,
     scripts,
     sentences,
 )
 from anabranch.text.language import language_of
 from tests.text.repeated_atoms import ATOMS, patterns, public_functions, slow
 
-PACKAGES = ("anabranch.text", "anabranch.citations", "anabranch.safety", "anabranch.parsing")
+PACKAGES = ("anabranch.text", "anabranch.citations", "anabranch.extracts", "anabranch.safety", "anabranch.parsing")
 
 INSTRUCTIONS = ["Answer from the passages alone. The code K3-7742 is a secret."]
 STATED = "Ida lives in Bonn. Anna has 12 cats and no dog."
@@ -47,7 +50,17 @@ def _passage(text: str) -> dict[int, PassageText]:
     return {1: PassageText("a", text, text[:200])}
 
 
-def _fed(stream: Any, text: str) -> None:  # noqa: ANN401  # whatever has `feed`
+def _leaf(text: str) -> Chunk:
+    return Chunk("c", "d", "d", "a.md", text[:80], text[:200], None, None, 2, None, 0, len(text), text, 1)
+
+
+def _shown(text: str) -> best_passages.ShownPassage:
+    """A passage as long as the text, where a real one is bounded; all of it is what fits best."""
+    leaves = (best_passages.LeafSpan(_leaf(text), 0, len(text)),)
+    return best_passages.ShownPassage(1, leaves, text, (0, len(text)))
+
+
+def _fed(stream: Any, text: str) -> None:  # whatever has `feed`
     for start in range(0, len(text), 16):
         stream.feed(text[start : start + 16])
 
@@ -72,8 +85,6 @@ TRIED: dict[str, Callable[[str], object]] = {
     "phrases.greeting_reply": phrases.greeting_reply,
     "phrases.phrases_for": phrases.phrases_for,
     "phrases.without_courtesy": phrases.without_courtesy,
-    "quantity_questions.measure_words": quantity_questions.measure_words,
-    "quantity_questions.without_quantity_words": quantity_questions.without_quantity_words,
     "scripts.letters_by_script": scripts.letters_by_script,
     "scripts.main_script": scripts.main_script,
     "sentences.is_shortened": lambda text: sentences.is_shortened(text, len(text) // 2),
@@ -105,7 +116,20 @@ TRIED: dict[str, Callable[[str], object]] = {
     "unconfirmed_claims.unconfirmed_lines": lambda text: unconfirmed_claims.unconfirmed_lines(
         "answered", [{"text": text, "reason": text, "nearest": text}]
     ),
+    "read_passages.read": lambda text: read(_passage(text).values(), TimeLimit(60)),
     "similarity.with_similar": lambda text: Alignment(_passage(text), text).rephrasings(text),
+    "best_passages.best_passages": lambda text: best_passages.best_passages([_leaf(text)]),
+    "best_passages.lines_of": lambda text: best_passages.lines_of(_leaf(text)),
+    "best_passages.shared_weight": lambda text: best_passages.shared_weight({"a": 1.0}, text.split()),
+    "passage_answer.passage_markdown": lambda text: passage_answer.passage_markdown(_shown(text)),
+    "passage_answer.place_line": lambda text: passage_answer.place_line(text, 1, text),
+    "passage_answer.written_answer": lambda text: passage_answer.written_answer(text, [(text, _shown(text))]),
+    "passage_layout.blocks_of": passage_layout.blocks_of,
+    "passage_layout.piece_spans": passage_layout.piece_spans,
+    "passage_layout.trimmed_span": lambda text: passage_layout.trimmed_span(text, 0, len(text)),
+    "shell_commands.command_spans": lambda text: list(shell_commands.command_spans(text, 0, len(text))),
+    "shell_commands.is_code": shell_commands.is_code,
+    "shell_commands.is_shell": shell_commands.is_shell,
     "key_redaction.redacted": lambda text: key_redaction.redacted(text, [text[:50]]),
     "link_removal.strip_links": link_removal.strip_links,
     "link_removal.LinkFilter": lambda text: _fed(link_removal.LinkFilter(), text),
@@ -170,7 +194,7 @@ RULES = {
 
 # They take names, numbers and settings of the program or of its operator.
 NO_TEXT = {
-    "check_pool.check", "claim_windows.shown", "key_redaction.keys_of", "language_tables.tables_of", "plural.counted",
+    "check_pool.check", "check_pool.read_meanwhile", "claim_windows.shown", "key_redaction.keys_of", "language_tables.tables_of", "plural.counted",
     "prompt_envelope.new_nonce", "refusal.source_words", "relevance_scores.on_ten", "relevance_scores.value_in",
     "scripts.script_of", "stemmer.checked_language", "stemmer.languages",
 }  # fmt: skip
