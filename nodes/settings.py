@@ -226,7 +226,7 @@ class Context(CheckedSettings):
     )
     verify: Literal["words", "llm", "nli"] = _setting(
         "words",
-        "How claims are checked. 'words': by comparing words; 'llm': then also by one model call for all claims; "
+        "How claims are checked. 'words': by comparing words; 'llm': then also by the chat model, one call a claim; "
         "'nli': then also by a local model of natural language inference.",
         "cite",
     )
