@@ -134,6 +134,7 @@ async def one(pack: Pack, system: str, ask: Ask, server: ReplyCache) -> Result:
         prompt_tokens=after.prompt_tokens - before.prompt_tokens,
         output_tokens=after.output_tokens - before.output_tokens,
         degraded=said.degraded,
+        marked=said.marked,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.report import Table
@@ -12,6 +12,10 @@ from evals.synthesis.systems import SYSTEMS
 COLUMNS = (
     "system", "contains the answer", "false abstentions", "wrong", "unanswerable refused", "absent refused", "calls",
     "prompt tokens", "output tokens",
+)  # fmt: skip
+MARKS = (
+    "system", "right: shown", "right: unmarked", "wrong: shown", "wrong: unmarked", "unanswerable: refused",
+    "unanswerable: marked", "unanswerable: unmarked",
 )  # fmt: skip
 NOTHING = "-"
 SPLITS = ("dev", "test")
@@ -36,6 +40,7 @@ class Result:
         prompt_tokens: Of all of them.
         output_tokens: Of all of them.
         degraded: Steps that could not do their best, where the system says so.
+        marked: Whether the reader is told that some of it is not confirmed.
     """
 
     id: str
@@ -50,22 +55,55 @@ class Result:
     prompt_tokens: int
     output_tokens: int
     degraded: tuple[str, ...] = ()
+    marked: bool = False
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
-    """Return the table of each split, and of the questions about one paragraph, where something was asked.
+    """Return two tables of each split, and of the questions about one paragraph, where something was asked.
 
-    Systems that were asked nothing have no line.
+    The first compares the systems, the second says what a reader of Anabranch is warned of; no other system marks what
+    it says. Systems that were asked nothing have no line.
     """
     groups: dict[str, list[Result]] = {name: [] for name in (*SPLITS, PARAGRAPH)}
     for result in results:
         groups[PARAGRAPH if result.set.startswith(XQUAD) else result.split].append(result)
-    return [_table(name, group) for name, group in groups.items() if group]
+    asked = {name: group for name, group in groups.items() if group}
+    return [_table(name, group) for name, group in asked.items()] + [_marks(*each) for each in asked.items()]
 
 
 def _table(name: str, results: Sequence[Result]) -> Table:
-    rows = [_row(system, [result for result in results if result.system == system]) for system in SYSTEMS]
-    return Table(f"synthesis-{name}", f"Answers from the same passages: {name}", COLUMNS, tuple(filter(None, rows)))
+    title = f"Answers from the same passages: {name}"
+    return Table(f"synthesis-{name}", title, COLUMNS, _lines(results, _row))
+
+
+def _marks(name: str, results: Sequence[Result]) -> Table:
+    own = [result for result in results if result.system.startswith("Anabranch")]
+    return Table(f"synthesis-{name}-marks", f"What the reader is warned of: {name}", MARKS, _lines(own, _marked))
+
+
+def _lines(
+    results: Sequence[Result], row: Callable[[str, Sequence[Result]], tuple[str, ...]]
+) -> tuple[tuple[str, ...], ...]:
+    rows = [row(system, [result for result in results if result.system == system]) for system in SYSTEMS]
+    return tuple(filter(None, rows))
+
+
+def _marked(system: str, results: Sequence[Result]) -> tuple[str, ...]:
+    if not results:
+        return ()
+    can = [result for result in results if result.kind == "answerable"]
+    wrong = [not (result.contains or result.abstained) for result in can]
+    others = [result for result in results if result.kind != "answerable"]
+    return (
+        system,
+        _of(result.contains for result in can),
+        _of(result.contains and not result.marked for result in can),
+        _of(wrong),
+        _of(is_wrong and not result.marked for is_wrong, result in zip(wrong, can, strict=True)),
+        _of(result.abstained for result in others),
+        _of(result.marked and not result.abstained for result in others),
+        _of(not (result.marked or result.abstained) for result in others),
+    )
 
 
 def _row(system: str, results: Sequence[Result]) -> tuple[str, ...]:

@@ -34,12 +34,14 @@ ONE_WINDOW = frozenset({"plain", "stuff", "compact"})
 class Said:
     """What a system answers; `abstained` where it says itself that it does, None where its words have to be read.
 
-    `degraded`: the steps that could not do their best.
+    `degraded`: the steps that could not do their best; `marked`: whether the reader is told that some of it is not
+    confirmed.
     """
 
     text: str
     abstained: bool | None = None
     degraded: tuple[str, ...] = ()
+    marked: bool = False
 
 
 Ask = Callable[[Pack, str, str], Awaitable[Said]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,20 +27,33 @@ COMMON: dict[str, Any] = {
 
 async def answer(pack: Pack, mode: str, base_url: str) -> Said:
     """Take the passages in, each as a document, and ask the graph."""
-    address = f"memory:{pack.id}"
     windows = [pack.one] if mode in ONE_WINDOW else list(pack.two)
-    context = Context(**COMMON, corpus=address, base_url=base_url, synthesis=mode, window_tokens=_room(windows))
+    shown = [passage for window in windows for passage in window]
+    settings = {**COMMON, "base_url": base_url, "synthesis": mode, "window_tokens": room(windows)}
+    state = await state_over(pack.id, pack.text, shown, settings)
+    marked = state["status"] == "not_confirmed" or bool(state["unconfirmed"])
+    # The answer of which nothing is confirmed ends with the nearest passages, which are no words of the model.
+    stated = " ".join(each["text"] for each in state["unconfirmed"])
+    text = stated if state["status"] == "not_confirmed" else state["answer"]
+    degraded = tuple(f"{each['step']}: {each['reason']}" for each in state["degraded"])
+    return Said(text, state["abstained"], degraded, marked=marked)
+
+
+async def state_over(
+    name: str, question: str, passages: Sequence[Passage], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Ask the graph over a corpus in memory that holds some passages and nothing else; return what it ends with."""
+    address = f"memory:{name}"
     try:
-        await asyncio.to_thread(_take_in, [passage for window in windows for passage in window], address)
-        state: dict[str, Any] = await build().compile().ainvoke({"question": pack.text}, context=context)
+        await asyncio.to_thread(_take_in, passages, address)
+        context = Context(corpus=address, **settings)
+        state: dict[str, Any] = await build().compile().ainvoke({"question": question}, context=context)
     finally:
         forget(address)
-    return Said(
-        state["answer"], state["abstained"], tuple(f"{each['step']}: {each['reason']}" for each in state["degraded"])
-    )
+    return state
 
 
-def _take_in(passages: list[Passage], address: str) -> None:
+def _take_in(passages: Sequence[Passage], address: str) -> None:
     with TemporaryDirectory(prefix="anabranch-synthesis-") as folder:
         file = Path(folder, "passages.jsonl")
         records = [{"id": str(n), "title": each.label, "text": each.text} for n, each in enumerate(passages, start=1)]
@@ -47,7 +61,7 @@ def _take_in(passages: list[Passage], address: str) -> None:
         ingest(file, address)
 
 
-def _room(windows: list[tuple[Passage, ...]]) -> int:
+def room(windows: Sequence[Sequence[Passage]]) -> int:
     """Return the tokens of the largest window; passages are packed anew, in the order of their scores."""
     count = load_embedder("minilm").count
     return max(64, *(sum(count([passage.text for passage in window])) for window in windows)) + 20

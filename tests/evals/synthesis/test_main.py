@@ -75,9 +75,29 @@ def test_each_system_has_its_row_and_a_second_run_asks_nothing(packs: str, tmp_p
     assert dev["Anabranch stuff"][0] == "1 of 1"
     assert dev["LangChain map_reduce"][5] == "3.0"
     assert all(float(cells[6].replace(",", "")) > 0 for cells in dev.values())
+    marks = rows(page, "dev-marks")
+    assert set(marks) == {"Anabranch stuff"}
+    # right: shown, unmarked; wrong: shown, unmarked; unanswerable: refused, marked, unmarked
+    assert marks["Anabranch stuff"] == ["1 of 1", "1 of 1", "0 of 1", "0 of 1", "1 of 1", "0 of 1", "0 of 1"]
     before = page.read_text("utf-8")
     assert main([packs, "--kept", str(kept), "--write", str(page)]) == 0
     assert page.read_text("utf-8") == before
+
+
+@pytest.mark.loopback
+def test_an_answer_that_is_not_confirmed_is_counted_as_shown_and_marked_by_the_words_of_the_model_alone(
+    packs: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.read_text("utf-8"), "utf-8")
+    # Below it stand the nearest passages, which hold the right answer.
+    with OpenAIStub("Otto Kraus blew up a tunnel in Utopia.") as stub:
+        options = [packs, "--systems", "Anabranch stuff", "--base-url", stub.base_url, "--split", "dev"]
+        assert main([*options, "--write", str(page)]) == 0
+    assert rows(page, "dev-marks")["Anabranch stuff"] == [
+        "0 of 1", "0 of 1", "1 of 1", "0 of 1", "0 of 1", "1 of 1", "0 of 1"
+    ]  # fmt: skip
+    assert rows(page, "dev")["Anabranch stuff"][:4] == ["0 of 1", "0 of 1", "1 of 1", "0 of 1"]
 
 
 @pytest.mark.loopback
