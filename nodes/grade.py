@@ -86,7 +86,7 @@ async def _by_scores(context: Context, state: RetrievalState) -> EvidenceJudgeme
     passages, own = await _words(context, state, corpus), own_words(state)
 
     async def judged(question: str, score: str) -> EvidenceJudgement:
-        words = await words_by_term(corpus, question, passages)
+        words = await words_by_term(corpus, question)
         judgement = judge(
             passages=passages,
             # What a cosine means depends on the embedder; the weights were fitted on the default one's.

@@ -14,7 +14,6 @@ from anabranch.errors import OperationError
 from anabranch.retrieval.fusion import completed
 from anabranch.retrieval.fusion.question_weight import QuestionEvidence, weigh
 from anabranch.store.protocol import Arm, CorpusReader, FullScores, Scope
-from anabranch.text.quantity_questions import without_quantity_words
 
 CORPUS_RETRIEVERS: tuple[str, ...] = get_args(Arm)
 # The chat model reads the corpus.
@@ -30,11 +29,7 @@ def searched(queries: Sequence[Query], retriever: str, retrievers: Sequence[str]
     """
     if retriever != "bm25":
         return [query["text"] for query in queries]
-    # Without words that only ask for a quantity: "many" draws in passages about many of anything.
-    texts = [without_quantity_words(query["text"]) for query in queries]
-    if len(retrievers) == 1:
-        return texts
-    return ["" if query["kind"] == "hyde" else text for query, text in zip(queries, texts, strict=True)]
+    return ["" if query["kind"] == "hyde" and len(retrievers) > 1 else query["text"] for query in queries]
 
 
 async def _complete(

@@ -1,8 +1,8 @@
-"""The words of a question that evidence can have: spelt as they were searched for, without those that only ask."""
+"""The words of a question that evidence can have, spelt as they were searched for."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 
 from anabranch.agent.nodes.state import RetrievalState, State
 from anabranch.parsing.query_list import WORD
@@ -10,7 +10,6 @@ from anabranch.store.protocol import CorpusReader
 from anabranch.text.function_words import LIGHT, fold_word
 from anabranch.text.language import language_of
 from anabranch.text.phrases import without_courtesy
-from anabranch.text.quantity_questions import measure_words
 from anabranch.text.stopwords import STOP_WORDS
 
 # Kind of the question with words corrected that no passage has; a person's own words are searched for as well.
@@ -43,27 +42,17 @@ def as_searched(state: RetrievalState | State) -> str:
     return spelt[0] if spelt else state["standalone_question"]
 
 
-async def words_by_term(
-    corpus: CorpusReader, question: str, passages: Iterable[Collection[str]] | None = None
-) -> dict[str, str]:
+async def words_by_term(corpus: CorpusReader, question: str) -> dict[str, str]:
     """Return the analysed terms of a question, each with its word.
 
-    Left out are its stop words where the corpus is of another language, whose analyser keeps them. Where `passages` are
-    given by their terms, so are words that only ask ("how long") and that none of them has: an answer may do without.
+    Left out are its stop words where the corpus is of another language, whose analyser keeps them.
     """
     words = WORD.findall(question)
     read = list(zip([word.lower() for word in words], words, await corpus.analyse(words), strict=True))
     small = STOP_WORDS.get(language_of(question), frozenset())
     kept = [bool(terms) for lower, _, terms in read if lower in small]
     is_foreign = 2 * sum(kept) > len(kept)
-    asking = measure_words(question) if passages is not None else frozenset[str]()
-    there = frozenset[str]().union(*passages or ())
-    return {
-        term: word
-        for lower, word, terms in read
-        for term in terms
-        if not (is_foreign and lower in small) and (term in there or lower not in asking)
-    }
+    return {term: word for lower, word, terms in read for term in terms if not (is_foreign and lower in small)}
 
 
 def light_terms(words: Mapping[str, str], question: str, language: str = "english") -> frozenset[str]:

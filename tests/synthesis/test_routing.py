@@ -50,7 +50,7 @@ def test_stuff_is_one_call() -> None:
 def test_without_a_model_the_answer_is_composed_and_says_so() -> None:
     choice = choose(windows=5, sources=1, scores=[1.0], has_model=False)
     assert choice.name == "compose"
-    assert "verbatim" in choice.reasons[0]
+    assert "passages that match best" in choice.reasons[0]
 
 
 def test_reasons_are_given_for_every_route() -> None:
