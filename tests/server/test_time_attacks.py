@@ -146,8 +146,9 @@ async def test_a_hostile_draft_holds_nobody_up(serve: Serve, *, is_long: bool) -
     async with serve() as http:
         for text in texts(LONGEST_DRAFT, is_long=is_long):
             thread, onward = await edited(http, text)
-            left = await answered(http, f"/threads/{thread}/runs/wait", onward)
-            assert "answer" in left.json(), left.text
+            left = (await answered(http, f"/threads/{thread}/runs/wait", onward)).json()
+            # A checked answer is longer than its draft, by its marks, and may be too long by that.
+            assert "answer" in left or left["__error__"]["error"] == "ThreadStateError", left
             assert (await http.get(f"/threads/{thread}")).json()["status"] == "idle"
 
 
