@@ -43,8 +43,13 @@ def test_the_example_with_the_openai_client_prints_the_answer_and_its_quote(
         answered = httpx.post(f"{server.url}/threads", json={}, headers={"Origin": "http://localhost:3000"}, timeout=60)
         assert answered.status_code == 403
     shown = capsys.readouterr().out
-    assert "every October by the plumber. [1]" in shown
-    assert "The boiler > Service - The boiler is serviced every October by the plumber." in shown
+    first, best = "No chat model: the passages that match best.", "The boiler is serviced every October by the plumber."
+    assert shown.startswith(f"{first}\n\n[1] boiler.md, The boiler > Service\n\n")
+    assert f"**{best}** The landlord pays" in shown
+    # The quote is the whole passage as it stands, in which nothing is bold.
+    quoted = shown.partition("The boiler > Service - ")[2]
+    assert quoted.startswith("The boiler\n\nService\n\n")
+    assert f"{best} The landlord pays for the service of the boiler.\n" in quoted
 
 
 async def test_the_command_of_the_configurations_gives_the_three_tools(home: Path) -> None:
