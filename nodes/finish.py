@@ -46,7 +46,7 @@ async def finish(state: State, context: Context) -> Update:
         },
     )
     count_answer(
-        abstained=state["abstained"],
+        status=state["status"],
         route=state["route"]["name"],
         verification=state["verification"],
         degraded=len(state["degraded"]) + len(refused),

@@ -118,16 +118,16 @@ def _attributes(step: Step, record: StepRecord, outcome: str) -> dict[str, Any]:
     }
 
 
-def count_answer(*, abstained: bool, route: str, verification: Mapping[str, Any], degraded: int) -> None:
+def count_answer(*, status: str, route: str, verification: Mapping[str, Any], degraded: int) -> None:
     """Count the end of a turn, and say on the run's span how it came out.
 
     Args:
-        abstained: Whether the documents did not hold the answer.
+        status: What became of the question; empty for a greeting.
         route: How it was written; empty where nothing was.
         verification: How many of its claims have which grade.
         degraded: Steps that could not do their best.
     """
-    of = {"anabranch.outcome": "abstained" if abstained else "answered", "anabranch.route": route or "none"}
+    of = {"anabranch.outcome": status or "answered", "anabranch.route": route or "none"}
     _answers.add(1, of)
     grades = {grade: verification.get(grade, 0) for grade in ("quoted", "found", "not_confirmed")}
     for grade, number in grades.items():

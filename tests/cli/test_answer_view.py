@@ -85,17 +85,19 @@ def test_remarks() -> None:
     composed = state(route={"name": "compose", "reasons": []}, degraded=[{"step": "create", "reason": "model\ndown"}])
     assert list(remarks_on(composed)) == ["degraded: create: model down"]
     assert list(remarks_on({**composed, "abstained": True, "degraded": []})) == []
-    assert "It fell." in next(remarks_on(state(unsupported=["It fell."])))
-    lost = state(unsupported=["It fell in 1912."], verification={"missing": ["1912", "Otto\nKraus"]})
-    assert list(remarks_on(lost))[1] == "Not in the passages at all: 1912, Otto Kraus"
 
 
-def test_what_a_passage_contradicts_is_said_with_its_words() -> None:
-    found = [{"claim": "It rose\nby 5 %.", "quote": "rose by 4 %"}, {"claim": "Es fiel.", "quote": "es stieg"}]
-    said = list(remarks_on(state(verification={"claims": 3, "contradicted": found, "checked": CHECKED})))
-    assert said[1:] == [
-        "A passage contradicts “It rose by 5 %.”: “rose by 4 %”", "A passage contradicts “Es fiel.”: “es stieg”",
-    ]  # fmt: skip
+def test_a_claim_that_is_not_confirmed_is_said_with_what_is_known_of_it() -> None:
+    bare = {"text": "It fell.", "reason": "", "nearest": ""}
+    full = {"text": "It fell\nin 1912.", "reason": "1912 is in no passage", "nearest": "It rose\nin 1911."}
+    answered = state(status="answered", unconfirmed=[bare, full])
+    assert list(remarks_on(answered)) == [
+        "Not confirmed: It fell.",
+        "Not confirmed: It fell in 1912. (1912 is in no passage) Nearest words: “It rose in 1911.”",
+    ]
+    # The answer itself begins with it, and ends with the nearest passages.
+    unconfirmed = state(status="not_confirmed", unconfirmed=[bare, full])
+    assert [remark.partition(" (")[0] for remark in remarks_on(unconfirmed)] == ["Not confirmed: It fell in 1912."]
 
 
 def test_no_more_is_said_than_was_checked() -> None:

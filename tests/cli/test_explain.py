@@ -38,7 +38,7 @@ def state(**changes: Any) -> dict[str, Any]:
         "route": {"name": "refine", "reasons": ["2 windows", "focused"]},
         "round": 2,
         "citations": [{**citation, "source": "folder/report.pdf", "page": 3, "heading": "Sales"}],
-        "unsupported": ["It fell."],
+        "unconfirmed": [{"text": "It fell.", "reason": "", "nearest": "It rose."}],
         "degraded": [{"step": "rerank", "reason": "the server is down"}],
         "trace": [
             {"node": "begin", "round": 1, "ms": 1.4, "calls": 0, "prompt_tokens": 0, "output_tokens": 0, "counts": {}},
@@ -83,7 +83,7 @@ def test_decisions_claims_and_costs() -> None:
     assert "the server is down" in line_with(text, "degraded")
     assert "“rose by 4 %”" in text
     assert "(found)" in text
-    assert "no passage supports this" in line_with(text, "It fell.")
+    assert "not confirmed; It rose." in line_with(text, "It fell.")
     assert line_with(text, "create").split() == [
         "create",
         "900",

@@ -45,10 +45,11 @@ async def test_a_run_is_one_tree_of_its_steps(river: str) -> None:
 async def test_each_step_and_each_answer_is_counted(river: str) -> None:
     telemetry = recorded()
     await graph.ainvoke({"question": QUESTION}, context=Context(corpus=river))
-    await graph.ainvoke({"question": "What is the tax on balloons?"}, context=Context(corpus=river))
+    nowhere: Any = {"question": "What is the tax on balloons?", "filters": {"source": "nowhere.md"}}
+    await graph.ainvoke(nowhere, context=Context(corpus=river))
     assert telemetry.grown("anabranch.step.duration", anabranch__step="retrieve", anabranch__outcome="ok") == 4
     assert telemetry.grown("anabranch.answers", anabranch__outcome="answered", anabranch__route="compose") == 1
-    assert telemetry.grown("anabranch.answers", anabranch__outcome="abstained") == 1
+    assert telemetry.grown("anabranch.answers", anabranch__outcome="not_found") == 1
     assert telemetry.grown("anabranch.claims", anabranch__grade="quoted") >= 1
     assert telemetry.grown("anabranch.run.duration", anabranch__run__status="success") == 2
     assert telemetry.grown("anabranch.step.model_calls") == 0
