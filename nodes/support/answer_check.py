@@ -113,14 +113,17 @@ async def judged(context: Context, chat: Chat | None, found: Attribution, questi
         ModelError: No call succeeded.
     """
     claims = await asyncio.to_thread(_with_windows, found, question)
+    asked = claims if context.verify == "nli" else claims[:calls]
+    outcomes: Sequence[Outcome | None] = []
     if context.verify == "nli":
-        asked = claims
         outcomes = await asyncio.to_thread(_by_inference, context.verify_model or "", asked)
-    else:
-        asked = claims[:calls]
-        outcomes = await _by_chat(chat, asked, question) if chat is not None and asked else []
-    read = [(each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None]
-    sure = [(each, outcome) for each, outcome in read if outcome != "unsure"]
+    elif chat is not None and asked:
+        outcomes = await _by_chat(chat, asked, question)
+    # Not strict: without a model nothing came of any.
+    read: list[tuple[ToJudge, Outcome]] = [
+        (each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None
+    ]
+    sure: list[tuple[ToJudge, Judgement]] = [(each, outcome) for each, outcome in read if outcome != "unsure"]
     changed = {each.at: _after(found.found[each.at][1], each.windows[0], outcome) for each, outcome in sure}
     return Judged(found.changed(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims))
 

@@ -12,9 +12,8 @@ import pytest
 from anabranch.evaluation.judge_pairs import read_judge_pairs
 from tests.cli.conftest import Run
 from tests.servers.calls import Request
-from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
-from tests.servers.scripts import BROKEN
+from tests.servers.scripts import BROKEN, Reply, Script
 
 pytestmark = pytest.mark.loopback
 

@@ -12,9 +12,8 @@ from anabranch.citations.verification import CHECKED
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of, unconfirmed
 from tests.servers.calls import Request
-from tests.servers.loopback import Reply, Script
 from tests.servers.openai_stub import OpenAIStub
-from tests.servers.scripts import BROKEN
+from tests.servers.scripts import BROKEN, Reply, Script
 
 pytestmark = pytest.mark.loopback
 
