@@ -15,7 +15,7 @@ from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, sco
 from anabranch.agent.nodes.support.fusion_weights import CORPUS_RETRIEVERS
 from anabranch.errors import AnabranchError
 from anabranch.extracts.best_passages import MOST_LEAVES, best_passages
-from anabranch.extracts.passage_answer import written_answer
+from anabranch.extracts.passage_answer import place_line, written_answer
 from anabranch.models.usage import note_failure
 from anabranch.store.protocol import Arm
 from anabranch.text.language import language_of
@@ -60,7 +60,10 @@ async def _found(context: Context, state: Mapping[str, Any]) -> str:
     passages = await asyncio.to_thread(best_passages, leaves)
     question = state.get("original_question") or state["standalone_question"]
     words = phrases_for(question, language_of(" ".join(each.text for each in passages)))
-    return await asyncio.to_thread(written_answer, words["meanwhile"], passages) if passages else ""
+    firsts = [each.leaves[0].chunk for each in passages]
+    places = [place_line(chunk.source, chunk.page, chunk.heading) for chunk in firsts]
+    shown = list(zip(places, passages, strict=True))
+    return await asyncio.to_thread(written_answer, words["meanwhile"], shown) if shown else ""
 
 
 def _ids(state: Mapping[str, Any]) -> list[str]:
@@ -74,7 +77,7 @@ def _ids(state: Mapping[str, Any]) -> list[str]:
 
 async def _searched(context: Context, state: Mapping[str, Any]) -> list[str]:
     """Search for the question alone, where the model is asked before anything was searched for."""
-    arms = [cast("Arm", each) for each in CORPUS_RETRIEVERS if each in context.retrievers]
+    arms: list[Arm] = [cast("Arm", each) for each in CORPUS_RETRIEVERS if each in context.retrievers]
     if not arms:
         return []
     corpus, scope = await corpus_of(context), scope_of(context, state.get("active_filters"))
