@@ -181,9 +181,12 @@ class Alignment:
     def _nearest(self, said: ReadClaim) -> str:
         """Return the words of the sentence that shares most with a claim, a rare word counting more."""
         shared = Counter[int]()
-        for key in set(chain.from_iterable(map(lookup_keys, said.tokens))):
+        looked_up = {key: token for token in said.tokens for key in lookup_keys(token)}
+        for key, token in looked_up.items():
             self._limit.spend()
             holders = self._holders.get(key, ())
+            if token.figure:  # it is looked up by how it begins
+                holders = [index for index in holders if self._spans[index][-1].has(token)]
             weight = round(_RARITY * log1p(len(self._spans) / len(holders))) if holders else 0
             for index in holders:
                 shared[index] += weight

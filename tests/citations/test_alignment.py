@@ -227,6 +227,10 @@ def test_the_nearest_words_are_those_that_share_the_rarest_ones() -> None:
     texts = ("The weir is old. The weir is green. The weir is wide.", "It was opened in May by Ada Ost. It is long.")
     assert aligned("The weir was painted by Ost.", "Who did?", *texts).nearest == "It was opened in May by Ada Ost."
     assert aligned("Zebras graze.", "Who sold it?", *texts).nearest == ""
+    # A number is shared where it is the same one.
+    numbers = ("It has 12 doors. It has 120 windows.",)
+    assert aligned("Zebras ate 120 apples.", "Who ate?", *numbers).nearest == "It has 120 windows."
+    assert aligned("Zebras ate 1,200 apples.", "Who ate?", *numbers).nearest == ""
     assert aligned("The weir is old.", "", *texts).nearest == ""
 
 
