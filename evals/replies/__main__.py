@@ -78,14 +78,14 @@ def _show(found: Iterable[JudgedReply], kind: str, console: Console) -> None:
     for each in found:
         if kind in {each.kind, "all"} and not each.as_wanted:
             row = each.row
-            was = "an abstention" if each.abstained else f"{each.held} of {each.claims} claims held"
+            was = f"{each.held} of {each.claims} claims held" if each.is_shown else "not found"
             console.print(
                 f"{row.id} ({row.language}, {each.kind}; {was})\n  {row.question}\n  {row.replies[each.kind]}"
             )
             console.print(f"  {row.document}: {row.says or 'says nothing of it'}")
             if each.kind in FALSE_KINDS:
                 console.print(f"  wrong: {row.wrong}")
-            console.print("".join(f"    [?] {claim}\n" for claim in each.unsupported), end="")
+            console.print("".join(f"    [?] {claim}\n" for claim in each.unconfirmed), end="")
             console.print("".join(f"    {claim}\n      <- {quote}\n" for claim, quote in each.cited), end="")
 
 

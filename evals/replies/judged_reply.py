@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -14,10 +12,10 @@ from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from anabranch import answer, ingest
+from anabranch import answer
 from anabranch.agent.prompts import JUDGE, JUDGE_ONE
-from anabranch.errors import SettingsError
-from evals.replies.reply_set import KINDS, ScriptedQuestion, documents
+from evals.replies.reply_set import KINDS, ScriptedQuestion
+from evals.replies.shown_passages import corpus_of
 
 TRUE_KINDS = ("right", "longer")
 FALSE_KINDS = ("wrong", "invented")
@@ -34,28 +32,38 @@ class JudgedReply:
         row: Its question.
         split: That of the question.
         kind: One of `KINDS`.
-        abstained: Whether the answer is an abstention.
+        status: What became of the question, as the state has it.
         claims: Statements that the check found in the reply.
         held: Those of them that it holds to be in the passages.
-        unsupported: The others, as they are marked.
+        unconfirmed: The others, which are marked.
         cited: What a reader is shown as evidence: claim and quote.
     """
 
     row: ScriptedQuestion
     split: str
     kind: str
-    abstained: bool
+    status: str
     claims: int
     held: int
-    unsupported: tuple[str, ...]
+    unconfirmed: tuple[str, ...]
     cited: tuple[tuple[str, str], ...]
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the answer is what the model said."""
+        return self.status in ("answered", "not_confirmed")
+
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether it is shown, and none of its claims, one at least, has a mark."""
+        return self.is_shown and self.claims > 0 and not self.unconfirmed
+
+    @property
     def as_wanted(self) -> bool:
-        """Whether a true reply was accepted, a false one refused, or a refusal shown as an abstention."""
-        if self.kind in TRUE_KINDS:
-            return not self.abstained and self.claims > 0 and not self.unsupported
-        return self.abstained or (self.kind in FALSE_KINDS and not self.cited)
+        """Whether a true reply has no mark, a false one has one, and a refusal is none of the answers."""
+        if self.kind in (*TRUE_KINDS, *FALSE_KINDS):
+            return self.is_unmarked is (self.kind in TRUE_KINDS)
+        return not self.is_shown
 
 
 def judged(row: ScriptedQuestion, split: str, kind: str, result: Mapping[str, Any]) -> JudgedReply:
@@ -65,10 +73,10 @@ def judged(row: ScriptedQuestion, split: str, kind: str, result: Mapping[str, An
         row=row,
         split=split,
         kind=kind,
-        abstained=result["abstained"],
+        status=result["status"],
         claims=figures.get("claims", 0),
         held=figures.get("quoted", 0) + figures.get("found", 0),
-        unsupported=tuple(result["unsupported"]),
+        unconfirmed=tuple(each["text"] for each in result["unconfirmed"]),
         cited=tuple((each["claim"], each["quote"]) for each in result["citations"]),
     )
 
@@ -115,17 +123,13 @@ def through_the_graph(
     Args:
         rows: Its questions.
         split: One of `SPLITS`.
-        judge: A model that checks what the words hold, as `verify: llm` does; the true and false replies alone are
-            sent then.
+        judge: A model that is asked about each claim, as `verify: llm` does; the true and false replies alone are sent
+            then.
 
     Raises:
         SettingsError: A document could not be read.
     """
-    with TemporaryDirectory(prefix="anabranch-replies-") as folder:
-        corpus = Path(folder, "corpus")
-        if unread := [row.source for row in ingest(documents(split), corpus).rows if row.status != "added"]:
-            msg = f"Of the documents of {split!r}, {unread[0]!r} was not taken in."
-            raise SettingsError(msg, hint="Every reply is about one of them.")
+    with corpus_of(split) as corpus:
 
         def answering(question: str, reply: str) -> Mapping[str, Any]:
             if judge is None:

@@ -11,7 +11,7 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from anabranch.errors import SettingsError
-from evals.replies import judged_reply
+from evals.replies import shown_passages
 from evals.replies.__main__ import PAGE, main
 from evals.replies.judged_reply import JudgedReply, judged, judged_all, through_the_graph
 from evals.replies.reply_set import (
@@ -26,18 +26,24 @@ from evals.replies.reply_set import (
 )
 from evals.replies.reply_tables import judged_table
 
-ABSTAINED = {"abstained": True, "verification": {}, "unsupported": [], "citations": []}
+NOT_FOUND = {"status": "not_found", "verification": {}, "unconfirmed": [], "citations": []}
 HELD = {
-    "abstained": False,
+    "status": "answered",
     "verification": {"claims": 2, "quoted": 1, "found": 1, "not_confirmed": 0},
-    "unsupported": [],
+    "unconfirmed": [],
     "citations": [{"claim": "It opened in May.", "quote": "It was opened in May."}],
 }
 PARTLY = HELD | {
     "verification": {"claims": 2, "quoted": 1, "found": 0, "not_confirmed": 1},
-    "unsupported": ["It cost 9 pounds."],
+    "unconfirmed": [{"text": "It cost 9 pounds.", "reason": "", "nearest": ""}],
 }
-NOTHING_CITED = PARTLY | {"verification": {"claims": 1, "not_confirmed": 1}, "citations": []}
+NOT_CONFIRMED = PARTLY | {
+    "status": "not_confirmed",
+    "verification": {"claims": 1, "not_confirmed": 1},
+    "citations": [],
+}
+# An answer that states nothing is none that a reader could rely on.
+EMPTY = HELD | {"verification": {"claims": 0}, "citations": []}
 
 
 def scripted(kinds: Iterable[str] = ANSWERABLE) -> ScriptedQuestion:
@@ -88,9 +94,10 @@ def test_a_line_that_is_no_question_is_named(record: dict[str, Any], said: str, 
     ("result", "as_wanted"),
     [
         (HELD, {"right", "longer"}),
-        (PARTLY, set()),
-        (NOTHING_CITED, {"wrong", "invented"}),
-        (ABSTAINED, {"wrong", "invented", "refusal", "refusal_and_aside"}),
+        (PARTLY, {"wrong", "invented"}),
+        (NOT_CONFIRMED, {"wrong", "invented"}),
+        (EMPTY, {"wrong", "invented"}),
+        (NOT_FOUND, {"wrong", "invented", "refusal", "refusal_and_aside"}),
     ],
 )
 def test_a_reply_is_judged_by_what_a_reader_is_shown(result: dict[str, Any], as_wanted: set[str]) -> None:
@@ -99,14 +106,14 @@ def test_a_reply_is_judged_by_what_a_reader_is_shown(result: dict[str, Any], as_
 
 def test_claims_and_evidence_are_taken_from_the_result() -> None:
     found = judged(scripted(), "dev", "longer", PARTLY)
-    assert (found.held, found.claims, found.unsupported) == (1, 2, ("It cost 9 pounds.",))
+    assert (found.held, found.claims, found.unconfirmed) == (1, 2, ("It cost 9 pounds.",))
     assert found.cited == (("It opened in May.", "It was opened in May."),)
-    assert judged(scripted(), "dev", "right", ABSTAINED).claims == 0
+    assert judged(scripted(), "dev", "right", NOT_FOUND).claims == 0
 
 
 def test_replies_go_through_the_whole_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "weir.md").write_text("# The weir\n\nThe weir was rebuilt by Ada Stern in 1848.\n")
-    monkeypatch.setattr(judged_reply, "documents", lambda split: tmp_path)
+    monkeypatch.setattr(shown_passages, "documents", lambda split: tmp_path)
     replies = {
         "right": "The weir was rebuilt by Ada Stern in 1848.",
         "wrong": "The weir was rebuilt by Ada Stern in 1931.",
@@ -119,7 +126,7 @@ def test_replies_go_through_the_whole_graph(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_document_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "weir.pdf").write_bytes(b"nothing")
-    monkeypatch.setattr(judged_reply, "documents", lambda split: tmp_path)
+    monkeypatch.setattr(shown_passages, "documents", lambda split: tmp_path)
     with pytest.raises(SettingsError, match=r"weir\.pdf"):
         through_the_graph([scripted()], "dev")
 
@@ -128,8 +135,8 @@ def accepting(rows: Iterable[ScriptedQuestion], split: str) -> list[JudgedReply]
     return judged_all(rows, split, lambda question, reply: HELD)
 
 
-def abstaining(rows: Iterable[ScriptedQuestion], split: str) -> list[JudgedReply]:
-    return judged_all(rows, split, lambda question, reply: ABSTAINED)
+def finding_nothing(rows: Iterable[ScriptedQuestion], split: str) -> list[JudgedReply]:
+    return judged_all(rows, split, lambda question, reply: NOT_FOUND)
 
 
 def test_the_command_writes_what_was_shown(tmp_path: Path) -> None:
@@ -137,14 +144,16 @@ def test_the_command_writes_what_was_shown(tmp_path: Path) -> None:
     page.write_text(PAGE.read_text("utf-8"), "utf-8")
     assert main(["--write", str(page)], judge=accepting) == 0
     written = page.read_text("utf-8")
-    assert "| right | accepted | 40 of 40 | 34 of 34 |" in written
+    assert "| right | shown | 40 of 40 | 34 of 34 |" in written
+    assert "| right | unmarked | 40 of 40 | 34 of 34 |" in written
     assert "| longer | claims held | 80 of 80 | 68 of 68 |" in written
-    assert "| invented | refused | 0 of 20 | 0 of 16 |" in written
-    assert "| dev | fr | 4 of 4 | 4 of 4 | 0 of 4 | 0 of 3 | 0 of 3 | 0 of 3 | 8 of 8 | 0 of 8 |" in written
-    assert main(["--write", str(page)], judge=abstaining) == 0
+    assert "| invented | unmarked | 20 of 20 | 16 of 16 |" in written
+    assert "| dev | fr | 4 of 4 | 4 of 4 | 4 of 4 | 4 of 4 | 4 of 4 | 3 of 3 | 0 of 3 | 0 of 3 | 8 of 8 |" in written
+    assert main(["--write", str(page)], judge=finding_nothing) == 0
     written = page.read_text("utf-8")
-    assert "| wrong | refused | 40 of 40 | 34 of 34 |" in written
-    assert "| right and longer | an abstention | 80 of 80 | 68 of 68 |" in written
+    assert "| wrong | unmarked | 0 of 40 | 0 of 34 |" in written
+    assert "| right | shown | 0 of 40 | 0 of 34 |" in written
+    assert "| refusal | not found | 20 of 20 | 16 of 16 |" in written
     assert "| longer | claims held | - | - |" in written
 
 
@@ -166,9 +175,9 @@ def test_a_page_has_both_splits(options: list[str], tmp_path: Path, capsys: pyte
     assert "both splits" in capsys.readouterr().err
 
 
-def test_a_judge_takes_the_evidence_of_what_it_denies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_judge_marks_what_it_denies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tmp_path.joinpath("weir.md").write_text("# Weir\n\nThe weir was built in May 1850 by Ada Stern.\n", "utf-8")
-    monkeypatch.setattr(judged_reply, "documents", lambda _: tmp_path)
+    monkeypatch.setattr(shown_passages, "documents", lambda _: tmp_path)
     row = ScriptedQuestion(
         "q",
         "en",
@@ -185,4 +194,4 @@ def test_a_judge_takes_the_evidence_of_what_it_denies(monkeypatch: pytest.Monkey
     assert [each.as_wanted for each in found["Yes."]] == [True]
     assert [each.as_wanted for each in found["No, it was not."]] == [False]
     (right, *_) = judged_table(found["Yes."]).rows
-    assert right == ("right", "accepted", "1 of 1")
+    assert right == ("right", "shown", "1 of 1")
