@@ -16,6 +16,7 @@ from anabranch.safety.operator import environment
 
 pytest_plugins = ["tests.servers.fixtures", "tests.models.model_fixtures"]
 
+SERVERS = local_servers.SERVERS
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and what they start as well; some tests send one.
@@ -72,11 +73,19 @@ def _environment_of_its_own() -> Iterator[None]:
     environment.cache_clear()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_model_servers() -> Iterator[None]:
+    """Look for no model server on this machine, which may run one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(local_servers, "SERVERS", ())
+        yield
+
+
 @pytest.fixture(autouse=True)
-def _no_model_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look for no model server on this machine, which may run one, but in tests that may open sockets."""
-    if request.node.get_closest_marker("loopback") is None:
-        monkeypatch.setattr(local_servers, "SERVERS", ())
+def _model_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look for them all the same in tests that may open sockets."""
+    if request.node.get_closest_marker("loopback"):
+        monkeypatch.setattr(local_servers, "SERVERS", SERVERS)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -54,10 +54,10 @@ class ShownPassage:
         at = self.leaves[0].start + self.best[0]
         return next((leaf for leaf in self.leaves if at < leaf.end), self.leaves[-1])
 
-    def best_in(self, leaf: LeafSpan) -> int:
-        """Return the character of the document where what fits best begins, or a leaf that has none of it."""
+    def best_from(self, start: int, end: int) -> int:
+        """Return where in the document what fits best begins; `start` where that is not within [start, end)."""
         at = self.leaves[0].start + self.best[0]
-        return at if leaf.start <= at < leaf.end else leaf.start
+        return at if start <= at < end else start
 
     def fitting(self, best: tuple[int, int]) -> ShownPassage:
         """Return it with what fits best."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -42,18 +43,28 @@ async def composed_draft(context: Context, state: State) -> Draft:
         answer=await asyncio.to_thread(written_answer, first, list(zip(places, passages, strict=True))),
         window=len(state["windows"]),
         keeps=0,
-        shown=[
-            Excerpt(
-                number=each.number,
-                id=leaf.chunk.chunk_id,
-                start=leaf.start,
-                end=leaf.end,
-                best=each.best_in(leaf),
-            )
-            for each in passages
-            for leaf in each.leaves
-        ],
+        shown=_excerpts(state, passages),
     )
+
+
+def _excerpts(state: State, passages: Sequence[ShownPassage]) -> list[Excerpt]:
+    """Return what is shown as pieces of the passages in the windows, whose ids the result names."""
+    packed = {leaf: passage["id"] for passage in state["passages"] for leaf in passage["leaves"]}
+    pieces = (
+        (each, list(leaves), key)
+        for each in passages
+        for key, leaves in groupby(each.leaves, lambda leaf: packed[leaf.chunk.chunk_id])
+    )
+    return [
+        Excerpt(
+            number=each.number,
+            id=key,
+            start=leaves[0].start,
+            end=leaves[-1].end,
+            best=each.best_from(leaves[0].start, leaves[-1].end),
+        )
+        for each, leaves, key in pieces
+    ]
 
 
 def is_weak(state: State) -> bool:
@@ -69,10 +80,10 @@ async def current_draft(context: Context, state: State) -> Draft:
 
 
 def shown_records(excerpts: Mapping[int, Excerpt], found: Mapping[str, Chunk]) -> list[CitationRecord]:
-    """Return a record for each leaf that an answer shows: its words stand there, whatever they answer.
+    """Return a record for each piece that an answer shows: its words stand there, whatever they answer.
 
     Args:
-        excerpts: What the draft shows, by numbers of their own: leaves that touch share a marker.
+        excerpts: What the draft shows, by numbers of their own: pieces that touch share a marker.
         found: Their chunks; passages that are gone by now have no record.
     """
     quotes = {number: piece_of(found[each["id"]], each) for number, each in excerpts.items() if each["id"] in found}
@@ -96,7 +107,9 @@ async def _place_lines(
 ) -> list[str]:
     """Return where the best words of each passage stand: it may run over several pages and sections."""
     leaves = [each.best_leaf for each in passages]
-    spots = [(leaf.chunk.doc_id, each.best_in(leaf)) for leaf, each in zip(leaves, passages, strict=True)]
+    spots = [
+        (leaf.chunk.doc_id, each.best_from(leaf.start, leaf.end)) for leaf, each in zip(leaves, passages, strict=True)
+    ]
     places = await corpus.places(spots, scope_of(context, state.get("active_filters")))
     # Passages of external retrievers have no place in the corpus.
     return [

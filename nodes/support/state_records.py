@@ -122,7 +122,7 @@ class Draft(TypedDict):
         answer: Text, with [n] markers where the model put any.
         window: Windows read so far.
         keeps: Refine rounds in a row that kept it.
-        shown: The leaves that it shows whole, by their markers; absent where a model wrote.
+        shown: The pieces of passages that it shows whole, by their markers; absent where a model wrote.
     """
 
     answer: Annotated[str, Field(max_length=400_000)]

@@ -30,7 +30,7 @@ def test_all_is_well(run: Run, corpus: Path) -> None:
     assert "3 documents" in found["corpus"]["said"]
     assert found["embedder"]["status"] == "ok"
     assert (found["model"]["status"], found["keys"]["status"]) == ("off", "off")
-    assert "verbatim" in found["model"]["said"]
+    assert "passages that match best" in found["model"]["said"]
 
 
 def _packages(extra: str, optional: dict[str, list[str]]) -> list[str]:

@@ -48,7 +48,7 @@ def test_where_the_best_words_begin_is_known_of_the_leaf_that_has_them() -> None
     at = joined.text.index("It stops.")
     best = joined.fitting((at, at + len("It stops.")))
     assert best.best_leaf.chunk.chunk_id == "d1"
-    assert [best.best_in(leaf) for leaf in best.leaves] == [0, at]
+    assert [best.best_from(leaf.start, leaf.end) for leaf in best.leaves] == [0, at]
 
 
 def test_leaves_of_two_documents_never_touch() -> None:
