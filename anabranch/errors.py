@@ -82,7 +82,7 @@ class NotAllowedError(UserError):
 
 
 class LimitReachedError(UserError):
-    """Who asks has used up what they may use for now (429); `retry_after` says for how many seconds, if that is known."""
+    """Who asks has used up what they may use for now (429); `retry_after` has the seconds until they may, if known."""
 
     code = "limit_reached"
     retryable = True

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
-from anabranch.agent.nodes.support.answer_check import JUDGED, Judged, judged, to_judge, with_quotes
+from anabranch.agent.nodes.support.answer_check import JUDGED, JudgedClaims, judged, to_judge, with_quotes
 from anabranch.agent.nodes.support.answer_messages import new_message_id, show
 from anabranch.agent.nodes.support.dependencies import chunks_of, corpus_of, model_of, scope_of
 from anabranch.agent.nodes.support.drafts import instructions, passages_of
 from anabranch.agent.nodes.support.nearest_passages import nearest_passages
 from anabranch.agent.nodes.support.passage_extracts import current_draft, shown_records
 from anabranch.agent.nodes.support.state_records import (
+    AnswerStatus,
     Citation,
     Degraded,
     Excerpt,
-    Status,
     UnconfirmedClaim,
     Verification,
 )
@@ -82,7 +82,7 @@ async def cite(state: State, context: Context) -> Update:
     }
 
 
-def _status(context: Context, checked: Verified, attribution: Attribution) -> Status:
+def _status(context: Context, checked: Verified, attribution: Attribution) -> AnswerStatus:
     """Tell what became of the question; an answer that states nothing but a refusal did not find it."""
     if checked.citations:
         return "answered"
@@ -92,7 +92,7 @@ def _status(context: Context, checked: Verified, attribution: Attribution) -> St
     return "not_confirmed"
 
 
-async def _shown(context: Context, state: State, status: Status, checked: Verified) -> Update:
+async def _shown(context: Context, state: State, status: AnswerStatus, checked: Verified) -> Update:
     """Return the answer as it is shown: one that is not confirmed says so first, and ends with what is nearest."""
     if status != "not_confirmed":
         return {"answer": checked.answer if status == "answered" else ""}
@@ -188,7 +188,7 @@ async def _checked_further(
     return result.found, result.judgements, _unjudged(context, result)
 
 
-def _unjudged(context: Context, result: Judged) -> list[Degraded]:
+def _unjudged(context: Context, result: JudgedClaims) -> list[Degraded]:
     """Return a warning where only some of the claims, or none, were judged."""
     if result.asked == result.whole:
         return []

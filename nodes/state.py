@@ -23,6 +23,7 @@ from typing_extensions import TypedDict
 
 from anabranch.agent.nodes.support.state_records import (
     NO_DRAFT,
+    AnswerStatus,
     Candidate,
     Citation,
     Degraded,
@@ -35,7 +36,6 @@ from anabranch.agent.nodes.support.state_records import (
     Query,
     Retrieved,
     Route,
-    Status,
     Step,
     Text,
     UnconfirmedClaim,
@@ -160,7 +160,7 @@ class State(InputState, SearchState):
     citations: Annotated[list[Citation], Fresh([])]
     unconfirmed: Annotated[list[UnconfirmedClaim], Fresh([])]
     verification: Annotated[Verification | dict[str, Any], Fresh({})]
-    status: Annotated[Status, Fresh("")]
+    status: Annotated[AnswerStatus, Fresh("")]
     abstained: Annotated[bool, Fresh(value=False)]
     usage: Annotated[dict[str, Any], Fresh({})]
 
@@ -174,7 +174,7 @@ class OutputState(TypedDict):
     passages: list[Passage]
     unconfirmed: list[UnconfirmedClaim]
     verification: Verification | dict[str, Any]
-    status: Status
+    status: AnswerStatus
     abstained: bool
     degraded: list[Degraded]
     usage: dict[str, Any]

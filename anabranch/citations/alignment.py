@@ -33,8 +33,8 @@ from anabranch.citations.rules import (
     OF_WORDS,
     RULES,
     SHORT,
-    Comparison,
     Rule,
+    SpanComparison,
 )
 from anabranch.citations.table_cells import find_row
 from anabranch.citations.time_limit import TimeLimit
@@ -380,7 +380,7 @@ class Alignment:
     ) -> bool:
         """Tell whether a rule of some names speaks against a span."""
         self._limit.spend()
-        found = Comparison(
+        found = SpanComparison(
             claim=claim,
             said=said,
             question=self._question,

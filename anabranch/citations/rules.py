@@ -32,7 +32,7 @@ SHORT = 3
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SpanComparison:
     """A claim beside a span.
 
     Attributes:
@@ -77,11 +77,11 @@ class Comparison:
         return len(self.said.added) <= SHORT
 
 
-Rule = Callable[[Comparison], bool]
+Rule = Callable[[SpanComparison], bool]
 """Tells whether something speaks against a span."""
 
 
-def _figures_of_question(it: Comparison) -> bool:
+def _figures_of_question(it: SpanComparison) -> bool:
     """Tell whether a number or a code of the question is in no passage, or of a table's row not in that row.
 
     A month of it may as well lie between two that the claim names.
@@ -94,14 +94,14 @@ def _figures_of_question(it: Comparison) -> bool:
     return not all(it.piece.has(each) or it.passage.about.has(each) for each in asked)
 
 
-def _column(it: Comparison) -> bool:
+def _column(it: SpanComparison) -> bool:
     # A short answer names no column; its question does.
     asked = it.question if it.is_short else ""
     stated = tuple(token.figure for token in it.said.tokens if token.figure and token.kind == "figure")
     return wrong_column(it.claim, stated, it.piece.rows, it.passage.rows, asked)
 
 
-def _denials(it: Comparison) -> bool:
+def _denials(it: SpanComparison) -> bool:
     ours, asked = denials(it.said.tokens, it.titles), denials(it.asked, it.titles)
     # Of two sentences, one may deny what the other says: then all their denials count.
     theirs = denials(it.piece.tokens if it.piece.first else it.run, it.titles)
@@ -112,7 +112,7 @@ def _denials(it: Comparison) -> bool:
     return ours != theirs and (ours > 0 or theirs != asked)
 
 
-def _counted(it: Comparison) -> bool:
+def _counted(it: SpanComparison) -> bool:
     return counts_else(it.said, it.piece) and listed_as(it.said, it.piece, it.asked) != "own"
 
 

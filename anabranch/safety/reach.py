@@ -8,18 +8,18 @@ from pydantic import BaseModel
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerPlace:
     """Marks a field that names a file, a folder or a database of the server, or shows where they are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServiceAddress:
     """Marks a field that says which machine or service is called, and by that what it costs."""
 
 
-PLACE, ADDRESS = Place(), Address()
+PLACE, ADDRESS = ServerPlace(), ServiceAddress()
 
 
-def fields_with(model: type[BaseModel], *marks: Place | Address) -> tuple[str, ...]:
+def fields_with(model: type[BaseModel], *marks: ServerPlace | ServiceAddress) -> tuple[str, ...]:
     """Return the names of a model's fields that have one of the marks, in their order."""
     return tuple(name for name, field in model.model_fields.items() if any(mark in field.metadata for mark in marks))

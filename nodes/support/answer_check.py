@@ -47,7 +47,7 @@ QUOTE_TOKENS = 80
 # Statements that words are asked for: one that nothing in the passages is like is seldom theirs.
 MOST_QUOTED = 8
 
-Outcome = Judgement | Literal["unsure"]
+JudgeWord = Judgement | Literal["unsure"]
 
 
 class ToJudge(NamedTuple):
@@ -59,7 +59,7 @@ class ToJudge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedClaims:
     """What a judge made of the claims of an answer.
 
     Attributes:
@@ -99,7 +99,7 @@ def to_judge(found: Attribution) -> list[tuple[int, str]]:
     return sorted(held + [(at, claim) for at, claim in found.unplaced if not found.found[at][1].reason])
 
 
-async def judged(context: Context, chat: Chat | None, found: Attribution, question: str, calls: int) -> Judged:
+async def judged(context: Context, chat: Chat | None, found: Attribution, question: str, calls: int) -> JudgedClaims:
     """Judge each claim by the words that are nearest to it, by the check that is chosen; it lifts a claim or marks it.
 
     Args:
@@ -114,18 +114,18 @@ async def judged(context: Context, chat: Chat | None, found: Attribution, questi
     """
     claims = await asyncio.to_thread(_with_windows, found, question)
     asked = claims if context.verify == "nli" else claims[:calls]
-    outcomes: Sequence[Outcome | None] = []
+    outcomes: Sequence[JudgeWord | None] = []
     if context.verify == "nli":
         outcomes = await asyncio.to_thread(_by_inference, context.verify_model or "", asked)
     elif chat is not None and asked:
         outcomes = await _by_chat(chat, asked, question)
     # Not strict: without a model nothing came of any.
-    read: list[tuple[ToJudge, Outcome]] = [
+    read: list[tuple[ToJudge, JudgeWord]] = [
         (each, outcome) for each, outcome in zip(asked, outcomes, strict=False) if outcome is not None
     ]
     sure: list[tuple[ToJudge, Judgement]] = [(each, outcome) for each, outcome in read if outcome != "unsure"]
     changed = {each.at: _after(found.found[each.at][1], each.windows[0], outcome) for each, outcome in sure}
-    return Judged(found.changed(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims))
+    return JudgedClaims(found.changed(changed), {each.claim: outcome for each, outcome in sure}, len(read), len(claims))
 
 
 def _with_windows(found: Attribution, question: str) -> list[ToJudge]:
@@ -138,12 +138,12 @@ def _with_windows(found: Attribution, question: str) -> list[ToJudge]:
     return [each for each in claims if each.windows]
 
 
-def _by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[Outcome | None]:
+def _by_inference(folder: str, claims: Sequence[ToJudge]) -> Sequence[JudgeWord | None]:
     words = [(each.claim, "\n".join(window.words for window in each.windows)) for each in claims]
     return load_entailment(folder).judge(words) if words else []
 
 
-async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str) -> list[Outcome | None]:
+async def _by_chat(chat: Chat, claims: Sequence[ToJudge], question: str) -> list[JudgeWord | None]:
     """Ask about each claim in a call of its own; None where the call failed, or the reply is neither yes nor no.
 
     Of a numbered list a model of 1.5 billion parameters finds hardly one statement entailed.
@@ -165,7 +165,7 @@ async def chance_of_yes(chat: Chat, claim: str, rows: Sequence[Row], question: s
     return await chat.ask_yes(JUDGE, asked, max_tokens=REPLY_TOKENS)
 
 
-def _outcome(chance: float) -> Outcome:
+def _outcome(chance: float) -> JudgeWord:
     if chance >= SURE:
         return "entailed"
     return "not_said" if chance <= 1 - SURE else "unsure"

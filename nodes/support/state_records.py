@@ -14,7 +14,7 @@ from anabranch.parsing.yes_or_no import Judgement
 from anabranch.store.protocol import RankedList
 from anabranch.synthesis.budget import RouteName
 
-Status = Literal["", "answered", "not_confirmed", "not_found"]
+AnswerStatus = Literal["", "answered", "not_confirmed", "not_found"]
 """What became of a question; empty before that is known.
 
 `not_confirmed`: a model answered, and none of what it says was matched to a passage. `not_found`: the search found

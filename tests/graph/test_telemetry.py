@@ -45,7 +45,7 @@ async def test_a_run_is_one_tree_of_its_steps(river: str) -> None:
 async def test_each_step_and_each_answer_is_counted(river: str) -> None:
     telemetry = recorded()
     await graph.ainvoke({"question": QUESTION}, context=Context(corpus=river))
-    nowhere: Any = {"question": "What is the tax on balloons?", "filters": {"source": "nowhere.md"}}
+    nowhere = {"question": "What is the tax on balloons?", "filters": {"source": "nowhere.md"}}
     await graph.ainvoke(nowhere, context=Context(corpus=river))
     assert telemetry.grown("anabranch.step.duration", anabranch__step="retrieve", anabranch__outcome="ok") == 4
     assert telemetry.grown("anabranch.answers", anabranch__outcome="answered", anabranch__route="compose") == 1

@@ -194,9 +194,10 @@ RULES = {
 
 # They take names, numbers and settings of the program or of its operator.
 NO_TEXT = {
-    "check_pool.check", "check_pool.read_meanwhile", "claim_windows.shown", "key_redaction.keys_of", "language_tables.tables_of", "plural.counted",
-    "prompt_envelope.new_nonce", "refusal.source_words", "relevance_scores.on_ten", "relevance_scores.value_in",
-    "scripts.script_of", "stemmer.checked_language", "stemmer.languages",
+    "check_pool.check", "check_pool.read_meanwhile", "claim_windows.shown", "key_redaction.keys_of",
+    "language_tables.tables_of", "plural.counted", "prompt_envelope.new_nonce", "refusal.source_words",
+    "relevance_scores.on_ten", "relevance_scores.value_in", "scripts.script_of", "stemmer.checked_language",
+    "stemmer.languages",
 }  # fmt: skip
 OF_THE_OPERATOR = ("operator.", "reach.")
 
