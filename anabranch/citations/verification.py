@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 
 from anabranch.citations.alignment import CHECK_SECONDS, NO_TIME, TOO_LONG, Aligned, Alignment, Grade
 from anabranch.citations.claims import Claim, claims
@@ -209,8 +210,10 @@ def attribute(
     alignment = Alignment({}, question, limit := limit or TimeLimit(CHECK_SECONDS))
     with suppress(TimeIsUp):
         alignment = Alignment(passages, question, limit, rules)
+        # A model that has lost its way says the same over and over.
+        of = cache(alignment.of)
         for claim in stated[:MAX_CLAIMS]:
-            found.append(alignment.of(claim.text, claim.markers))  # noqa: PERF401  # what is found in time stays
+            found.append(of(claim.text, claim.markers))  # noqa: PERF401  # what is found in time stays
     unread = NO_TIME if len(found) < MAX_CLAIMS else TOO_LONG
     found += [unread] * (len(stated) - len(found))
     return Attribution(answer, tuple(zip(stated, found, strict=True)), passages, alignment)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.citations.alignment import Aligned
+from anabranch.citations.alignment import Aligned, Alignment
 from anabranch.citations.claims import markers
 from anabranch.citations.passage_text import LONGEST, PassageText
 from anabranch.citations.verification import MAX_CLAIMS, Verified, attribute, verify
@@ -219,3 +221,17 @@ def test_the_head_of_a_table_and_a_block_of_code_stay_what_they_are():
     lines = verify(answer, PASSAGES).answer.splitlines()
     assert lines[2:5] == ["```cpp", "int weir = 5;", "```"]
     assert lines[6:8] == ["| Weir | Year |", "|---|---|"]
+
+
+def test_a_claim_that_is_repeated_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    of = Alignment.of
+
+    def counted(self: Alignment, claim: str, cited: Sequence[int] = ()) -> Aligned:
+        asked.append(claim)
+        return of(self, claim, cited)
+
+    monkeypatch.setattr(Alignment, "of", counted)
+    found = attribute(f"{SENTENCES[0][1]} " * 100, PASSAGES)
+    assert len(found.verified().claims) == 100
+    assert len(asked) == 1
