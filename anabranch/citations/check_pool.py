@@ -31,9 +31,9 @@ async def check(work: Callable[[TimeLimit], T], seconds: float = CHECK_SECONDS) 
         work: The check; it calls `spend` of the limit that it gets as often as it can.
         seconds: Processor time for it.
     """
-    limit = TimeLimit(seconds)
+    limit, context = TimeLimit(seconds), copy_context()
     try:
-        return await asyncio.get_running_loop().run_in_executor(_pool, copy_context().run, work, limit)
+        return await asyncio.get_running_loop().run_in_executor(_pool, lambda: context.run(work, limit))
     finally:
         # A cancelled run does not wait for its thread, so neither does a server that stops.
         limit.stop()
