@@ -50,7 +50,7 @@ async def test_a_cancelled_check_is_not_waited_for_and_ends() -> None:
 
 
 async def test_many_checks_take_no_thread_from_other_steps() -> None:
-    release = threading.Event()
+    release, full = threading.Event(), threading.Event()
     most, running = 0, 0
     lock = threading.Lock()
 
@@ -59,11 +59,14 @@ async def test_many_checks_take_no_thread_from_other_steps() -> None:
         with lock:
             running += 1
             most = max(most, running)
+            if running == WORKERS:
+                full.set()
         release.wait(60)
         with lock:
             running -= 1
 
     checks = [asyncio.create_task(check(work)) for _ in range(40)]
+    assert await asyncio.to_thread(full.wait, 60)
     # The default pool, which every question needs, has as many threads as cores and four: all of them are free.
     assert await asyncio.to_thread(lambda: "free") == "free"
     release.set()
