@@ -54,8 +54,13 @@ async def test_every_citation_is_words_of_its_passage(river: str) -> None:
         assert f"[{citation['marker']}]" in state["answer"]
 
 
-async def test_an_off_topic_question_is_not_answered(river: str) -> None:
+async def test_an_off_topic_question_is_shown_passages_that_are_said_to_match_weakly(river: str) -> None:
     state = await _ask("What is the capital gains tax rate in Portugal for cryptocurrency?", river)
+    assert "They match weakly" in state["answer"].splitlines()[0]
+
+
+async def test_a_question_for_which_nothing_is_found_is_not_answered(river: str) -> None:
+    state = await _ask("zyzzyva qwertzu?", river, retrievers=("bm25",))
     assert state["abstained"]
     assert state["citations"] == []
     assert "did not find" in state["answer"]

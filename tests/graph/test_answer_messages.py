@@ -55,8 +55,8 @@ async def test_without_links_a_source_is_named_all_the_same(river: str) -> None:
 
 
 async def test_an_abstention_and_a_greeting_have_no_source(river: str) -> None:
-    for question in ("Who wrote the national anthem of Ruritania?", "Hello!"):
-        state = await graph.ainvoke({"question": question}, context=Context(corpus=river))
+    for question in ("zyzzyva qwertzu?", "Hello!"):
+        state = await graph.ainvoke({"question": question}, context=Context(corpus=river, retrievers=("bm25",)))
         assert state["messages"][-1].content_blocks == [{"type": "text", "text": state["answer"], "annotations": []}]
 
 

@@ -116,6 +116,6 @@ async def test_most_questions_with_known_evidence_keep_it(seeds: Seeds, shared: 
 
 
 @pytest.mark.parametrize("question", ["What is the population of Paris?", "Who won the 2022 FIFA World Cup?"])
-async def test_what_no_document_is_about_is_not_answered(question: str, seeds: Seeds) -> None:
+async def test_what_no_document_is_about_is_said_to_match_weakly(question: str, seeds: Seeds) -> None:
     state, _ = await _evidence(question, seeds)
-    assert state["abstained"], state["answer"]
+    assert "They match weakly" in state["answer"].splitlines()[0]
