@@ -105,13 +105,11 @@ TRIED: dict[str, Callable[[str], object]] = {
     "table_cells.row_cells": table_cells.row_cells,
     "table_cells.find_row": lambda text: table_cells.find_row(text, table_cells.table_rows(text)),
     "tokens.tokens": lambda text: [tokens.tokens(text, each) for each in ("english", "german", "arabic")],
-    # Each reads with all that it calls: a passage against another answer, against itself, and against a question.
-    "verification.attribute": lambda text: [
-        attribute(text, _passage(STATED), "Where does Ida live?").verified(),
-        attribute(STATED, _passage(text), "Where does Ida live?").verified(),
-        attribute(text, _passage(text), "Where does Ida live?").verified(),
-        attribute(text[:300], _passage(text), text).verified(),
-    ],
+    # With all that it calls: an answer against another passage, another answer against it, and against itself.
+    "verification.attribute": lambda text: attribute(text, _passage(STATED), "Where does Ida live?").verified(),
+    "verification.attribute, a passage": lambda text: attribute(STATED, _passage(text), "Where is Ida?").verified(),
+    "verification.attribute, itself": lambda text: attribute(text, _passage(text), "Where does Ida live?").verified(),
+    "verification.attribute, a question": lambda text: attribute(text[:300], _passage(text), text).verified(),
     "verification.verify": lambda text: attribute(text, _passage(text), text).verified(),
     "unconfirmed_claims.unconfirmed_lines": lambda text: unconfirmed_claims.unconfirmed_lines(
         "answered", [{"text": text, "reason": text, "nearest": text}]
