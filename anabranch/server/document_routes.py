@@ -145,8 +145,10 @@ async def marks(
     if chunk is not None and chunk.doc_id != doc_id:
         raise NotFoundError("passage", str(chunk_id))
     is_near = chunk is not None and chunk.page is not None and chunk.page <= number <= (chunk.page_end or chunk.page)
-    quote = _parts(chunk, chunk, start, end) if chunk is not None and is_near else ("", "", "")
-    reply, _ = await _drawn(original, {"page": number, "quote": quote})
+    order: dict[str, Any] = {"page": number, "quote": ("", "", "")}
+    if chunk is not None and is_near:
+        order |= {"quote": _parts(chunk, chunk, start, end), "over": await _pages_of(of, chunk, start, end)}
+    reply, _ = await _drawn(original, order)
     if "reason" in reply:
         reply["told"] = REASONS[reply["reason"]]
     return JSONResponse(reply, headers=_PRIVATE)
@@ -215,6 +217,13 @@ async def _passage(of: Readable, chunk_id: str) -> Chunk:
     return found[chunk_id]
 
 
+async def _pages_of(of: Readable, chunk: Chunk, start: int, end: int) -> list[int]:
+    """Return the first and the last page of words; nothing where they are on no page."""
+    start, end = _span(chunk, start, end)
+    places = await of.corpus.places([(chunk.doc_id, start), (chunk.doc_id, end - 1)], of.scope)
+    return [place.page for place in places if place.page is not None]
+
+
 async def _drawn(original: Original, order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     reason = _hindrance(original)
     if reason is not None:
@@ -235,9 +244,13 @@ def _hindrance(original: Original) -> str | None:
     return None
 
 
+def _span(chunk: Chunk, start: int, end: int) -> tuple[int, int]:
+    """Return [start, end) if that is of a passage, and else the whole of it."""
+    return (start, end) if chunk.start <= start < end <= chunk.end else (chunk.start, chunk.end)
+
+
 def _parts(chunk: Chunk, around: Chunk, start: int, end: int) -> tuple[str, str, str]:
     """Return what stands before the words [start, end), the words, and what stands after; the passage without words."""
-    if not chunk.start <= start < end <= chunk.end:
-        start, end = chunk.start, chunk.end
+    start, end = _span(chunk, start, end)
     text, zero = around.text, around.start
     return text[: start - zero], text[start - zero : end - zero], text[end - zero :]

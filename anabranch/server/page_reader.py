@@ -33,6 +33,10 @@ MAX_PIXELS = 8_000_000
 """Of a picture; a larger page is drawn smaller."""
 
 
+MOST_BESIDE = 20
+"""Pages before, and after, the one that is shown on which the same words are looked for."""
+
+
 class NotShownError(Exception):
     """A page that is not shown; its text is the reason's name (`page_process.REASONS`)."""
 
@@ -42,7 +46,8 @@ def obey(order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
     Args:
         order: `path`, `sha256` of the file as it was taken in, `page` from 1, and, for marks in place of a picture,
-            `quote`: what stands before it, the words, what stands after.
+            `quote`: what stands before it, the words, what stands after; `over`: the pages that they go over, as far
+            as they are known.
 
     Returns:
         The reply with `width` and `height` of the page in points, `pages` of the file, and `boxes` and `on`, the
@@ -55,7 +60,7 @@ def obey(order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
             page = pdf[order["page"] - 1]
             known = {"width": page.rect.width, "height": page.rect.height, "pages": len(pdf)}
             if "quote" in order:
-                return known | _marks(pdf, order["page"], order["quote"]), b""
+                return known | _marks(pdf, order["page"], order["quote"], order.get("over", [])), b""
             return known, _picture(page)
     except NotShownError as error:
         return {"reason": str(error)}, b""
@@ -90,9 +95,10 @@ def _picture(page: Page) -> bytes:
     return drawn
 
 
-def _marks(pdf: Pdf, number: int, quote: list[str]) -> dict[str, Any]:
+def _marks(pdf: Pdf, number: int, quote: list[str], over: list[int]) -> dict[str, Any]:
     # With the pages beside it: a sentence may begin on the one before, and its surroundings may stand on either.
-    numbers = [each for each in (number - 1, number, number + 1) if 1 <= each <= len(pdf)]
+    first, last = min([number, *over]) - 1, max([number, *over]) + 1
+    numbers = range(max(first, number - MOST_BESIDE, 1), min(last, number + MOST_BESIDE, len(pdf)) + 1)
     found = boxes_of([words(pdf[each - 1]) for each in numbers], *quote)
     by_page = dict(zip(numbers, found, strict=True))
     return {"boxes": by_page[number], "on": [each for each, boxes in by_page.items() if boxes]}

@@ -23,7 +23,20 @@ from anabranch.server.page_app import app
 from anabranch.server.page_process import REASONS, PageProcess
 from anabranch.store.protocol import Originals, Scope
 from anabranch.store.stores import open_corpus
-from tests.server.weir import BROKEN, BUILT, FERRY, FLOOD, REST, SALARY, lines_of, write_documents
+from tests.server.weir import (
+    BROKEN,
+    BUILT,
+    FERRY,
+    FLOOD,
+    LADDER,
+    MILL,
+    RAISED,
+    REST,
+    SALARY,
+    SEEN,
+    lines_of,
+    write_documents,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -129,6 +142,19 @@ async def test_a_quote_over_the_end_of_a_page_is_marked_on_both(documents: Path,
         assert [pytest.approx(box, abs=1.0) for box in marks["boxes"]] == truth
     first = (await http.get(f"/documents/{chunk['doc']}/pages/1/marks", params=spot)).json()
     assert (first["boxes"], first["pages"]) == ([], 3)
+
+
+async def test_a_quote_over_three_pages_is_marked_on_each(documents: Path, http: httpx.AsyncClient) -> None:
+    spot = await found(documents, BUILT, source="weir.pdf")
+    last = await found(documents, MILL, source="weir.pdf")
+    reader = await open_corpus(str(documents.parent / "corpus"))
+    leaf = (await reader.chunks([spot["chunk_id"]], Scope()))[spot["chunk_id"]]
+    whole = {"chunk_id": leaf.parent_id, "start": spot["start"], "end": last["end"]}
+    for number, lines in ((1, (BUILT, RAISED, FLOOD)), (2, (LADDER, SEEN, BROKEN)), (3, (REST, MILL))):
+        marks = (await http.get(f"/documents/{spot['doc']}/pages/{number}/marks", params=whole)).json()
+        truth = lines_of(documents / "weir.pdf", number, *lines)
+        assert (marks["on"], len(marks["boxes"])) == ([1, 2, 3], len(truth))
+        assert [pytest.approx(box, abs=1.0) for box in marks["boxes"]] == truth
 
 
 async def test_a_passage_is_shown_in_its_surroundings(documents: Path, http: httpx.AsyncClient) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from anabranch.errors import SettingsError
 from anabranch.server import metrics_routes
@@ -68,10 +68,12 @@ async def test_what_nobody_expected_has_an_id_and_no_words(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("host", "status"), [("127.0.0.1", 200), ("evil.example", 403)])
 async def test_metrics_of_ones_own_machine(host: str, status: int) -> None:
-    app = FastAPI()
-    app.include_router(metrics_routes.router)
     from anabranch.errors import AnabranchError
     from anabranch.server.application import refused
+    from anabranch.server.requester import refuse_other_names
+
+    app = FastAPI(dependencies=[Depends(refuse_other_names)])
+    app.include_router(metrics_routes.router)
 
     app.add_exception_handler(AnabranchError, refused)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"http://{host}") as client:

@@ -16,7 +16,7 @@ LONG = "x" * (MAX_VALUE + 1)
 REFUSED: list[dict[str, Any]] = [
     {"question": "x" * 50_001}, {"question": 7}, {"settings": []}, {"settings": {str(n): n for n in range(300)}},
     {"settings": {"create_prompt": LONG}}, {"filters": "x"}, {"filters": {"source": LONG}}, {"answer": "x" * 400_001},
-    {"answer": {"__overwrite__": "x"}}, {"unsupported": "x"}, {"unsupported": [LONG]}, {"missing": LONG},
+    {"answer": {"__overwrite__": "x"}}, {"unconfirmed": "x"}, {"unconfirmed": [LONG]}, {"status": LONG},
     {"usage": {"a": LONG}}, {"verification": {"a": LONG}}, {"trace": [{"node": "x"}]}, {"citations": [LONG]},
 ]  # fmt: skip
 

@@ -14,14 +14,19 @@ BROKEN = "The warden counts the salmon at the fourteen steps of the ladder every
 REST = "and writes their number into the green gauge book of the county."
 MILL = "The mill ground the corn of eleven farms until 1963."
 FERRY = "The ferry at Lervik crosses the fjord every forty minutes in summer."
+RAISED = "It raised the water by two metres."
+SEEN = "Salmon were seen above it for the first time in 1922."
+WEIR, LADDER = "The Halden weir", "The fish ladder"
+STEPS = " ".join(f"Step {number} of cleaning the lantern takes {number + 2} minutes." for number in range(1, 20))
+"""Too long for one leaf of the index."""
 SALARY = "The salary of the director is 91000 crowns a year."
 
 
 def write_weir(file: Path) -> None:
     """Write the PDF; a sentence runs over the end of its second page."""
     pdf: Any = pymupdf.open()
-    _page(pdf, "The Halden weir", [BUILT, "It raised the water by two metres.", FLOOD])
-    _page(pdf, "The fish ladder", ["Salmon were seen above it for the first time in 1922.", BROKEN])
+    _page(pdf, WEIR, [BUILT, RAISED, FLOOD])
+    _page(pdf, LADDER, [SEEN, BROKEN])
     _page(pdf, "", [REST, MILL])
     pdf.save(file)
     pdf.close()
@@ -48,8 +53,8 @@ def write_documents(folder: Path) -> Path:
     return folder
 
 
-def lines_of(pdf_file: Path, number: int, quote: str) -> list[tuple[float, float, float, float]]:
-    """Return where PyMuPDF itself finds a quote on a page, one box for each line."""
+def lines_of(pdf_file: Path, number: int, *quotes: str) -> list[tuple[float, float, float, float]]:
+    """Return where PyMuPDF itself finds quotes on a page, one box for each line."""
     opener: Any = pymupdf.open
     with opener(pdf_file) as pdf:
-        return [tuple(box) for box in pdf[number - 1].search_for(quote)]
+        return [tuple(box) for quote in quotes for box in pdf[number - 1].search_for(quote)]
