@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.graph.replies import model
 from tests.server.dev_server import dev_server
 from tests.server.serve_process import PATIENCE, serving
+from tests.servers.openai_stub import OpenAIStub
 
 SERVE, DEV = "anabranch serve", "langgraph dev"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -21,6 +23,17 @@ FLAGS = (
     "--disable-sync",
 )  # fmt: skip
 WINDOW = {"width": 1400, "height": 900}
+_DRAWN = """() => {
+  const sheet = document.querySelector('.sheet img').getBoundingClientRect();
+  const inPoints = (each) => {
+    const box = each.getBoundingClientRect();
+    const sides = [box.left - sheet.left, box.top - sheet.top, box.right - sheet.left, box.bottom - sheet.top];
+    return sides.map((at) => at * 595 / sheet.width);
+  };
+  return [...document.querySelectorAll('.sheet rect')].map(inPoints);
+}"""
+"""The boxes that are seen, in points of the page."""
+PASSAGES = "No chat model: the passages that match best."
 AXE = REPOSITORY / "anabranch/server/page/node_modules/axe-core/axe.min.js"
 
 
@@ -80,6 +93,16 @@ def tab_of(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport=WINDOW, accept_downloads=True, reduced_motion="reduce")
     yield context.new_page()
     context.close()
+
+
+@contextmanager
+def saying(stub: OpenAIStub, reply: str) -> Iterator[None]:
+    """Let the model write something else."""
+    before, stub.script = stub.script, model(map=reply)
+    try:
+        yield
+    finally:
+        stub.script = before
 
 
 @contextmanager
@@ -148,6 +171,14 @@ class Reader:
     def turn(self, at: int) -> Any:
         """Return a question with its answer."""
         return self.page.locator("article").nth(at)
+
+    def assert_marked(self, lines: Sequence[tuple[float, ...]]) -> None:
+        """Check that marks are seen at these lines of a document's page, in points, and nowhere else."""
+        self.page.locator(".sheet rect").first.wait_for()
+        seen = self.page.evaluate(_DRAWN)
+        assert len(seen) == len(lines)
+        for box, line in zip(seen, lines, strict=True):
+            assert box == pytest.approx(line, abs=3)
 
     def set(self, name: str, value: str) -> None:
         """Choose a setting, in its form."""

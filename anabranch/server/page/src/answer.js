@@ -2,21 +2,17 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { GRADES, named } from "./grades.js";
 import { html } from "./html.js";
 import { markdown } from "./markdown.js";
 import { placed } from "./markers.js";
 
-export const GRADES = {
-  quoted: "Quoted: the words stand in the document",
-  found: "Found: the document says so; numbers, names, dates and denials agree",
-  not_confirmed: "Not confirmed: could not be matched to a passage",
-};
-const named = (grade) => grade.replaceAll("_", " ");
 const LINGER = 200;
 
 export const where = (each) => `${each.title || each.source}${each.page ? `, page ${each.page}` : ""}`;
 
-export function Answer({ text, citations, unconfirmed, busy, open, shown }) {
+// `kind` says what the first line of the text says: what became of the question, or that these are passages.
+export function Answer({ text, kind, citations, unconfirmed, busy, open, shown }) {
   const [card, setCard] = useState(null);
   const timer = useRef();
   const touched = useRef(false);
@@ -42,7 +38,7 @@ export function Answer({ text, citations, unconfirmed, busy, open, shown }) {
       class=${`marker ${grade}`}
       aria-label=${`Source ${number}, ${named(grade)}: ${where(cite)}`}
       aria-describedby=${active ? "card" : undefined}
-      aria-pressed=${shown === cite.chunk_id + cite.start ? "true" : "false"}
+      aria-pressed=${(cite.parts ?? [cite]).some((each) => shown === each.chunk_id + each.start) ? "true" : "false"}
       onPointerEnter=${(event) => event.pointerType !== "touch" && show(cite, event.currentTarget)}
       onPointerLeave=${(event) => event.pointerType !== "touch" && leave()}
       onPointerDown=${(event) => (touched.current = event.pointerType === "touch" && !active)}
@@ -59,7 +55,7 @@ export function Answer({ text, citations, unconfirmed, busy, open, shown }) {
   };
   const wrap = (piece) => withUnconfirmed(piece, unconfirmed);
 
-  return html`<div class="answer" aria-busy=${busy ? "true" : "false"}>
+  return html`<div class="answer" data-kind=${kind} aria-busy=${busy ? "true" : "false"}>
     ${markdown(numbered, marker, wrap)}
     ${card &&
     html`<${Card} ...${card} grade=${card.cite.grade} onEnter=${stay} onLeave=${leave}
@@ -79,7 +75,8 @@ function withUnconfirmed(piece, unconfirmed) {
   if (at < 0) return piece;
   const text = piece.slice(0, at).trimEnd();
   const [claim] = unconfirmed.filter((each) => text.endsWith(each.text)).sort((a, b) => b.text.length - a.text.length);
-  const told = [GRADES.not_confirmed, claim?.reason].filter(Boolean).join("; ");
+  const near = claim?.nearest && `nearest words: ${claim.nearest}`;
+  const told = [GRADES.not_confirmed, claim?.reason, near].filter(Boolean).join("; ");
   return [
     text.slice(0, text.length - (claim?.text.length ?? 0)),
     claim && html`<span class="not_confirmed" title=${told}>${claim.text}</span>`,
@@ -103,7 +100,7 @@ function Card({ cite, element, grade, open, onEnter, onLeave }) {
   }, [element]);
   return html`<div ref=${own} id="card" role="tooltip" class="card" onPointerEnter=${onEnter} onPointerLeave=${onLeave}>
     <strong dir="auto">${where(cite)}</strong>
-    ${cite.heading && html`<span class="faint" dir="auto">${cite.heading}</span>`}
+    ${cite.heading && cite.heading !== cite.title && html`<span class="faint" dir="auto">${cite.heading}</span>`}
     <blockquote dir="auto">${cite.quote}</blockquote>
     <span class=${`grade ${grade}`}>${GRADES[grade]}</span>
     <button type="button" class="plain" tabindex="-1" onClick=${open}>Show it in the document</button>

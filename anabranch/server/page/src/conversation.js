@@ -1,5 +1,6 @@
 // A conversation as the checkpoints of its thread tell it: a tree, of which one line is shown at a time.
 
+import { named } from "./grades.js";
 import { json, post } from "./server.js";
 
 const id = (state) => state.checkpoint?.checkpoint_id ?? state.checkpoint_id ?? null;
@@ -95,13 +96,21 @@ async function resumed(thread, checkpoint, inputs) {
   return null;
 }
 
+const quoted = (text) => `> ${text.replace(/\n/g, "\n> ")}`;
+
 export function asMarkdown(title, turns) {
   const parts = [`# ${title}`];
   for (const { values } of turns) {
     parts.push(`## ${values.original_question}`, values.answer || "*No answer.*");
     for (const each of firstOfEach(values.citations ?? [])) {
       const page = each.page ? `, page ${each.page}` : "";
-      parts.push(`[${each.marker}] ${each.title || each.source}${page} (${each.grade})\n> ${each.quote.replace(/\n/g, "\n> ")}`);
+      // Passages that are shown whole are the answer: their words stand there already.
+      const quote = values.route?.name === "compose" ? "" : `\n${quoted(each.quote)}`;
+      parts.push(`[${each.marker}] ${each.title || each.source}${page} (${named(each.grade)})${quote}`);
+    }
+    for (const { text, reason, nearest } of values.unconfirmed ?? []) {
+      const told = [named("not_confirmed"), reason].filter(Boolean).join(": ");
+      parts.push(`[?] ${text} (${told})${nearest ? `\n${quoted(`Nearest words: ${nearest}`)}` : ""}`);
     }
   }
   return `${parts.join("\n\n")}\n`;

@@ -285,7 +285,7 @@ function App({ failed }) {
       ${live && shownTurn(live, turns.length)}
       <${Composer} ask=${ask} busy=${Boolean(live)} goesOn=${all.length > 0} tip=${tip} />
     </main>
-    ${cite && html`<${Source} cite=${cite} close=${shut} />`}
+    ${cite && html`<${Source} cite=${cite} choose=${setCite} close=${shut} />`}
     ${options && wasOpened && html`<${Documents} options=${options} isShown=${panel === "documents"} close=${shut} changed=${look} />`}
     ${panel === "settings" && options && html`<${Settings} fixed=${options.fixed} values=${settings} onChange=${setSettings} close=${shut} />`}
   </div>`;

@@ -30,7 +30,14 @@ export function placed(answer, citations) {
     places.push(fitting[0]?.each);
     return `${OPEN}${number}.${places.length - 1}${CLOSE}`;
   });
-  return { numbered, places };
+  return { numbered, places: places.map((each) => withParts(each, places, citations)) };
+}
+
+// Where a marker has one place, all that is cited under it is behind that: a passage may be of leaves that touch.
+function withParts(cite, places, citations) {
+  if (!cite || places.filter((each) => each?.marker === cite.marker).length > 1) return cite;
+  const parts = new Map(citations.filter((each) => each.marker === cite.marker).map((each) => [each.chunk_id + each.start, each]));
+  return parts.size > 1 ? { ...cite, parts: [...parts.values()] } : cite;
 }
 
 // What is code is shown as it was written.

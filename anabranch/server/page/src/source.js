@@ -2,27 +2,31 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { GRADES } from "./answer.js";
+import { GRADES } from "./grades.js";
 import { html } from "./html.js";
 import { json, request } from "./server.js";
 
-export function Source({ cite, close }) {
-  const [found, setFound] = useState(null);
+export function Source({ cite, choose, close }) {
+  const [reply, setReply] = useState(null);
   const [number, setNumber] = useState(null);
   const [fault, setFault] = useState("");
   const heading = useRef();
+  // Not that of the one before, while this one is on its way.
+  const found = reply?.of === cite ? reply.passage : null;
   const span = cite.end > cite.start ? `start=${cite.start}&end=${cite.end}` : "";
 
   useEffect(() => {
     const ends = new AbortController();
-    setFound(null);
     setFault("");
     setNumber(null);
-    heading.current?.focus();
+    // Who goes from part to part stays there.
+    if (!heading.current?.closest("aside").contains(document.activeElement)) heading.current?.focus();
     json(`/passages/${encodeURIComponent(cite.chunk_id)}?${span}`, { signal: ends.signal })
       .then((passage) => {
-        setFound(passage);
-        setNumber(passage.page);
+        // What is cited may go on for pages; its own is that of the words that fit best.
+        const page = passage.page === null ? null : (cite.page ?? passage.page);
+        setReply({ of: cite, passage: { ...passage, page } });
+        setNumber(page);
       })
       .catch((error) => ends.signal.aborted || setFault(error.status === 404 ? "This passage is not in the documents of this server any more, or comes from another retriever." : error.message));
     return () => ends.abort();
@@ -36,6 +40,9 @@ export function Source({ cite, close }) {
     </header>
     <p class="faint" dir="auto">${[found?.heading ?? cite.heading, cite.source].filter(Boolean).join(" · ")}</p>
     ${cite.grade && html`<p><span class=${`grade ${cite.grade}`}>${GRADES[cite.grade]}</span></p>`}
+    ${cite.parts && html`<p class="parts">
+      ${cite.parts.map((each, at) => html`<button type="button" class="plain" aria-pressed=${each.chunk_id + each.start === cite.chunk_id + cite.start ? "true" : "false"} onClick=${() => choose({ ...each, parts: cite.parts })}>Part ${at + 1} of ${cite.parts.length}</button>`)}
+    </p>`}
     ${fault && html`<p role="alert">${fault}</p>${cite.quote && html`<blockquote dir="auto">${cite.quote}</blockquote>`}`}
     ${found && number !== null && html`<${Sheet} passage=${found} number=${number} setNumber=${setNumber} span=${span} />`}
     ${found &&

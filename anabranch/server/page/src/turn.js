@@ -9,6 +9,7 @@ import { Review } from "./review.js";
 import { Passages, River, STEPS } from "./river.js";
 
 const NOTHING = {};
+const NONE = [];
 
 export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop, fork, choose }) {
   const [editing, setEditing] = useState(false);
@@ -22,6 +23,8 @@ export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop,
   const { citations = [], unconfirmed = [], verification = {}, status, route } = values;
   // A step of each round may say the same.
   const degraded = [...new Map((values.degraded ?? []).map((each) => [`${each.step} ${each.reason}`, each])).values()];
+  // Passages that are shown whole claim nothing, and their first line says what they are.
+  const kind = route?.name === "compose" && status === "answered" ? "passages" : status;
   const text = turn.live ? turn.text : (values.answer ?? "");
   const question = turn.question ?? values.original_question ?? "";
   const at = turn.versions?.indexOf(turn.run) ?? -1;
@@ -39,16 +42,16 @@ export function Turn({ turn, thread, busy, last, open, shown, ask, resume, stop,
       Version ${at + 1} of ${turn.versions.length}
       <button type="button" class="icon" aria-label="Later version" disabled=${at >= turn.versions.length - 1 || busy} onClick=${() => choose(turn.versions[at + 1])}>›</button>
     </p>`}
-    <${Answer} text=${text} citations=${turn.live ? [] : citations} unconfirmed=${turn.live ? [] : unconfirmed}
+    <${Answer} text=${text} kind=${turn.live ? undefined : kind} citations=${turn.live ? NONE : citations} unconfirmed=${turn.live ? NONE : unconfirmed}
       busy=${Boolean(turn.live)} open=${open} shown=${shown} />
     ${turn.live && html`<${Progress} turn=${turn} stop=${stop} />`}
+    ${turn.live && turn.found && html`<div class="meanwhile"><${Answer} text=${turn.found} kind="passages" citations=${NONE} unconfirmed=${NONE} /></div>`}
     ${turn.error && html`<p role="alert" class="error">${turn.error}</p>`}
     ${!turn.live && turn.unfinished && !turn.pause && html`<p class="note">This was stopped before the answer was complete.</p>`}
     ${turn.pause && (resume ? html`<${Review} key=${turn.ended} pause=${turn.pause} busy=${busy} resume=${resume} open=${open} />` : html`<p class="note">This version waited for a person. Ask it again to go on.</p>`)}
-    ${!turn.live && status && status !== "answered" && values.passages?.length > 0 && html`<details class="nearest" open><summary>The nearest passages, to be opened</summary>
+    ${!turn.live && status && status !== "answered" && values.passages?.length > 0 && html`<details class="nearest"><summary>The nearest passages, to be opened</summary>
       <${Passages} values=${values} open=${open} ranks=${false} most=${5} /></details>`}
-    ${/* Passages that are shown whole claim nothing, and their first line says what they are. */ ""}
-    ${!turn.live && route?.name !== "compose" && html`<${Claims} citations=${citations} verification=${verification} unconfirmed=${unconfirmed} open=${open} />`}
+    ${!turn.live && kind !== "passages" && html`<${Claims} citations=${citations} verification=${verification} unconfirmed=${unconfirmed} open=${open} />`}
     ${!turn.live && degraded.length > 0 && html`<ul class="degraded">${degraded.map((each) => html`<li><strong>${each.step}</strong> could not do its best: ${each.reason}</li>`)}</ul>`}
     ${!turn.live && html`<div class="actions">
       ${turn.values && html`<button type="button" class="plain" aria-expanded=${river ? "true" : "false"} onClick=${() => setRiver(!river)}>How it was found</button>`}
