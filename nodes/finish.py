@@ -13,9 +13,10 @@ from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.state import State
 from anabranch.agent.nodes.support.answer_messages import by_marker, new_message_id, show, with_sources
 from anabranch.agent.nodes.support.audit_events import note
-from anabranch.agent.nodes.support.state_records import Citation, Degraded, Step
+from anabranch.agent.nodes.support.state_records import NO_DRAFT, Citation, Degraded, Step
 from anabranch.agent.nodes.support.step_telemetry import count_answer
 from anabranch.agent.nodes.support.tracing import Update, traced
+from anabranch.citations.passage_text import LONGEST
 from anabranch.errors import RequestRefusedError
 
 
@@ -55,8 +56,8 @@ async def finish(state: State, context: Context) -> Update:
         "messages": [message],
         "degraded": refused,
         "usage": usage,
-        # What the model wrote was checked by now; as it stood, it may hold links that must not reach a reader.
-        "draft": {**state["draft"], "answer": "" if state["abstained"] else state["answer"]},
+        # It was checked by now, and what is left of it is the answer.
+        "draft": NO_DRAFT,
     }
 
 
@@ -91,7 +92,10 @@ _SHOWN = frozenset(
 
 def _sources(citations: Sequence[Citation]) -> list[dict[str, Any]]:
     """Return one entry per marker: what a reader needs to look it up."""
-    return [{name: value for name, value in each.items() if name in _SHOWN} for each in by_marker(citations).values()]
+    return [
+        {name: value for name, value in each.items() if name in _SHOWN} | {"quote": each["quote"][:LONGEST]}
+        for each in by_marker(citations).values()
+    ]
 
 
 def _usage_metadata(usage: dict[str, Any]) -> UsageMetadata | None:

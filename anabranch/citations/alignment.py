@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import chain, islice, pairwise
@@ -148,6 +149,12 @@ class Alignment:
         for index, (*_, piece) in enumerate(self._spans):
             for key in piece.keys:
                 self._holders.setdefault(key, []).append(index)
+
+    def within(self, limit: TimeLimit) -> Alignment:
+        """Return it for further claims within another limit: that of the first ones is over."""
+        other = copy(self)
+        other._limit = limit  # of the same class
+        return other
 
     def of(self, claim: str, cited: Sequence[int] = ()) -> Aligned:
         """Return where a claim stands best: in the passages that it cites, else in any of them."""

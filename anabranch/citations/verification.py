@@ -154,12 +154,12 @@ class Attribution:
         A number, date, name or denial of the claim that is not beside them refuses them all the same.
         """
         found = {}
-        limit = limit or TimeLimit(CHECK_SECONDS)
+        alignment = self.alignment.within(limit := limit or TimeLimit(CHECK_SECONDS))
         with suppress(TimeIsUp):
             for at, quote in words.items():
                 limit.spend()
                 claim, _ = self.found[at]
-                aligned = self.alignment.beside(claim.text, quote)
+                aligned = alignment.beside(claim.text, quote)
                 if aligned.number:
                     found[at] = aligned
         return self.changed(found)

@@ -10,6 +10,7 @@ from langchain_core.messages import content as blocks
 from langgraph.graph.message import push_message
 
 from anabranch.agent.nodes.support.state_records import Citation
+from anabranch.citations.passage_text import LONGEST
 from anabranch.errors import ModelError
 from anabranch.models.chat import Chat
 from anabranch.models.usage import note_failure
@@ -79,7 +80,8 @@ def with_sources(answer: str, citations: Sequence[Citation]) -> blocks.TextConte
     """Return an answer as LangChain's standard block of text: chat pages read the sources from its annotations."""
     annotations: list[blocks.Annotation] = []
     for citation, place in placed(answer, citations):
-        found = blocks.Citation(type="citation", title=title_of(citation), cited_text=citation["quote"])
+        # Every later checkpoint has each message once more, and a passage that is shown whole stands in its text.
+        found = blocks.Citation(type="citation", title=title_of(citation), cited_text=citation["quote"][:LONGEST])
         # No `extras`: langchain-openai sends them as fields that OpenAI does not know.
         if citation["link"]:
             found["url"] = citation["link"]

@@ -92,7 +92,7 @@ def shown_records(excerpts: Mapping[int, Excerpt], found: Mapping[str, Chunk]) -
             marker=excerpts[number]["number"],
             number=number,
             chunk_id=excerpts[number]["id"],
-            claim=quote,
+            claim="",
             grade="quoted",
             quote=quote,
             start=0,

@@ -153,6 +153,7 @@ class Citation(TypedDict):
 
     Attributes:
         marker: Its number in the answer.
+        claim: What it says; empty where a passage is shown whole, which claims nothing.
         grade: `quoted`, the claim's words stand there; `found`, a passage says it in another form.
         judged: What a further check said of it; empty where none was made.
         link: Opens the words; empty where nothing can.

@@ -118,7 +118,7 @@ def test_many_candidates_do_not_fill_the_screen() -> None:
 
 
 def test_a_turn_that_ended_early_has_a_screen_too() -> None:
-    empty: dict[str, Any] = {key: [] for key in ("candidates", "passages", "windows", "citations", "unsupported")}
+    empty: dict[str, Any] = {key: [] for key in ("candidates", "passages", "windows", "citations", "unconfirmed")}
     evidence = {"verdict": "nothing", "reasons": ["no passage was found"], "missing": ""}
     empty = state(**empty, degraded=[], route={"name": "", "reasons": []}, evidence=evidence)
     text = screen(empty, {})

@@ -54,13 +54,14 @@ def test_a_setting_that_is_none_is_refused_when_the_graph_is_built() -> None:
 
 def test_a_retriever_that_is_given_is_used_without_being_named_again(river: str) -> None:
     state = build({"tolls": Tolls()}, settings={"corpus": river}).compile().invoke({"question": BRIDGE})
-    assert {citation["source"] for citation in state["citations"]} == {"tolls"}
+    assert "tolls" in {citation["source"] for citation in state["citations"]}
     assert {step["counts"]["retriever"] for step in state["trace"] if step["node"] == "retrieve"} == {
         "bm25",
         "dense",
         "tolls",
     }
-    assert answer(BRIDGE, corpus=river, retrievers={"tolls": Tolls()})["citations"][0]["source"] == "tolls"
+    shown = answer(BRIDGE, corpus=river, retrievers={"tolls": Tolls()})["citations"]
+    assert "tolls" in {citation["source"] for citation in shown}
     found = search(BRIDGE, corpus=river, retrievers={"tolls": Tolls()})
     assert TOLL in [each.page_content for each in found]
     assert TOLL not in [each.page_content for each in search(BRIDGE, corpus=river, retrievers=("bm25",))]

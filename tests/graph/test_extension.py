@@ -113,7 +113,7 @@ def said(done: subprocess.CompletedProcess[str]) -> list[str]:
 def test_a_retriever_is_two_files(said: list[str]) -> None:
     answer, citations, _, nodes = json.loads(said[0])
     assert "Adelaide Finch" in answer
-    assert [citation["source"] for citation in citations] == ["bridges"]
+    assert "bridges" in [citation["source"] for citation in citations]
     assert nodes.count("retrieve") == 3
     assert "bridges" in json.loads(said[2])[0]
     assert "Adelaide Finch" in "".join(said[4:])
