@@ -47,9 +47,7 @@ async def nearest_passages(context: Context, state: State, said: str = "") -> Ne
     near = await _compared(context, state, ids if said else ids[:NEAREST], said)
     # A short question does not tell its language; the documents are most likely in the reader's.
     read = " ".join(chunk.text for chunk, _ in near)
-    return NearestPassages(
-        tuple(line for _, line in near), phrases_for(state["original_question"], language_of(read))
-    )
+    return NearestPassages(tuple(line for _, line in near), phrases_for(state["original_question"], language_of(read)))
 
 
 async def _compared(context: Context, state: State, ids: list[str], said: str) -> list[tuple[Chunk, str]]:

@@ -106,9 +106,7 @@ async def test_without_a_model_a_follow_up_finds_what_the_question_before_was_ab
 
 
 @pytest.mark.parametrize("language", TALKS)
-async def test_without_a_model_a_change_of_subject_is_shown_its_passage(
-    corpora: dict[str, str], language: str
-) -> None:
+async def test_without_a_model_a_change_of_subject_is_shown_its_passage(corpora: dict[str, str], language: str) -> None:
     talk = TALKS[language]
     context = Context(corpus=corpora[language], top_k=3)
     state = await graph.ainvoke(said(talk.first, talk.change), context=context)
