@@ -158,7 +158,8 @@ def test_empty_members_are_told_and_no_copy_is_made_of_them(tmp_path: Path, endi
 
 
 @pytest.mark.parametrize(
-    ("ending", "empty"), [(".tar.gz", gzip.compress(b"", mtime=0)), (".tar.bz2", bz2.compress(b"")), (".tar.xz", EMPTY_XZ)]
+    ("ending", "empty"),
+    [(".tar.gz", gzip.compress(b"", mtime=0)), (".tar.bz2", bz2.compress(b"")), (".tar.xz", EMPTY_XZ)],
 )
 def test_an_archive_of_which_nothing_comes_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, empty: bytes
