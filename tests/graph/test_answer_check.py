@@ -9,6 +9,7 @@ import pytest
 from anabranch.agent.nodes.settings import Context
 from anabranch.agent.nodes.support.answer_check import DOUBTS, JUDGED
 from anabranch.citations.verification import CHECKED
+from anabranch.parsing.yes_or_no import Judgement
 from tests.graph.inside import graph
 from tests.graph.replies import model, passages_in, step_of, unconfirmed
 from tests.servers.calls import Request
@@ -138,6 +139,31 @@ async def test_a_reply_that_is_neither_yes_nor_no_leaves_what_the_words_say(rive
     assert [citation["judged"] for citation in state["citations"]] == ["entailed", ""]
     (said,) = [item["reason"] for item in state["degraded"]]
     assert said.startswith("verify: llm was made of 1 of 2 claims")
+
+
+class _Inference:
+    """Finds what begins with some words contradicted, and all else entailed."""
+
+    def __init__(self, against: str) -> None:
+        self.against, self.asked = against, list[tuple[str, str]]()
+
+    def judge(self, pairs: list[tuple[str, str]]) -> list[Judgement]:
+        self.asked += pairs
+        return ["contradicted" if claim.startswith(self.against) else "entailed" for claim, _ in pairs]
+
+
+async def test_a_model_of_inference_lifts_and_marks_without_a_call(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    inference = _Inference("The relief channel")
+    monkeypatch.setattr("anabranch.agent.nodes.support.answer_check.load_entailment", lambda _: inference)
+    lifted = "Water is led past the barrier through an artificial waterway."
+    with OpenAIStub(model(create=f"{TWO} {lifted}")) as stub:
+        state = await _ask(river, stub, verify="nli", verify_model="a folder")
+        assert len(stub.calls) == 1
+    assert [citation["claim"] for citation in state["citations"]] == [f"{TWO.partition('. ')[0]}.", lifted]
+    (doubted,) = state["unconfirmed"]
+    assert (doubted["text"], doubted["reason"]) == (TWO.partition(". ")[2], DOUBTS["contradicted"])
+    assert state["verification"]["checked"] == JUDGED["nli"]
+    assert all(words for _, words in inference.asked)
 
 
 async def test_a_call_that_fails_leaves_its_claim_alone_unjudged(river: str) -> None:
