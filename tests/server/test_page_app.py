@@ -16,7 +16,7 @@ from anabranch.ingestion.pipeline import ingest
 from tests.server.aegra_server import aegra_servers
 from tests.server.dev_server import dev_server
 from tests.server.page_server import Reader, chromium
-from tests.server.weir import BUILT, FERRY, FLOOD, write_documents
+from tests.server.weir import BUILT, FERRY, FLOOD, LADDER, MILL, RAISED, WEIR, write_documents
 
 pytest.importorskip("langgraph_api", reason="the extra `server` is not installed")
 pytestmark = [pytest.mark.loopback, pytest.mark.slow]
@@ -52,12 +52,12 @@ def test_ask_look_and_judge(server: str, request: pytest.FixtureRequest, tmp_pat
         thread = http.post("/threads", json={}, headers=ada).json()["thread_id"]
         body = {"assistant_id": "answer", "input": {"question": "Who built the weir at Halden?"}}
         values = http.post(f"/threads/{thread}/runs/wait", json=body, headers=ada).json()
-        cite = values["citations"][0]
-        assert cite["quote"] == BUILT
+        cite, *others = values["citations"]
+        assert all(line in cite["quote"] for line in (WEIR, BUILT, RAISED, FLOOD, LADDER, MILL))
         spot = {"chunk_id": cite["chunk_id"], "start": cite["start"], "end": cite["end"]}
         passage = http.get(f"/passages/{cite['chunk_id']}", params=spot, headers=ada).json()
         marks = http.get(f"/documents/{passage['doc_id']}/pages/1/marks", params=spot, headers=ada).json()
-        assert (passage["quote"], marks["on"]) == (BUILT, [1])
+        assert (passage["quote"], marks["on"]) == (cite["quote"], [1, 2, 3])
         picture = http.get(f"/documents/{passage['doc_id']}/pages/1.png", headers=ada)
         assert picture.headers["content-type"] == "image/png"
 
@@ -74,9 +74,11 @@ def test_ask_look_and_judge(server: str, request: pytest.FixtureRequest, tmp_pat
         (line,) = http.get("/feedback.jsonl", headers=root).text.splitlines()
         (tmp_path / "queries.jsonl").write_text(line)
         (gold,) = read_gold(tmp_path / "queries.jsonl").values()
-        assert gold.references == (BUILT,)
+        assert gold.references == tuple(each["quote"] for each in values["citations"])
         assert read_queries(tmp_path / "queries.jsonl") == {run["run_id"]: "Who built the weir at Halden?"}
-        assert json.loads(line)["references"] == [{"content": BUILT, "corpus_id": "weir.pdf"}]
+        kept = json.loads(line)["references"]
+        assert kept[0] == {"content": cite["quote"], "corpus_id": "weir.pdf"}
+        assert [each["corpus_id"] for each in kept[1:]] == [each["source"] for each in others]
 
 
 @pytest.mark.browser

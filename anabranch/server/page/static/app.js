@@ -346,4 +346,4 @@ ${kn(`Nearest words: ${s}`)}`:""}`)}}return`${n.join(`
     ${t&&O&&l`<${In} options=${t} isShown=${S==="documents"} close=${we} changed=${te} />`}
     ${S==="settings"&&t&&l`<${Gn} fixed=${t.fixed} values=${T} onChange=${E} close=${we} />`}
   </div>`}vt();var Cs=await Un();nn(l`<${Es} failed=${Cs} />`,document.getElementById("page"));
-// sources 4dbdbb29790e4c38c3c2fad00522d697f80a1f0ec31681aca41e353d3c47d1cf
+// sources c0900671e9116d10135e0421b4937c09941f44be9e89df745238b95d501a99a3
