@@ -5,8 +5,7 @@ A file is a hundred megabytes at most, and some are read by the process that ser
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from anabranch.ingestion.isolation.read_and_chunk import read_and_chunk
 from anabranch.readers import code, dehyphenation
 from anabranch.readers.pdf_layout import headers_footers, line_numbers
 from tests.hostile_texts import ATOMS, ATOMS_OF_FORMATS, repeated
-from tests.text.repeated_atoms import LENGTH, patterns
+from tests.text.repeated_atoms import LENGTH, patterns, spent_on
 
 PATTERNS = patterns("anabranch.chunking", "anabranch.ingestion", "anabranch.readers")
 SECONDS = 0.5
@@ -33,17 +32,11 @@ SHORT = {
 """Patterns that see no more than so many characters, by module or name."""
 
 
-def took(work: Callable[[], object]) -> float:
-    began = time.thread_time()
-    work()
-    return time.thread_time() - began
-
-
 @pytest.mark.parametrize("name", PATTERNS)
 def test_patterns_take_time_that_grows_with_the_text(name: str) -> None:
     length = next((most for short, most in SHORT.items() if f"{name}.".startswith(f"{short}.")), LENGTH)
     for atom in ATOMS:
-        seconds = took(partial(PATTERNS[name], repeated(atom, length)))
+        seconds = spent_on(partial(PATTERNS[name], repeated(atom, length)), SECONDS)
         assert seconds < SECONDS, f"{atom!r} behind one another: {seconds:.2f} s"
 
 
@@ -66,7 +59,7 @@ def test_short_files_take_time_that_grows_with_the_text(tmp_path: Path, name: st
     (path := tmp_path / name).touch()
     for atom in ATOMS_OF_FORMATS:
         path.write_text(HERE[name].replace("{}", repeated(atom, LENGTH)), encoding="utf-8", newline="")
-        seconds = took(partial(read_whole, path))
+        seconds = spent_on(partial(read_whole, path), 2 * SECONDS)
         assert seconds < 2 * SECONDS, f"{atom!r} behind one another: {seconds:.2f} s"
 
 

@@ -31,14 +31,25 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def slow(work: Callable[[str], object], *, seconds: float = 1.0) -> dict[str, float]:
-    """Return the atoms whose texts take more processor time than that."""
+    """Return the atoms whose texts take more processor time than that, each time that they are tried."""
     found: dict[str, float] = {}
     for atom, text in texts():
-        began = time.process_time()
-        work(text)
-        if (spent := time.process_time() - began) > seconds:
+        if (spent := spent_on(lambda: work(text), seconds)) > seconds:  # noqa: B023  # called at once
             found[atom] = round(spent, 2)
     return found
+
+
+def spent_on(work: Callable[[], object], seconds: float, tries: int = 4) -> float:
+    """Return the processor time of some work; what is over the bound is tried again, and the least of it counts.
+
+    On a machine that others use, a second of processor time may be half of one elsewhere.
+    """
+    least = float("inf")
+    while tries and least > seconds:
+        began = time.thread_time()
+        work()
+        least, tries = min(least, time.thread_time() - began), tries - 1
+    return least
 
 
 def modules(*packages: str) -> Iterator[object]:
