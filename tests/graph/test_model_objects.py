@@ -34,19 +34,19 @@ def _context(river: str, **settings: Any) -> Context:
 async def test_a_model_of_the_graph_writes_and_one_of_the_run_takes_its_place(river: str) -> None:
     compiled = build(model=_fake()).compile()
     state = await compiled.ainvoke({"question": QUESTION}, context=_context(river))
-    assert "Ida Marrow built" in state["draft"]["answer"]
+    assert "Ida Marrow built" in state["answer"]
     assert state["usage"]["calls"] == 1
     other = FakeListChatModel(responses=["Somebody else built it [1]."])
     state = await compiled.ainvoke({"question": QUESTION}, context=_context(river, model=other))
     assert next(step for step in state["trace"] if step["node"] == "create")["counts"]["by"] == "model"
-    assert "Ida Marrow built" not in state["draft"]["answer"]
+    assert "Ida Marrow built" not in state["answer"]
 
 
 async def test_it_stands_in_the_place_of_the_environments(river: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANABRANCH_MODEL", "openai:nobody")
     monkeypatch.setenv("ANABRANCH_LOCK", '["model"]')
     state = await build(model=_fake()).compile().ainvoke({"question": QUESTION}, context=_context(river))
-    assert "Ida Marrow built" in state["draft"]["answer"]
+    assert "Ida Marrow built" in state["answer"]
 
 
 async def test_a_thread_goes_on_with_the_model_of_its_graph_and_keeps_no_object(river: str) -> None:
@@ -62,7 +62,7 @@ async def test_a_thread_goes_on_with_the_model_of_its_graph_and_keeps_no_object(
         await build().compile(checkpointer=saver).ainvoke(Command(resume=True), config)
     assert "build(model=...)" in str(raised.value.hint)
     state = await build(model=_fake()).compile(checkpointer=saver).ainvoke(Command(resume=True), config)
-    assert "Ida Marrow built" in state["draft"]["answer"]
+    assert "Ida Marrow built" in state["answer"]
 
 
 async def test_the_public_functions_take_it(river: str) -> None:

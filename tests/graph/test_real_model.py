@@ -38,7 +38,7 @@ async def _ask(river: str, llama_server: str, **settings: Any) -> dict[str, Any]
     assert {item["step"] for item in others if item not in silent} <= {"pack", "rerank"}
     assert state["answer"]
     assert all(citation["grade"] in ("quoted", "found") and citation["quote"] for citation in state["citations"])
-    assert state["abstained"] or state["citations"]
+    assert (state["status"] == "answered") == bool(state["citations"])
     return state
 
 
