@@ -52,13 +52,14 @@ async def cite(state: State, context: Context) -> Update:
     passages, found = await passages_of(context, state, list(excerpts.values()))
     # What the question or a passage says itself is no leak, however much it is like an instruction.
     given = (state["original_question"], state["standalone_question"], *(each.text for each in passages.values()))
-    written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
     corpus = await corpus_of(context)
 
-    def attributed(limit: TimeLimit) -> Attribution:
-        return with_similar(attribute(written, passages, state["standalone_question"], limit), corpus.embedder)
+    def attributed(limit: TimeLimit) -> tuple[Attribution, int]:
+        written, removed = without_instructions(state["draft"]["answer"], instructions(context), given)
+        found = attribute(written, passages, state["standalone_question"], limit)
+        return with_similar(found, corpus.embedder), removed
 
-    attribution = await check(attributed)
+    attribution, removed = await check(attributed)
     attribution, judgements, degraded = await _checked_further(context, state, attribution)
     if removed:
         degraded.append(Degraded(step="cite", reason=_LEAKED.format(removed)))
@@ -72,7 +73,7 @@ async def cite(state: State, context: Context) -> Update:
     return {
         "status": status,
         **await _shown(context, state, status, checked),
-        # Without markers set anew for what is not shown, and without what was taken out of it.
+        # What the model wrote, without links and instructions: whether it refused is read from it (`after_cite`).
         "draft": {**state["draft"], "answer": checked.answer},
         "citations": citations,
         "unconfirmed": _unconfirmed(checked),

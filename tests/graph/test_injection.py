@@ -124,7 +124,7 @@ async def test_a_model_that_obeys_a_passage(route: str, refine: Script, poisoned
     for text in (state["answer"], state["messages"][-1].text, *unconfirmed(state)):
         check(text, secrets)
     check(streamed, secrets)
-    check(state["draft"]["answer"], secrets)
+    assert state["draft"]["answer"] == ""
 
     # What is cited holds, and what is not is marked.
     assert state["citations"]
